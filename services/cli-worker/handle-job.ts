@@ -51,7 +51,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
     }
     const translation = findTranslation(conversationTranslations, job.format, conversationUpstream);
-    const request = readRequest(job);
+    const { given: request } = readRequest(job);
     const inputTokens = translation.client.estimateInput(request);
     if (job.operation === 'count_tokens') {
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));

@@ -7,7 +7,7 @@ import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
-import { readRequest } from '#shared/upstream/read-request.ts';
+import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
@@ -79,7 +79,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey } };
     const chosen = formatFor(ask, (format) => lacking.has(model.id, format));
     if (job.operation === 'count_tokens') {
-      const count = await explained(countFor(chosen, ask, readRequest(job), signal), signal);
+      const count = await explained(countFor(chosen, ask, readRequest(job).given, signal), signal);
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
@@ -90,7 +90,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return chooseFormat(provider, model.id, translations, client, lacks);
   }
 
-  function prepare(chosen: Chosen, ask: Ask, body: JsonObject): Prepared {
+  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest): Prepared {
     const { format } = chosen.served;
     const other = formatFor(ask, (name) => name === format.name || lacking.has(ask.model.id, name));
     const hasOther = other.served.format !== format;
@@ -141,15 +141,16 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return adapt(translation.request(body, target), model);
   }
 
-  function requestOf({ translation, served }: Chosen, ask: Ask, body: JsonObject): ProviderRequest {
-    const recalled = translation.recall?.(body);
-    const request = translated(translation, served, ask, body);
+  function requestOf({ translation, served }: Chosen, ask: Ask, { given, write }: ReadRequest): ProviderRequest {
+    const recalled = translation.recall?.(given);
+    const request = translated(translation, served, ask, given);
     const { format } = served;
+    const body = write(request);
     return {
       recalled,
-      body: Buffer.from(JSON.stringify(request)),
+      body,
       inputTokens: format.estimateInput(request),
-      learn: format === countedFormat ? counter.lesson(request, ask.model.id) : undefined,
+      learn: format === countedFormat ? counter.lesson(request, ask.model.id, body.length) : undefined,
     };
   }
 

@@ -5,14 +5,14 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
-import { readRequest } from '#shared/upstream/read-request.ts';
+import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from './engine-http.ts';
 import { engineFormat, type Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
-import { inlineImages } from './images/inline-images.ts';
+import { inlineImages, mayNameImages } from './images/inline-images.ts';
 
 export interface HandleJobOptions {
   http: EngineHttp;
@@ -47,8 +47,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const translation = findTranslation(translations, job.format, engineFormat);
     if (job.operation === 'count_tokens') {
-      const given = readRequest(job);
-      const count = counter.count(await translate(translation, job, given, model, signal), model.id, signal);
+      const request = readRequest(job);
+      const count = counter.count(await translate(translation, job, request, model, signal), model.id, signal);
       reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
@@ -58,17 +58,18 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return end;
   };
 
-  function translate(
+  async function translate(
     translation: Translation,
     job: GrantedJob,
-    given: JsonObject,
+    { given, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<JsonObject> {
     const target = { model: model.id, maxOutput: model.maxOutput, unseal: unsealOf(job) };
-    const request = translation.request(given, target);
+    const request = engine.adapt(translation.request(given, target), model);
+    if (!skim(() => mayNameImages(request))) return request;
     const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(given, address);
-    return inlineImages(engine.adapt(request, model), fetchImage, signal, clientPath);
+    return inlineImages(request, fetchImage, signal, clientPath);
   }
 
   async function requestOf(
@@ -77,14 +78,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<EngineRequest> {
-    const given = readRequest(job);
-    const recalled = translation.recall?.(given);
-    const request = await translate(translation, job, given, model, signal);
+    const read = readRequest(job);
+    const recalled = translation.recall?.(read.given);
+    const request = await translate(translation, job, read, model, signal);
+    const body = read.write(request);
     return {
       recalled,
-      body: Buffer.from(JSON.stringify(request)),
+      body,
       inputTokens: engineFormat.estimateInput(request),
-      learn: counter.lesson(request, model.id),
+      learn: counter.lesson(request, model.id, body.length),
     };
   }
 

@@ -22,7 +22,7 @@ const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 /** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
 export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
-    const call = parseToolCall(readRequest(job));
+    const call = parseToolCall(readRequest(job).given);
     const tool = tools.get(call.tool);
     tools.checkOf(tool)(call.input);
     const progress = job.stream ? progressTo(reply) : () => undefined;

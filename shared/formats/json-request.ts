@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
+import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
@@ -9,10 +10,14 @@ import type { HostedRequest } from './hosted/hosted-request.ts';
  * @throws RouterError `invalid_json`
  */
 export function parseJsonBody(body: Buffer): unknown {
+  return parseBody(body).value;
+}
+
+function parseBody(body: Buffer): JsonText {
   if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
   try {
-    return JSON.parse(body.toString());
+    return parseJsonText(body);
   } catch {
     // The parser's message may quote the body, so it is dropped.
     throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
@@ -27,12 +32,12 @@ export function parseJsonBody(body: Buffer): unknown {
  */
 export function readJsonRequest(
   body: Buffer,
-  check: (parsed: unknown) => RequestParameters,
+  check: (parsed: unknown, skim: JsonText['skim']) => RequestParameters,
   findHosted: (parsed: unknown) => HostedRequest | undefined = () => undefined,
 ): ClientRequest {
-  const parsed = parseJsonBody(body);
+  const { value: parsed, skim } = parseBody(body);
   try {
-    const parameters = check(parsed);
+    const parameters = check(parsed, skim);
     const hosted = findHosted(parsed);
     return { parameters, ...(hosted && { hosted }), withDefaults: (fields) => addDefaults(body, parsed, fields) };
   } catch (error) {

@@ -1,8 +1,17 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
-import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
 const nothing = Buffer.alloc(0);
+
+/** A job's request. */
+export interface ReadRequest {
+  given: JsonObject;
+  /** Writes the upstream's request, translated from this one. */
+  write: JsonText['write'];
+  /** Runs a check of it that does not read long strings to their ends. */
+  skim: JsonText['skim'];
+}
 
 /**
  * Parses a job's body, which the ingress has checked, and releases it: a body may have many megabytes, and its answer may
@@ -10,11 +19,21 @@ const nothing = Buffer.alloc(0);
  * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for one nested too deeply to be
  * serialized for an upstream
  */
-export function readRequest(job: { body: Buffer }): JsonObject {
+export function readRequest(job: { body: Buffer }): ReadRequest {
   const { body } = job;
   job.body = nothing;
-  const parsed = parseUpstreamJson(body.toString());
-  if (!isJsonObject(parsed)) throw new RouterError('internal', 'The job has no JSON object for a body.');
-  if (nestsTooDeeply(parsed)) throw new RouterError('invalid_request', 'The request is nested too deeply.');
-  return parsed;
+  const parsed = parse(body);
+  const given = parsed?.value;
+  if (!parsed || !isJsonObject(given)) throw new RouterError('internal', 'The job has no JSON object for a body.');
+  if (parsed.skim(() => nestsTooDeeply(given)))
+    throw new RouterError('invalid_request', 'The request is nested too deeply.');
+  return { given, write: parsed.write, skim: parsed.skim };
+}
+
+function parse(body: Buffer): JsonText | undefined {
+  try {
+    return parseJsonText(body);
+  } catch {
+    return undefined;
+  }
 }

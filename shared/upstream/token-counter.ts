@@ -11,8 +11,8 @@ const timeoutMs = 30_000;
 /** Size and lifetime (milliseconds) of the cache of counts. */
 const cached = { max: 1_000, ttl: 10 * 60_000 };
 
-/** Maximum number of answers per model that correct our counts, and maximum length of their requests. */
-const lessons = { perModel: 20, maxChars: 64 * 1024 };
+/** Maximum number of answers per model that correct our counts, and maximum bytes of their requests. */
+const lessons = { perModel: 20, maxBytes: 64 * 1024 };
 
 /** The format of the requests that are counted here. */
 export const countedFormat = chatUpstream;
@@ -57,14 +57,14 @@ export class TokenCounter {
 
   /**
    * Learns the ratio of the model's tokenizer to ours from an answer, if the upstream cannot count.
+   * @param bytes length of the request in JSON
    * @returns a function to call with the answer's own count; undefined if there is nothing (more) to learn, so that the
    * request need not be kept
    */
-  lesson(request: JsonObject, model: string): ((promptTokens: number) => void) | undefined {
-    if (this.#ask || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
-    const text = JSON.stringify([request.messages, request.tools]);
+  lesson(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
+    if (this.#ask || bytes > lessons.maxBytes || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
     // The tokens of an image do not depend on the tokenizer.
-    if (text.length > lessons.maxChars || text.includes('"image_url"')) return undefined;
+    if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {
       // Nothing waits for this, and a failed count is ignored.
       this.#learn(request, model, promptTokens).catch(() => undefined);

@@ -9,6 +9,8 @@ const maxBytes = 32 * 1024 * 1024;
 /** Time limit for fetching all images of a request, in milliseconds. */
 const timeoutMs = 20_000;
 
+const dataUrl = /^data:/i;
+
 /** Fields that hold a file or its address. Only images are fetched; other files must be data URLs. */
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
@@ -59,6 +61,25 @@ export async function inlineImages(
   return { ...request, messages: inlined };
 }
 
+/** Whether some image of a request may have to be replaced, or refused: one that is not a data URL by its first characters. */
+export function mayNameImages({ messages }: JsonObject): boolean {
+  if (!Array.isArray(messages)) return false;
+  return messages.some(
+    (message) =>
+      isJsonObject(message) &&
+      Array.isArray(message.content) &&
+      message.content.some((part) => namesMedia(part) && !isInlined(part)),
+  );
+}
+
+function isInlined(part: JsonObject): boolean {
+  const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
+  if (field === undefined || others.length > 0 || part.type !== field) return false;
+  const named = part[field];
+  const text = isJsonObject(named) ? named.url : named;
+  return typeof text === 'string' && dataUrl.test(text);
+}
+
 function hasMedia(message: Json): boolean {
   return isJsonObject(message) && Array.isArray(message.content) && message.content.some(namesMedia);
 }
@@ -79,7 +100,7 @@ function imageToFetch(part: Json, path: string): { address: URL; named: string; 
   const text = isJsonObject(named) ? named.url : named;
   if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
   // Parsing a long data URL would copy it several times.
-  if (/^data:/i.test(text)) return undefined;
+  if (dataUrl.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
     throw refused(`${param} must be an http, https or data URL.`, param);

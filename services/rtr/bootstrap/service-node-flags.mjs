@@ -9,10 +9,11 @@
  *   and take three times as long. In return a service keeps the memory that it had under load;
  * - a collection of young objects for every 16 MiB of buffers that they hold, which lie outside of V8's heap: what is read from
  *   sockets in a flood would grow to 64 MiB, which the process never gives back. (The flag is the default of the first one, from which
- *   V8 derives that bound; the first one is not affected.)
+ *   V8 derives that bound; the first one is not affected.);
+ * - marking from 90 % of the heap's limit on: with a young generation of this size it would begin again right after each collection.
  *
  * @type {readonly string[]}
- * See docs/decisions/0007-node-flags.md.
+ * See docs/decisions/0007-node-flags.md and docs/decisions/0021-long-strings.md.
  */
 export const serviceNodeFlags = [
   '--max-semi-space-size=32',
@@ -20,4 +21,6 @@ export const serviceNodeFlags = [
   '--no-flush-bytecode',
   '--no-memory-reducer-favors-memory',
   '--scavenger-max-new-space-capacity-mb=4',
+  '--incremental-marking-soft-trigger=90',
+  '--incremental-marking-hard-trigger=90',
 ];

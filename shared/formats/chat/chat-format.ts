@@ -1,3 +1,4 @@
+import type { JsonText } from '#shared/core/json-text.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
@@ -26,8 +27,8 @@ export const chatFormat: ClientFormat = {
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 
-function readParameters(body: unknown): RequestParameters {
-  const request = parseChatRequest(body);
+function readParameters(body: unknown, skim: JsonText['skim']): RequestParameters {
+  const request = parseChatRequest(body, skim);
   const { service_tier: tier } = request;
   return {
     model: request.model,

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import { problemError } from '../openai/problem-error.ts';
@@ -7,10 +8,11 @@ import { chatRequestSchema } from './schema.ts';
 
 /**
  * Checks the body of a chat request and returns the same object.
+ * @param skim runs the check of the fields without reading long strings
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
-export function parseChatRequest(body: unknown): ChatRequest {
-  const parsed = chatRequestSchema.safeParse(body);
+export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ChatRequest {
+  const parsed = skim(() => chatRequestSchema.safeParse(body));
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
   const request = body as ChatRequest;
   if (parsed.data.n !== undefined && parsed.data.n !== null && parsed.data.n !== 1) {

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { JsonText } from '#shared/core/json-text.ts';
 import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ResponsesRequest } from './request.ts';
@@ -6,10 +7,11 @@ import { responsesRequestSchema } from './schema.ts';
 
 /**
  * Checks the body of a Responses request, or of one for its token count, and returns the same object.
+ * @param skim runs the check of the fields without reading long strings
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
-export function parseResponsesRequest(body: unknown): ResponsesRequest {
-  const parsed = responsesRequestSchema.safeParse(body);
+export function parseResponsesRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ResponsesRequest {
+  const parsed = skim(() => responsesRequestSchema.safeParse(body));
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
   const request = body as ResponsesRequest;
   if (request.background === true) {

@@ -1,3 +1,4 @@
+import type { JsonText } from '#shared/core/json-text.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from '../client-format.ts';
@@ -42,8 +43,8 @@ export const responsesFormat: ClientFormat = {
 function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientRequest {
   let repeated: JsonObject | undefined;
   let store: StoreRequest | undefined;
-  const read = (parsed: unknown): RequestParameters => {
-    const checked = parseResponsesRequest(parsed);
+  const read = (parsed: unknown, skim: JsonText['skim']): RequestParameters => {
+    const checked = parseResponsesRequest(parsed, skim);
     const parameters = parametersOf(checked, operation);
     if (parameters.stream) repeated = repeatedAtOpening(checked);
     store = storeRequest(checked);

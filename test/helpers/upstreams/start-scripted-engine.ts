@@ -8,6 +8,8 @@ export interface ScriptedEngine {
   url: string;
   /** Chat requests whose client went away before the answer's end. */
   readonly abandoned: number;
+  /** The bodies of its chat requests, in order. */
+  readonly bodies: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -16,12 +18,16 @@ export async function startScriptedEngine(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<ScriptedEngine> {
   let abandoned = 0;
+  const bodies: string[] = [];
   const server = createServer((request, response) => {
     response.on('close', () => {
       if (!response.writableFinished) abandoned += 1;
     });
     buffer(request).then(
-      () => answer(response, request),
+      (body) => {
+        bodies.push(body.toString());
+        answer(response, request);
+      },
       () => response.destroy(),
     );
   });
@@ -33,6 +39,7 @@ export async function startScriptedEngine(
     get abandoned() {
       return abandoned;
     },
+    bodies,
     stop: async () => {
       server.closeAllConnections();
       server.close();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
@@ -280,5 +281,42 @@ describe('connections', () => {
     }
     // A job is over at [DONE], just before its connection is free again: two take turns.
     expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a request with large images', () => {
+  const image = `data:image/png;base64,${randomBytes(100_000).toString('base64')}`;
+  const sent = (): unknown => JSON.parse(engine?.bodies[0] ?? '');
+  const answer = (response: ServerResponse): void =>
+    void response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending);
+
+  it('reaches the engine unchanged, except for what the engine needs', async () => {
+    const content = [
+      { type: 'text', text: 'Ä "quoted" word' },
+      { type: 'image_url', image_url: { url: image } },
+      { type: 'image_url', image_url: { url: image, detail: 'low' } },
+    ];
+    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    await serve(answer, { body });
+    expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
+  });
+
+  it('reaches it from another client format', async () => {
+    const data = image.slice(image.indexOf(',') + 1);
+    const source = { type: 'base64', media_type: 'image/png', data };
+    const content = [{ type: 'image', source }];
+    const body = { model: 'm', stream: true, max_tokens: 9, messages: [{ role: 'user', content }] };
+    await serve(answer, { body, format: 'messages' });
+    expect(engine?.bodies[0]).toContain(`"url":"${image}"`);
+  });
+
+  it('may name others by address, which are fetched', async () => {
+    const content = [image, 'https://example.com/cat'].map((url) => ({ type: 'image_url', image_url: { url } }));
+    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    const fetchImage = (): Promise<string> => Promise.resolve('data:image/png;base64,AAAA');
+    await serve(answer, { body }, { fetchImage });
+    expect(sent()).toMatchObject({
+      messages: [{ content: [{ image_url: { url: image } }, { image_url: { url: 'data:image/png;base64,AAAA' } }] }],
+    });
   });
 });

@@ -7,7 +7,7 @@ const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.
 describe('a body that comes to a worker', () => {
   it('is read when it has 500 levels', () => {
     const text = nested(500);
-    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }))).toBe(text);
+    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).given)).toBe(text);
   });
 
   it.each([501, 100_000])('is refused for good when it has %i levels', (levels) => {
@@ -22,7 +22,7 @@ describe('a body that comes to a worker', () => {
 
   it('is released once it was read', () => {
     const job = { body: Buffer.from('{"model":"m"}') };
-    expect(readRequest(job)).toEqual({ model: 'm' });
+    expect(readRequest(job).given).toEqual({ model: 'm' });
     expect(job.body).toHaveLength(0);
   });
 
