@@ -49,12 +49,13 @@ export function renderRun({ date, machine, rounds, quick, takenByOthers }: PeerR
   return `Measured on ${date}: ${where}. ${how}\n`;
 }
 
-/** How this router stands beside its peers, and what it aims at. */
+/** How this router stands beside its peers, and what it aims at. The figures of a short run are too rough to be judged. */
 export function renderRatios(results: PeerResults): string {
   const rows = ratiosOf(results).map(({ what, value, aim }) => {
     const met = value !== undefined && ('atMost' in aim ? value <= aim.atMost : value >= aim.atLeast);
     const shown = value === undefined ? 'not measured' : value.toFixed(2);
-    return [what, shown, 'atMost' in aim ? `at most ${aim.atMost}` : `at least ${aim.atLeast}`, met ? 'yes' : 'no'];
+    const verdict = results.quick || value === undefined ? 'not judged' : met ? 'yes' : 'no';
+    return [what, shown, 'atMost' in aim ? `at most ${aim.atMost}` : `at least ${aim.atLeast}`, verdict];
   });
   return renderTable(['ratio of medians', 'measured', 'aim', 'met'], rows);
 }
