@@ -90,6 +90,17 @@ describe('a JSON text with long strings', () => {
     expect(parseObject(text).write()).toBe(JSON.stringify(JSON.parse(text.toString())));
   });
 
+  it('may have much that is no string between two strings, and escaped quotes before what looks like one', () => {
+    const numbers = Array.from({ length: 20_000 }, (_, at) => at);
+    const quoted = `\\"${image(60_000)}`;
+    const text = Buffer.from(
+      JSON.stringify({ a: 'x', numbers, b: quoted, c: image(60_000), '"': `"${quoted}` }, null, 1),
+    );
+    expect(parseObject(text).write()).toBe(JSON.stringify(JSON.parse(text.toString())));
+    const spaced = Buffer.from(`{"a":"x"${' '.repeat(100_000)},"b":"${image(60_000)}"}`);
+    expect(parseObject(spaced).write()).toBe(JSON.stringify(JSON.parse(spaced.toString())));
+  });
+
   it('gives its strings to whoever reads, copies, changes or moves them', () => {
     const [one, two] = [image(60_000), image(60_000)];
     const { value, write } = parseJsonText(bytesOf({ parts: [{ url: one }, two], kept: { data: one } }));
