@@ -7,6 +7,7 @@ import { createHandleJob } from './handle-job.ts';
 import { readMcpConfig, readMcpServers } from './mcp/mcp-config.ts';
 import { McpLink, watchServers } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
+import { ToolPace, watchFailingTools } from './tool-pace.ts';
 import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
@@ -41,19 +42,35 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   await gathered(links);
   const set = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log);
   tools = set;
+  const pace = new ToolPace({ log, onChange: announce });
+  releases.add('pace of tools', () => pace.close());
+  watchFailingTools(admin.registry, () => pace.failing);
 
   return {
     kind: 'tools',
     formats: [toolsFormat.name],
     coalesceMs: 0,
-    handler: createHandleJob({
-      tools: set,
-      timeoutMs: config.TOOL_TIMEOUT_MS,
-      maxOutputBytes: config.TOOL_OUTPUT_BYTES,
+    handler: pace.watch(
+      createHandleJob({
+        tools: set,
+        timeoutMs: config.TOOL_TIMEOUT_MS,
+        maxOutputBytes: config.TOOL_OUTPUT_BYTES,
+      }),
+    ),
+    facts: () => ({
+      models: [],
+      tools: pace.restrict(set.infos),
+      slots: config.SLOTS,
+      accepting: true,
+      reason: reasonOf(pace.failing),
     }),
-    facts: () => ({ models: [], tools: set.infos, slots: config.SLOTS, accepting: true }),
   };
 });
+
+/** Why the worker takes no calls of some tools. It takes those of others, so it does not count as failing itself. */
+function reasonOf(failing: readonly string[]): string | undefined {
+  return failing.length === 0 ? undefined : `tools failing: ${failing.join(', ')}`.slice(0, 100);
+}
 
 async function gathered(links: readonly McpLink[]): Promise<void> {
   const timer = new AbortController();

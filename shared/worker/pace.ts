@@ -11,7 +11,7 @@ export interface PaceOptions {
 }
 
 /** Failures in a row after which the worker stops taking jobs. */
-const maxFailures = 3;
+export const maxFailures = 3;
 
 /** First and maximum time without a job after failures, in milliseconds; doubled with each further one in a row, varied by a quarter. */
 const firstClosedMs = 1000;
@@ -155,7 +155,7 @@ export class Pace {
     this.#state = 'closed';
     this.#reason = reason;
     this.#closings += 1;
-    const ms = Math.min(maxClosedMs, firstClosedMs * 2 ** (this.#closings - 1)) * (0.75 + Math.random() * 0.5);
+    const ms = closedMs(this.#closings);
     this.#options.log.warn({ reason, ms: Math.round(ms) }, 'the upstream fails: the worker takes no jobs for now');
     clearTimeout(this.#probeTimer);
     this.#probeTimer = setTimeout(() => this.#probe(), ms);
@@ -193,6 +193,11 @@ export class Pace {
     if (this.#state === 'open' ? isStuck : this.#state === 'probing' && hasStuckProbe)
       this.#close('failing: no_output');
   }
+}
+
+/** Milliseconds without a job after a worker has closed so many times in a row. */
+export function closedMs(closings: number): number {
+  return Math.min(maxClosedMs, firstClosedMs * 2 ** (closings - 1)) * (0.75 + Math.random() * 0.5);
 }
 
 /** What an error says of the upstream. Errors of the request, of limits of the router and of the worker itself say nothing. */

@@ -73,7 +73,7 @@ export async function runWorker<Config extends WorkerConfig>(
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = parts;
-    // One tool's failures say nothing of the others.
+    // One tool's failures say nothing of the others: each has a pace of its own.
     const handler = tier === 'tools' ? parts.handler : pace.watch(parts.handler);
     const options = {
       broker,

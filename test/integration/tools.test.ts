@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { adminOf } from '../helpers/cluster/worker-admin.ts';
+import { startShakyMcp } from '../helpers/upstreams/start-shaky-mcp.ts';
 import { until } from '../helpers/until.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 
@@ -353,6 +355,39 @@ describe('two workers with the same tools', () => {
     await first.kill();
     await Promise.all(Array.from({ length: 20 }, () => run('calculator', { expression: '1 + 1' })));
     await second.stop();
+  });
+});
+
+describe('a tool whose server fails every call', () => {
+  it('takes none after three, then one at a time, and all again when one is answered', async () => {
+    const shaky = await startShakyMcp();
+    const config = join(folder, 'shaky.json');
+    writeFileSync(config, JSON.stringify({ mcpServers: { shaky: { url: shaky.url } } }));
+    const paced = await cluster.addToolsWorker({ MCP_CONFIG: config, ADMIN_PORT: '0' });
+    const admin = await adminOf(paced);
+    await until(async () => (await names()).includes('shaky'));
+    expect(await textOf('shaky')).toBe('done');
+    shaky.breaks(true);
+    for (let at = 0; at < 3; at += 1) expect((await execute({ tool: 'shaky' })).status).toBe(502);
+    await until(async () => !(await names()).includes('shaky'));
+    const health = (await (await fetch(`${admin}/health`)).json()) as object;
+    expect(health).toMatchObject({ status: 'serving', reason: 'tools failing: shaky' });
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/^rtr_failing_tools 1$/m);
+    // They wait, as long as calls may wait for a worker, or fail with a probe. Only probes reach the server.
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async () => (await execute({ tool: 'shaky' })).status),
+    );
+    expect(statuses).toContain(502);
+    expect(statuses.every((status) => status === 502 || status === 503)).toBe(true);
+    expect(shaky.calls()).toBeGreaterThanOrEqual(5);
+    expect(shaky.calls()).toBeLessThanOrEqual(6);
+    expect(await textOf('calculator', { expression: '1 + 1' })).toContain('2');
+    shaky.breaks(false);
+    await until(async () => (await names()).includes('shaky'));
+    expect(await Promise.all(Array.from({ length: 10 }, () => textOf('shaky')))).toEqual(Array(10).fill('done'));
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/^rtr_failing_tools 0$/m);
+    await paced.stop();
+    await shaky.close();
   });
 });
 

@@ -64,7 +64,7 @@ export const announcementSchema = z.object({
   draining: z.boolean().optional(),
   /**
    * Why it does not accept, or takes one job at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
-   * `unhealthy` or `no_models`. Later releases may name others.
+   * `unhealthy` or `no_models`; `tools failing: <names>` where only these take no calls. Later releases may name others.
    */
   reason: z.string().max(100).optional().catch(undefined),
   /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */

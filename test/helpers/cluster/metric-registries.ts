@@ -4,6 +4,7 @@ import { watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
 import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
+import { watchFailingTools } from '#services/tools-worker/tool-pace.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
@@ -40,6 +41,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
     watchProcesses(registry, () => ({ ready: 0, held: 0, starting: 0 }));
     watchServers(registry, () => []);
+    watchFailingTools(registry, () => []);
   }
   // The library's declarations leave out what its objects have.
   return registry.getMetricsAsArray() as unknown as DefinedMetric[];

@@ -1,0 +1,142 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { JobEnd, JobHandler } from '#shared/broker/contract/job-contract.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { closedMs, maxFailures } from '#shared/worker/pace.ts';
+
+export interface ToolPaceOptions {
+  log: Logger;
+  /** Called when what `restrict` returns changes. */
+  onChange: () => void;
+}
+
+/** How a tool fares whose last calls failed. */
+interface Failing {
+  state: 'open' | 'closed' | 'probing';
+  failures: number;
+  closings: number;
+  timer: NodeJS.Timeout | undefined;
+  /** The call that shows whether the tool works again, while it runs. */
+  probe: Promise<Outcome> | undefined;
+}
+
+/** What a call says of its tool's server: an error when that failed, and nothing when the call ended for another reason. */
+type Outcome = 'served' | 'nothing' | RouterError;
+
+/**
+ * How many calls each tool takes, by what becomes of them. A tool whose server fails three calls in a row is not announced for a
+ * while, then takes one call, a probe, until one is answered. Calls that come while the probe runs wait for it and share its failure.
+ * What a tool answers, errors included, is an answer of its server; and a call that takes too long may have asked for too much.
+ *
+ * States of a tool: open → closed → probing → open; probing → closed.
+ */
+export class ToolPace {
+  readonly #options: ToolPaceOptions;
+  /** By the tool's name. Tools that work are not in it. */
+  readonly #failing = new Map<string, Failing>();
+
+  constructor(options: ToolPaceOptions) {
+    this.#options = options;
+  }
+
+  /** The tools that take no calls, or one at a time, because their server fails. */
+  get failing(): string[] {
+    return [...this.#failing].filter(([, { state }]) => state !== 'open').map(([name]) => name);
+  }
+
+  /** Those of the tools that take calls now. The same array if all do. */
+  restrict(tools: ToolInfo[]): ToolInfo[] {
+    if (this.#failing.size === 0) return tools;
+    return tools.filter(({ name }) => {
+      const { state, probe } = this.#failing.get(name) ?? { state: 'open' };
+      return state === 'open' || (state === 'probing' && !probe);
+    });
+  }
+
+  /** The same handler; what becomes of its calls sets the pace. */
+  watch(handler: JobHandler): JobHandler {
+    return async (job, reply, signal) => {
+      const { model: name } = job;
+      for (let probe = this.#failing.get(name)?.probe; probe; probe = this.#failing.get(name)?.probe) {
+        const outcome = await Promise.race([probe, aborted(signal)]);
+        signal.throwIfAborted();
+        if (outcome instanceof RouterError) throw outcome;
+      }
+      const failing = this.#failing.get(name);
+      const probed = failing?.state === 'probing' ? Promise.withResolvers<Outcome>() : undefined;
+      if (failing && probed) {
+        failing.probe = probed.promise;
+        this.#options.onChange();
+      }
+      let outcome: Outcome = 'nothing';
+      try {
+        const end: JobEnd = await handler(job, reply, signal);
+        outcome = 'served';
+        return end;
+      } catch (error) {
+        if (!signal.aborted && error instanceof RouterError && error.code === 'upstream_failed') outcome = error;
+        throw error;
+      } finally {
+        if (failing && probed) failing.probe = undefined;
+        this.#ended(name, outcome, probed !== undefined);
+        probed?.resolve(outcome);
+      }
+    };
+  }
+
+  close(): void {
+    for (const { timer } of this.#failing.values()) clearTimeout(timer);
+  }
+
+  #ended(name: string, outcome: Outcome, isProbe: boolean): void {
+    const failing = this.#failing.get(name) ?? this.#firstFailure();
+    if (outcome === 'served') this.#open(name);
+    else if (outcome === 'nothing') return isProbe ? this.#options.onChange() : undefined;
+    else {
+      this.#failing.set(name, failing);
+      failing.failures += 1;
+      if (isProbe || (failing.state === 'open' && failing.failures >= maxFailures)) this.#close(name, failing);
+    }
+  }
+
+  #firstFailure(): Failing {
+    return { state: 'open', failures: 0, closings: 0, timer: undefined, probe: undefined };
+  }
+
+  #open(name: string): void {
+    const failing = this.#failing.get(name);
+    if (!failing) return;
+    this.#failing.delete(name);
+    clearTimeout(failing.timer);
+    if (failing.state === 'open') return;
+    this.#options.log.info({ tool: name }, 'a tool works again: it takes calls');
+    this.#options.onChange();
+  }
+
+  #close(name: string, failing: Failing): void {
+    failing.state = 'closed';
+    failing.closings += 1;
+    const ms = closedMs(failing.closings);
+    this.#options.log.warn({ tool: name, ms: Math.round(ms) }, 'the server of a tool fails: it takes no calls for now');
+    failing.timer = setTimeout(() => {
+      failing.state = 'probing';
+      this.#options.onChange();
+    }, ms);
+    this.#options.onChange();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<'nothing'> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve('nothing'), { once: true }));
+}
+
+/** Adds to a worker's metrics how many of its tools fail. */
+export function watchFailingTools(registry: Registry, failing: () => readonly string[]): void {
+  const gauge: Gauge = new Gauge({
+    name: 'rtr_failing_tools',
+    help: 'Tools of a tools worker that take no calls, or one at a time, because their server fails',
+    registers: [registry],
+    collect: () => gauge.set(failing().length),
+  });
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { GrantedJob, JobHandler } from '#shared/broker/contract/job-contract.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { ToolPace } from '#services/tools-worker/tool-pace.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const tools = ['search', 'other'].map((name): ToolInfo => ({ name, description: '', inputSchema: {} }));
+const never = new AbortController().signal;
+
+/** A pace, and calls whose outcomes the test decides. */
+function start() {
+  const pace = new ToolPace({
+    log: createLog({ service: 'test', level: 'silent', format: 'json' }),
+    onChange: () => undefined,
+  });
+  const calls: PromiseWithResolvers<void>[] = [];
+  const handler: JobHandler = async () => {
+    const call = Promise.withResolvers<void>();
+    calls.push(call);
+    await call.promise;
+    return { usage: noUsage, finishReason: 'stop' };
+  };
+  const watched = pace.watch(handler);
+  /** Begins a call. Resolves with its error's code, or `served`. */
+  const call = (name = 'search', signal = never): Promise<string> =>
+    watched({ model: name } as GrantedJob, { head: () => undefined, write: () => undefined }, signal).then(
+      () => 'served',
+      (error: unknown) => (error instanceof RouterError ? error.code : String(error)),
+    );
+  const fail = async (code: ErrorCode = 'upstream_failed', name = 'search'): Promise<void> => {
+    const called = call(name);
+    calls.at(-1)?.reject(new RouterError(code, 'It failed.'));
+    expect(await called).toBe(code);
+  };
+  const offered = () => pace.restrict(tools).map(({ name }) => name);
+  return { pace, calls, call, fail, offered };
+}
+
+it('a tool whose server fails three calls in a row is not offered, the others are, and one call shows that it works', async () => {
+  const { pace, calls, call, fail, offered } = start();
+  await fail();
+  await fail();
+  expect(offered()).toEqual(['search', 'other']);
+  await fail();
+  expect(offered()).toEqual(['other']);
+  expect(pace.failing).toEqual(['search']);
+  vi.advanceTimersByTime(1_300);
+  expect(offered()).toEqual(['search', 'other']);
+  const probe = call();
+  expect(offered()).toEqual(['other']);
+  calls.at(-1)?.resolve();
+  expect(await probe).toBe('served');
+  expect(offered()).toEqual(['search', 'other']);
+  expect(pace.failing).toEqual([]);
+});
+
+it('calls that come while the probe runs wait for it and fail with it, and the next probe comes later', async () => {
+  const { calls, call, fail, offered } = start();
+  for (let at = 0; at < 3; at += 1) await fail();
+  vi.advanceTimersByTime(1_300);
+  const probe = call();
+  const others = [call(), call()];
+  expect(calls).toHaveLength(4);
+  calls.at(-1)?.reject(new RouterError('upstream_failed', 'It failed.'));
+  expect(await Promise.all([probe, ...others])).toEqual(Array(3).fill('upstream_failed'));
+  expect(calls).toHaveLength(4);
+  vi.advanceTimersByTime(1_300);
+  expect(offered()).toEqual(['other']);
+  vi.advanceTimersByTime(1_300);
+  expect(offered()).toEqual(['search', 'other']);
+});
+
+it('calls that wait for a probe run when it is served; when it says nothing, the next is a probe', async () => {
+  const { calls, call, fail, offered } = start();
+  for (let at = 0; at < 3; at += 1) await fail();
+  vi.advanceTimersByTime(1_300);
+  const refused = call();
+  const [second, third] = [call(), call()];
+  calls.at(-1)?.reject(new RouterError('invalid_request', 'The input is wrong.'));
+  expect(await refused).toBe('invalid_request');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls).toHaveLength(5);
+  expect(offered()).toEqual(['other']);
+  calls.at(-1)?.resolve();
+  expect(await second).toBe('served');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls).toHaveLength(6);
+  calls.at(-1)?.resolve();
+  expect(await third).toBe('served');
+});
+
+it('a call that waits for a probe ends when its client is gone', async () => {
+  const { calls, call, fail } = start();
+  for (let at = 0; at < 3; at += 1) await fail();
+  vi.advanceTimersByTime(1_300);
+  const probe = call();
+  const client = new AbortController();
+  const waiting = call('search', client.signal);
+  client.abort(new Error('gone'));
+  expect(await waiting).toBe('Error: gone');
+  expect(calls).toHaveLength(4);
+  calls.at(-1)?.resolve();
+  expect(await probe).toBe('served');
+});
+
+it('wrong inputs, calls that take too long, and failures with an answer in between close no tool', async () => {
+  const { calls, call, fail, offered } = start();
+  for (let at = 0; at < 5; at += 1) await fail('invalid_request');
+  for (let at = 0; at < 5; at += 1) await fail('upstream_timeout');
+  for (let at = 0; at < 5; at += 1) {
+    await fail();
+    await fail();
+    const served = call();
+    calls.at(-1)?.resolve();
+    expect(await served).toBe('served');
+  }
+  await fail('upstream_failed', 'other');
+  expect(offered()).toEqual(['search', 'other']);
+});
