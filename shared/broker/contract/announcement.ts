@@ -73,6 +73,11 @@ export const announcementSchema = z.object({
     .regex(/^[\w.-]{1,255}$/)
     .optional()
     .catch(undefined),
+  /**
+   * Whether it confirms each offer that it takes, with a keep-alive, before it begins the job: one that died without a frame has not
+   * had the job. Absent from older releases.
+   */
+  confirms: z.boolean().optional().catch(undefined),
   /** The machine's name, for people to find it by. */
   host: z.string().max(255).optional(),
   /** Of its release, for people. */

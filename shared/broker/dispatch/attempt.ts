@@ -22,6 +22,7 @@ export class Attempt {
   readonly claimedAt = performance.now();
   #nextSeq = 0;
   #hasBegun = false;
+  #isConfirmed = false;
   #lastFrameAt = this.claimedAt;
   #lastDataAt = this.claimedAt;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -49,6 +50,11 @@ export class Attempt {
     return this.#hasBegun;
   }
 
+  /** Whether a frame of the process that took it has come: an error may be another one's, which took that one's place. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed;
+  }
+
   /** When the last frame came, or the worker's silence last began to count anew. */
   get lastFrameAt(): number {
     return this.#lastFrameAt;
@@ -62,6 +68,7 @@ export class Attempt {
   /** The next frame has come. A keep-alive has no number of its own. */
   received(kind: FrameKind, now: number): void {
     this.#hasBegun = true;
+    if (kind !== 'x') this.#isConfirmed = true;
     this.#lastFrameAt = now;
     this.worker.lastFrameAt = now;
     if (kind === 'k') return;

@@ -20,7 +20,7 @@ import { ReplyReceiver } from './reply-receiver.ts';
 import type { Timeouts } from './sweep/exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
 import { WorkerLink } from './worker-link.ts';
-import type { LiveWorker } from './workers/live-pool.ts';
+import type { LiveWorker, Loss } from './workers/live-pool.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
 import { OutcomeJudge } from './workers/outcome-judge.ts';
 
@@ -97,7 +97,7 @@ export class Dispatcher {
       broker.subscribe(subjects.allClaims(ingress), (message) => placer.onClaim(message)),
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
-    workers.onLost((worker, isDead) => this.#onWorkerLost(worker, isDead));
+    workers.onLost((worker, loss) => this.#onWorkerLost(worker, loss));
     workers.onChange(() => this.#onWorkersChanged());
     this.#release = () => {
       this.#sweep.close();
@@ -169,9 +169,9 @@ export class Dispatcher {
     return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter });
   }
 
-  #onWorkerLost(worker: LiveWorker, isDead: boolean): void {
+  #onWorkerLost(worker: LiveWorker, loss: Loss): void {
     const lose = (job: Job): void => {
-      if (isDead) this.#endings.die(job);
+      if (loss !== 'left') this.#endings.die(job, loss === 'replaced' ? loss : undefined);
       else this.#endings.lose(job, 'The worker was lost in the middle of the answer.');
     };
     const lost = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);

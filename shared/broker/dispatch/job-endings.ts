@@ -4,7 +4,7 @@ import type { ErrorFacts } from '../contract/frame.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { Attempt } from './attempt.ts';
-import { hadTaken, heartbeatMs, type Death } from './deaths/death.ts';
+import { hadTaken, heartbeatMs, type Death, type EndOfWorker } from './deaths/death.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
 import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
@@ -75,15 +75,16 @@ export class JobEndings {
 
   /**
    * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
-   * ends. The first offer that the worker can hardly have taken is made to another one.
-   * @param wasConnected whether the worker's connection stood when the job was offered: the broker has delivered the offer then
+   * ends. A job that the worker can hardly have taken is offered to another one.
+   * @param end what shows that it died, if it is not silence alone
    */
-  die(job: Job, wasConnected = false, message = 'The worker was lost in the middle of the answer.'): void {
+  die(job: Job, end?: EndOfWorker, message = 'The worker was lost in the middle of the answer.'): void {
     const { attempt, death } = job;
     if (job.isOver || !attempt) return;
     const { deaths, placer } = this.#parts;
-    if (job.state === 'claimed' && death && deaths.hasOne(job)) return this.#check(job, attempt, death, wasConnected);
-    if (!wasConnected && !hadTaken(attempt)) return placer.onRefusal(job);
+    const first = job.state === 'claimed' && deaths.hasOne(job) ? death : undefined;
+    if ((!first || end) && !hadTaken(attempt, end)) return placer.onRefusal(job);
+    if (first) return this.#check(job, attempt, first, end);
     const error = deaths.count(job, attempt);
     if (error) this.abandon(job, error);
     else this.lose(job, message);
@@ -98,21 +99,21 @@ export class JobEndings {
     if (!attempt) return;
     const message = 'The worker fell silent in the middle of the answer.';
     if (attempt.worker.life.provenAt > attempt.lastFrameAt) this.lose(job, message);
-    else this.die(job, true, message);
+    else this.die(job, undefined, message);
   }
 
   /**
    * A second worker has died with a job. It keeps the job until it is known whether the first one is dead: then the job ends,
    * otherwise this was the first death.
    */
-  #check(job: Job, attempt: Attempt, death: Death, wasConnected: boolean): void {
+  #check(job: Job, attempt: Attempt, death: Death, end: EndOfWorker): void {
     const { deaths, checks } = this.#parts;
     const { worker } = attempt;
     const { lastFrameAt } = worker;
     const onVerdict = (_: Job, hasDied: boolean): void => {
       if (hasDied) return this.abandon(job, deaths.countSecond(job, death, attempt));
       job.survived();
-      this.die(job, wasConnected);
+      this.die(job, end);
     };
     checks.begin(job, death, {
       isWanted: () => job.state === 'claimed' && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
@@ -129,7 +130,7 @@ export class JobEndings {
     const { attempt, avoid } = job;
     if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
     attempt.worker.hasRefused = true;
-    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, true);
+    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, 'closed');
   }
 
   /**
@@ -159,7 +160,7 @@ export class JobEndings {
     const { attempt } = job;
     if (error.code === 'worker_lost') {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
-      return isAnother ? this.die(job, true) : this.lose(job, error.message, unbegun);
+      return isAnother ? this.die(job, 'replaced') : this.lose(job, error.message, unbegun);
     }
     const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {

@@ -1,4 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
+import { setImmediate } from 'node:timers/promises';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
@@ -74,8 +75,12 @@ export class JobRunner {
     return this.#running.size;
   }
 
-  /** Runs a job. `onFreed` is called when it is over. */
-  run(grant: Grant, body: Buffer): void {
+  /**
+   * Runs a job. `onFreed` is called when it is over.
+   * @param isOffered whether its ingress does not know yet that it is taken: that is sent before the handler, which may end this
+   * process, is called
+   */
+  run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
@@ -90,6 +95,9 @@ export class JobRunner {
       contact,
     });
     this.#running.set(id, { controller, writer, contact, isNew: true });
+    if (isOffered) writer.probe();
+    // What is published in a turn of the event loop is with the system by then.
+    const confirmed = isOffered ? setImmediate() : undefined;
     const trace = this.#traceOf(grant);
     const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey };
     const job = { id: grant.job, trace, ...asked, body };
@@ -102,6 +110,8 @@ export class JobRunner {
     };
     const serve = async (): Promise<void> => {
       try {
+        if (confirmed) await confirmed;
+        controller.signal.throwIfAborted();
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
         this.#finished.add(id, writer);

@@ -192,6 +192,7 @@ export class Worker {
       formats: [...formats],
       accepting: this.standing.accepting && !this.standing.draining,
       offersAt: `${this.#offers}.${this.#pool}`,
+      confirms: true,
       host: hostname(),
       version,
       startedAt: this.#startedAt,
@@ -223,13 +224,13 @@ export class Worker {
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');
-    if (isTaken) this.#begin(offer.grant, offer.body);
+    if (isTaken) this.#begin(offer.grant, offer.body, true);
     else if (reply) this.#broker.publish(reply, '');
   }
 
-  #begin(grant: Grant, body: Buffer): void {
+  #begin(grant: Grant, body: Buffer, isOffered = false): void {
     if (this.#hasEnded) this.#tickets.giveBack(grant, restarting());
-    else this.#jobs.run(grant, body);
+    else this.#jobs.run(grant, body, isOffered);
   }
 
   #freed(): void {

@@ -77,7 +77,7 @@ export class JobPlacer {
   onRefusal(job: Job): void {
     const { attempt } = job;
     // Whoever has begun cannot refuse any more.
-    if (!attempt?.isOffered || attempt.hasBegun) return;
+    if (!attempt?.isOffered || attempt.isConfirmed) return;
     attempt.worker.hasRefused = true;
     this.#parts.jobs.takeBack(job);
     job.refused();

@@ -17,10 +17,18 @@ export interface Death {
   digest: string;
 }
 
+/** What is known of a worker's death besides that it is silent. */
+export type EndOfWorker = 'closed' | 'replaced' | undefined;
+
 /**
- * Whether the worker that died had taken the job: it claimed it, has sent a frame, or was alive when it was offered. An offer to
- * a worker whose connection is closed is refused by the broker.
+ * Whether the worker that died may have had the job: it claimed it, has sent a frame, or was alive when it was offered. An offer to
+ * a worker whose connection is closed is refused by the broker, or lost when the broker does not know that yet.
+ * @param end known when the worker's connection is closed, or another process has taken its place. Then it does not begin later what
+ * it has not confirmed
  */
-export function hadTaken({ isOffered, hasBegun, claimedAt, worker }: Attempt): boolean {
-  return !isOffered || hasBegun || claimedAt < worker.lastHeartbeatAt + heartbeatMs;
+export function hadTaken(attempt: Attempt, end?: EndOfWorker): boolean {
+  const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;
+  if (!isOffered || isConfirmed) return true;
+  if (end && worker.announcement.confirms) return false;
+  return hasBegun || end !== undefined || claimedAt < worker.lastHeartbeatAt + heartbeatMs;
 }

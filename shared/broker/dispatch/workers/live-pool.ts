@@ -58,6 +58,16 @@ export interface Placement {
   rule?: string | undefined;
 }
 
+/** How a worker was lost: it said good-bye, another process has taken its place, or no heartbeats came. */
+export type Loss = 'left' | 'replaced' | 'silent';
+
+/** As the log says it. */
+export const lossTexts: Record<Loss, string> = {
+  left: 'worker left',
+  replaced: 'worker was restarted',
+  silent: 'worker is lost',
+};
+
 /** No worker is to be avoided. */
 export const nobody: ReadonlySet<string> = new Set();
 

@@ -8,7 +8,7 @@ import { parseJson } from '../../contract/ticket.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { KnownNames } from './known-names.ts';
-import { jobsOfOthers, serves, type LivePool, type LiveWorker } from './live-pool.ts';
+import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
@@ -44,7 +44,7 @@ export class LiveWorkers {
   /** What lost pools have served. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
-  readonly #lostListeners = new Set<(worker: LiveWorker, isDead: boolean) => void>();
+  readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -120,9 +120,9 @@ export class LiveWorkers {
 
   /**
    * Calls back with a worker that is lost or has left, before its jobs are taken from it. When many are lost at once, none of
-   * them is known any more at the first call. `isDead` is false for one that said good-bye.
+   * them is known any more at the first call.
    */
-  onLost(listener: (worker: LiveWorker, isDead: boolean) => void): void {
+  onLost(listener: (worker: LiveWorker, loss: Loss) => void): void {
     this.#lostListeners.add(listener);
   }
 
@@ -137,7 +137,7 @@ export class LiveWorkers {
     const id = workerIdOf(address);
     const known = this.#workers.get(id);
     if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
-      if (known?.address.tier === address.tier) this.#remove([known], 'worker left', false);
+      if (known?.address.tier === address.tier) this.#remove([known], 'left');
       return;
     }
     if (known?.address.tier === address.tier && known.raw.equals(payload)) {
@@ -158,7 +158,7 @@ export class LiveWorkers {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
     }
-    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'worker was restarted');
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'replaced');
     this.#record(address, announcement, Buffer.from(payload));
   }
 
@@ -243,15 +243,15 @@ export class LiveWorkers {
     for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
   }
 
-  #remove(workers: readonly LiveWorker[], reason: string, isDead = true): void {
+  #remove(workers: readonly LiveWorker[], loss: Loss): void {
     if (workers.length === 0) return;
     for (const worker of workers) {
       this.#workers.delete(worker.id);
       this.#shares.add(worker.address.owner, -1, -worker.raw.length);
       this.#leavePool(worker);
-      this.#log.info({ worker: worker.id, held: worker.held }, reason);
+      this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
     }
-    for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, isDead);
+    for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);
     for (const listener of this.#changeListeners) listener();
   }
 
@@ -273,7 +273,7 @@ export class LiveWorkers {
       .flush()
       .then(() => {
         if (performance.now() - now > promptMs) this.#restartSilence();
-        else this.#remove(this.#silent(performance.now()), 'worker is lost');
+        else this.#remove(this.#silent(performance.now()), 'silent');
       })
       .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
       .finally(() => {

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { testWorker } from '../../../helpers/broker/test-worker.ts';
 import { until } from '../../../helpers/until.ts';
 
 async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, offers = true): Promise<Parties> {
@@ -88,18 +90,21 @@ describe('a client that goes away', () => {
     expect((await sent.finished).state).toBe('cancelled');
   });
 
-  it('right behind the offer: the worker ends what it has just begun', async (context) => {
+  it('right behind the offer: the worker ends what it has taken, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
-    const { handler, aborted } = watched();
-    const { worker } = await addWorker({ handler });
+    const { handler, started } = watched();
+    const outcomes: string[] = [];
+    const finished: WorkerMeter['finished'] = ({ outcome }) => void outcomes.push(outcome);
+    const { worker } = await addWorker({ handler, meter: { ...testWorker.meter, finished } });
     // The first ones are refused, while the worker still looks through its lanes.
     await until(() => {
       const sent = ingress.send({});
       expect(sent.job.state).toBe('claimed');
       sent.cancel();
-      return aborted() !== undefined;
+      return outcomes.length > 0;
     }, 5_000);
     await until(() => worker.busy === 0, 1_000);
+    expect([started(), new Set(outcomes)]).toEqual([0, new Set(['cancelled'])]);
   });
 
   it('while its large body is on the way: the rest stays here, and nothing runs', async (context) => {

@@ -1,7 +1,7 @@
 import { describe, it, type TestContext } from 'vitest';
 import { encodeError } from '#shared/broker/contract/frame.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isBegun, startParties, type TestJob } from '../../../../helpers/broker/broker-parties.ts';
+import { isBegun, startParties, untilOffersAreTaken, type TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -112,3 +112,25 @@ describe.concurrent('a worker of which no frame comes', { timeout: 20_000 }, () 
     expect(sent.job.death).toBeUndefined();
   });
 });
+
+it(
+  'a worker that died before an offer came to it has not died with the job',
+  { timeout: 20_000 },
+  async ({ expect, onTestFinished }) => {
+    const parties = await startParties();
+    onTestFinished(() => parties.close());
+    const { ingress, forkWorker } = parties;
+    const { process } = await forkWorker({ WORKER_ID: 'one' });
+    await untilOffersAreTaken(ingress);
+    const { broker } = ingress;
+    const publish = broker.publish.bind(broker);
+    broker.publish = (subject, payload, reply) => {
+      if (subject !== ingress.workers.get('one')?.announcement.offersAt) publish(subject, payload, reply);
+    };
+    const sent = ingress.send({ steps: [{ whoami: true }] });
+    expect(sent.job.attempt?.worker.id).toBe('one');
+    await Promise.all([process.kill(), forkWorker({ WORKER_ID: 'two' })]);
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect([sent.text(), sent.job.death]).toEqual(['two', undefined]);
+  },
+);
