@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { blockBytes, OutputBlocks } from '#services/ingress/http/unread/output-blocks.ts';
+import { until } from '../../../../helpers/until.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -18,7 +19,7 @@ it('fills blocks again and again, and none that is in use', () => {
   expect(new Set([...first, ...takeAll(blocks, 40)]).size).toBe((41 * 1024 * 1024) / blockBytes);
 });
 
-it('the memory of a flood goes back when none of it was in use for ten seconds', () => {
+it('the memory of a flood goes back when none of it was in use for ten seconds', async () => {
   const blocks = new OutputBlocks();
   const taken = takeAll(blocks, 40);
   const filled = process.memoryUsage().rss;
@@ -31,7 +32,9 @@ it('the memory of a flood goes back when none of it was in use for ten seconds',
   expect(last.length).toBe(blockBytes);
   vi.advanceTimersByTime(2_000);
   expect(last.length).toBe(0);
-  expect(filled - process.memoryUsage().rss).toBeGreaterThan(30 * 1024 * 1024);
+  vi.useRealTimers();
+  // Some systems count a process's memory now and then only.
+  await until(() => filled - process.memoryUsage().rss > 30 * 1024 * 1024);
   expect(blocks.take().length).toBe(blockBytes);
 });
 
