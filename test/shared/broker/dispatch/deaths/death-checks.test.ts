@@ -60,8 +60,10 @@ describe.concurrent('a job whose second worker dies', { timeout: 20_000 }, () =>
     const { attempt } = job.job;
     if (!attempt) throw new Error('the job is at no worker');
     // Its heartbeats seem to be missed for a while.
-    attempt.worker.lastHeartbeatAt = attempt.worker.lastFrameAt = Number.NEGATIVE_INFINITY;
-    await until(() => ingress.workers.get('two') !== attempt.worker);
+    await until(() => {
+      attempt.worker.lastHeartbeatAt = attempt.worker.lastFrameAt = Number.NEGATIVE_INFINITY;
+      return ingress.workers.get('two') !== attempt.worker;
+    });
     const { broker } = ingress;
     const { subjects } = broker;
     broker.publish(subjects.retransmit(attempt.worker.address), `${subjects.reply('in', attempt.grant)} 0`);
