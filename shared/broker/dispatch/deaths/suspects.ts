@@ -12,7 +12,7 @@ export interface SuspectJob {
 }
 
 /** Milliseconds after the death for which a suspect waits for a worker without another one of the same death. */
-const maxWaitMs = 500;
+const maxWaitMs = 400;
 
 /**
  * The suspects: jobs that a worker died with. One of them may have killed it. A worker has one suspect of a death at a time, so
