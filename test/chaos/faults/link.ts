@@ -48,7 +48,10 @@ export async function startLink(ports: readonly number[]): Promise<Link> {
     socket.on('error', () => other.destroy());
     socket.on('close', () => {
       sockets.delete(socket);
-      other.destroy();
+      // What was sent before arrives, unless the link is cut.
+      const waitMs = isCut ? 0 : Math.max(delayMs, last - performance.now());
+      if (waitMs <= 0) other.destroy();
+      else setTimeout(() => other.destroySoon(), waitMs);
     });
   };
   server.listen(0, '127.0.0.1');
