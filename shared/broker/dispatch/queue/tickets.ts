@@ -168,12 +168,12 @@ export class Tickets {
     return placements.every(({ pool }) => this.#waiting.get(pool.tier)?.areFull(job, this.#maxQueued));
   }
 
-  /** A job that a worker had is not put behind those that wait. */
+  /** A job that a worker had or has refused is not put behind those that wait. */
   #add(job: Job, placement: Placement, isFree: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;
     const lane = this.laneOf(pool, job.request.class);
-    const place = lane.enter(job, isFree || job.attempts > 0);
+    const place = lane.enter(job, isFree || job.attempts + job.refusals > 0);
     this.#waiting.get(pool.tier)?.count(job, 1);
     job.tickets.place(placement, place, (leavesTicket) => lane.leave(place, leavesTicket));
     if (!place.isHeld) this.#publish(job, pool);
