@@ -45,7 +45,8 @@ export async function startLink(ports: readonly number[]): Promise<Link> {
       if (at <= now) other.write(piece);
       else setTimeout(() => other.write(piece), at - now);
     });
-    socket.on('error', () => other.destroy());
+    // Its close follows.
+    socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
       // What was sent before arrives, unless the link is cut.
