@@ -75,7 +75,7 @@ export class JobEndings {
 
   /**
    * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
-   * ends. A job that the worker can hardly have taken is offered to another one.
+   * ends; any other one that the worker can hardly have taken is offered to another one.
    * @param end what shows that it died, if it is not silence alone
    */
   die(job: Job, end?: EndOfWorker, message = 'The worker was lost in the middle of the answer.'): void {
@@ -83,8 +83,8 @@ export class JobEndings {
     if (job.isOver || !attempt) return;
     const { deaths, placer } = this.#parts;
     const first = job.state === 'claimed' && deaths.hasOne(job) ? death : undefined;
-    if ((!first || end) && !hadTaken(attempt, end)) return placer.onRefusal(job);
     if (first) return this.#check(job, attempt, first, end);
+    if (!hadTaken(attempt, end)) return placer.onRefusal(job);
     const error = deaths.count(job, attempt);
     if (error) this.abandon(job, error);
     else this.lose(job, message);
