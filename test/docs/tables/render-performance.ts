@@ -40,7 +40,7 @@ export function renderShortPerformance(results: PeerResults): string {
 }
 
 /** When and where the figures were measured. */
-export function renderRun({ date, machine, rounds, quick, takenByOthers }: PeerResults): string {
+function renderRun({ date, machine, rounds, quick, takenByOthers }: PeerResults): string {
   const { cpu, cores, memoryGib, kernel, node } = machine;
   const where = `${cpu}, ${cores} cores, ${memoryGib} GiB, Linux ${kernel}, Node ${node}`;
   const how = quick
