@@ -43,7 +43,10 @@ async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<Us
   const admins = (await users.list()).filter(({ role, blockedAt }) => role === 'admin' && blockedAt === undefined);
   const [admin] = admins;
   if (admin && admins.length === 1) return admin;
-  const addresses = admins.map(({ email }) => email).join(', ');
+  const addresses = admins
+    .map(({ email }) => email)
+    .toSorted()
+    .join(', ');
   throw new RouterError('invalid_request', `Name the user with --email. The administrators are ${addresses}.`);
 }
 
