@@ -3,35 +3,21 @@ import { createServer } from 'node:http';
 import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openAccounts } from '#shared/accounts/accounts.ts';
-import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
-import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import { PriceTable } from '#shared/accounts/prices/price-table.ts';
-import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
-import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
-import { announcePriceChange, onKeyChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
+import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { ConfigError, loadConfig, readCertificates } from '#shared/core/load-config.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
-import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
@@ -39,7 +25,7 @@ import { createApp } from './app.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { dispatchSettings, ingressConfig } from './config.ts';
+import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
 import { readHealth } from './http/health.ts';
@@ -54,6 +40,7 @@ import { defaultUnreadBytes, UnreadOutputs } from './http/unread/unread-outputs.
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { openServing } from '#shared/serving/open/open-serving.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
 /** Milliseconds for a request's headers to arrive. */
@@ -67,9 +54,6 @@ const probeClientMs = 30_000;
 
 /** Milliseconds for sending the errors of requests that the drain has ended. */
 const lastErrorsMs = 500;
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Milliseconds for which idle keep-alive connections stay open; load balancers close theirs sooner. */
 const keepAliveTimeoutMs = 75_000;
@@ -100,68 +84,19 @@ await runService(async (environment, releases) => {
   });
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
-  const ca = readCertificates('REDIS_CA', config.REDIS_CA);
-  const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}`, ca });
-  releases.add('redis', () => redis.close());
-  // A response may have megabytes: keys and limits must not wait for it.
-  const responsesRedis = connectRedis(config.REDIS_URL, {
-    log: log.child({ connection: 'stored responses' }),
-    name: `ingress-${id}-responses`,
-    ca,
-  });
-  releases.add('redis for stored responses', () => responsesRedis.close());
-  const unreadable = logUnreadable(log);
-  const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
-  const store = new LostStoreWatch(accounts.store, log);
-  releases.add('store watch', () => store.close());
-  const secret = new ClusterSecret(redis.redis, `${prefix}:`, config.SEAL_SECRET);
-  releases.add('cluster secret', () => secret.close());
-  const ownerKeys = new OwnerKeys(() => secret.secrets);
-  const stored = new StoredResponses(responsesRedis.redis, `${prefix}:`, {
-    bounds: {
-      keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
-      ownerBytes: config.RESPONSES_OWNER_BYTES,
-      totalBytes: config.RESPONSES_MAX_BYTES,
-      historyBytes: config.MAX_BODY_BYTES,
-    },
-    keys: ownerKeys,
-    report: unreadable,
-  });
+  const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
+  const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
+  const { ledger, limits, prices } = serving;
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
-
-  const broker = await connectBroker({ ...readBrokerAccess(config), name: `ingress-${id}`, prefix, log });
-  broker.ownerAs('ingress');
-  if (broker.subjects.prefix !== prefix)
-    throw new ConfigError(
-      `the credential belongs to the cluster ${broker.subjects.prefix}, but RTR_PREFIX is ${prefix}`,
-    );
-  releases.add('broker', () => broker.close());
   onKeyChange(broker, (changed) => (changed === undefined ? verifier.markStale() : verifier.drop(changed)));
   broker.onReconnect(() => verifier.markStale());
-
-  const workers = new LiveWorkers(broker, log);
-  releases.add('workers', () => workers.close());
-  const dispatcher = new Dispatcher(broker, workers, dispatchSettings(config, id), log);
-  releases.add('dispatcher', () => dispatcher.close());
-  await dispatcher.prepare();
-  await workers.requestAnnouncements();
-
-  const registry = followRegistry(config.ROUTER_CONFIG, log);
-  releases.add('registry', () => registry.close());
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   let isEnding = false;
-  const ledger = new UsageLedger(redis.redis, `${prefix}:`, log, {
-    maxRequests: config.USAGE_MAX_REQUESTS,
-    requestsKeptMs: config.USAGE_DAYS * dayMs,
-  });
-  releases.add('usage ledger', () => ledger.close());
-  const limits = new LimitKeeper(redis.redis, `${prefix}:`, log);
-  releases.add('limits', () => limits.close());
   const counted: Pick<LimitKeeper, 'reserve'> = {
     reserve: async (parties, amount) => {
       store.assertIntact();
@@ -170,17 +105,6 @@ await runService(async (environment, releases) => {
       return verdict;
     },
   };
-  const prices = new PriceTable({
-    redis: redis.redis,
-    prefix: `${prefix}:`,
-    log,
-    registered: () => registry.current().prices,
-    announce: () => announcePriceChange(broker),
-  });
-  releases.add('prices', () => prices.close());
-  onPriceChange(broker, () => void prices.refresh());
-  redis.redis.on('ready', () => void prices.refresh());
-  await prices.refresh();
   const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
 
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });

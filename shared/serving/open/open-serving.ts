@@ -1,0 +1,129 @@
+import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
+import { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { logUnreadable, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { Role } from '#shared/broker/connection/credential.ts';
+import { announcePriceChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
+import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { ConfigError, readCertificates } from '#shared/core/load-config.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { followRegistry, type LiveRegistry } from '#shared/registry/follow-registry.ts';
+import { dispatchSettings, type ServingConfig } from './serving-settings.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+export interface OpenServingOptions {
+  config: ServingConfig;
+  /** The role that its credential for the broker must have. */
+  role: Role;
+  /** Name of this process, a subject token. */
+  id: string;
+  /** What servers call its connections. */
+  name: string;
+  log: Logger;
+  releases: Releases;
+}
+
+/** What a process serves requests with: its connections, and what stands on them. */
+export interface OpenServing {
+  redis: RedisConnection;
+  /** A connection of its own for records that may have megabytes. */
+  storedRedis: RedisConnection;
+  accounts: Accounts;
+  store: LostStoreWatch;
+  unreadable: ReportUnreadable;
+  ownerKeys: OwnerKeys;
+  stored: StoredResponses;
+  broker: Broker;
+  workers: LiveWorkers;
+  dispatcher: Dispatcher;
+  registry: LiveRegistry;
+  ledger: UsageLedger;
+  limits: LimitKeeper;
+  prices: PriceTable;
+}
+
+/**
+ * Connects to Redis and NATS, and opens all that requests are served with, whoever sends them: accounts, limits, ledger, prices,
+ * registry, workers and dispatcher. Each part registers its release.
+ * @throws ConfigError for an address, a file or a credential that is not valid; an Error if no broker answers
+ */
+export async function openServing(options: OpenServingOptions): Promise<OpenServing> {
+  const { config, role, id, name, log, releases } = options;
+  const prefix = `${config.RTR_PREFIX}:`;
+  const ca = readCertificates('REDIS_CA', config.REDIS_CA);
+  const redis = connectRedis(config.REDIS_URL, { log, name, ca });
+  releases.add('redis', () => redis.close());
+  // A response may have megabytes: keys and limits must not wait for it.
+  const storedRedis = connectRedis(config.REDIS_URL, {
+    log: log.child({ connection: 'stored responses' }),
+    name: `${name}-responses`,
+    ca,
+  });
+  releases.add('redis for what is stored', () => storedRedis.close());
+  const unreadable = logUnreadable(log);
+  const accounts = openAccounts(redis.redis, prefix, unreadable);
+  const store = new LostStoreWatch(accounts.store, log);
+  releases.add('store watch', () => store.close());
+  const secret = new ClusterSecret(redis.redis, prefix, config.SEAL_SECRET);
+  releases.add('cluster secret', () => secret.close());
+  const ownerKeys = new OwnerKeys(() => secret.secrets);
+  const bounds = {
+    keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
+    ownerBytes: config.RESPONSES_OWNER_BYTES,
+    totalBytes: config.RESPONSES_MAX_BYTES,
+    historyBytes: config.MAX_BODY_BYTES,
+  };
+  const stored = new StoredResponses(storedRedis.redis, prefix, { bounds, keys: ownerKeys, report: unreadable });
+
+  const broker = await connectAs(role, options);
+  const workers = new LiveWorkers(broker, log);
+  releases.add('workers', () => workers.close());
+  const dispatcher = new Dispatcher(broker, workers, dispatchSettings(config, id), log);
+  releases.add('dispatcher', () => dispatcher.close());
+  await dispatcher.prepare();
+  await workers.requestAnnouncements();
+
+  const registry = followRegistry(config.ROUTER_CONFIG, log);
+  releases.add('registry', () => registry.close());
+  const ledger = new UsageLedger(redis.redis, prefix, log, {
+    maxRequests: config.USAGE_MAX_REQUESTS,
+    requestsKeptMs: config.USAGE_DAYS * dayMs,
+  });
+  releases.add('usage ledger', () => ledger.close());
+  const limits = new LimitKeeper(redis.redis, prefix, log);
+  releases.add('limits', () => limits.close());
+  const prices = new PriceTable({
+    redis: redis.redis,
+    prefix,
+    log,
+    registered: () => registry.current().prices,
+    announce: () => announcePriceChange(broker),
+  });
+  releases.add('prices', () => prices.close());
+  onPriceChange(broker, () => void prices.refresh());
+  redis.redis.on('ready', () => void prices.refresh());
+  await prices.refresh();
+  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored };
+  return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
+}
+
+async function connectAs(role: Role, { config, name, log, releases }: OpenServingOptions): Promise<Broker> {
+  const { RTR_PREFIX: prefix } = config;
+  const broker = await connectBroker({ ...readBrokerAccess(config), name, prefix, log });
+  releases.add('broker', () => broker.close());
+  broker.ownerAs(role);
+  if (broker.subjects.prefix === prefix) return broker;
+  throw new ConfigError(`the credential belongs to the cluster ${broker.subjects.prefix}, but RTR_PREFIX is ${prefix}`);
+}

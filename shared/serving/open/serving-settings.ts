@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
+import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
+import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
+import { setting } from '#shared/core/load-config.ts';
+
+/** The settings of every process that serves requests: where its servers are, what it keeps there, and its timeouts. */
+export const servingSettings = {
+  ...brokerSettings,
+  REDIS_URL: setting.text(
+    'Address of Redis: `redis://`, `rediss://` with TLS, or `redis+sentinel://host:port,host:port/name` behind sentinels',
+    'redis://127.0.0.1:6379',
+  ),
+  REDIS_CA: setting.optionalText('File with CA certificates (PEM) to trust for Redis, in addition to the public ones'),
+  SEAL_SECRET: z
+    .string()
+    .transform((text, context) => {
+      const secrets = parseSecrets(text);
+      if (secrets) return secrets;
+      context.addIssue('must be 32 bytes as hex or base64, or a passphrase of 32 characters or more');
+      return z.NEVER;
+    })
+    .optional()
+    .describe(
+      'Secret of the cluster, the same on every ingress, that seals stored responses and what answers carry for later requests; of several, separated by commas, the first seals and all open; if unset, one is made and kept in Redis',
+    ),
+  RTR_PREFIX: setting.pathSegment(
+    'First part of every NATS subject and Redis key, so that clusters can share servers',
+    'rtr',
+  ),
+  ROUTER_CONFIG: setting.optionalText(
+    'File with names for models, rules for `auto` and more; see `docs/configuration.md`',
+  ),
+  USAGE_MAX_REQUESTS: setting.integer('Most single requests that the usage ledger keeps', 50_000, 1, 10_000_000),
+  USAGE_DAYS: setting.integer(
+    'Days for which the usage ledger keeps single requests; it keeps totals longer',
+    30,
+    1,
+    3_650,
+  ),
+  RESPONSES_KEEP_HOURS: setting.integer('Hours for which responses are stored; 0 stores none', 24, 0, 8_760),
+  RESPONSES_OWNER_BYTES: setting.integer(
+    'Most bytes in Redis of the stored responses of one person, team or key without owner; the oldest go first',
+    32 * 1024 * 1024,
+    1_024,
+    64 * 1024 ** 3,
+  ),
+  RESPONSES_MAX_BYTES: setting.integer(
+    'Most bytes in Redis of all stored responses; those of the owner with the most go first',
+    128 * 1024 * 1024,
+    1_024,
+    1024 ** 4,
+  ),
+  MAX_BODY_BYTES: setting.integer(
+    'Most bytes of one request body, after decompression',
+    32 * 1024 * 1024,
+    1_024,
+    1024 ** 3,
+  ),
+  MAX_QUEUED: setting.integer(
+    'Most requests waiting on this ingress for each tier of workers, and most tickets of the whole cluster; a key leaves as many places as it takes',
+    100_000,
+    1,
+    10_000_000,
+  ),
+  QUEUE_TIMEOUT_MS: setting.integer('Time in the queue until a worker takes the request', 120_000, 100, 3_600_000),
+  NO_WORKER_TIMEOUT_MS: setting.integer(
+    'Time in the queue while no live worker can serve the request',
+    15_000,
+    0,
+    3_600_000,
+  ),
+  FIRST_TOKEN_TIMEOUT_MS: setting.integer(
+    'Time from a worker taking the request to the first token',
+    300_000,
+    100,
+    3_600_000,
+  ),
+  IDLE_TIMEOUT_MS: setting.integer('Time between two tokens of a stream', 120_000, 100, 3_600_000),
+  TOTAL_TIMEOUT_MS: setting.integer('Time for the whole request', 3_600_000, 100, 86_400_000),
+  SILENCE_TIMEOUT_MS: setting.integer(
+    'Time without a sign of life from the worker that serves the request',
+    10_000,
+    3_000,
+    600_000,
+  ),
+  BROKER_TIMEOUT_MS: setting.integer(
+    'Time without a connection to NATS, waiting and running requests alike',
+    60_000,
+    1_000,
+    3_600_000,
+  ),
+  SPILL_MS: setting.integer(
+    'Time until a request that no worker has taken is also put into the next lane',
+    500,
+    10,
+    600_000,
+  ),
+  KEEP_ALIVE_MS: setting.integer(
+    'Time without a byte after which the client of a stream gets a keep-alive',
+    10_000,
+    100,
+    600_000,
+  ),
+  MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
+};
+
+/** The values of `servingSettings`. */
+export type ServingConfig = z.output<z.ZodObject<typeof servingSettings>>;
+
+/**
+ * The settings of the dispatcher.
+ * @param id name of this process, a subject token
+ */
+export function dispatchSettings(config: ServingConfig, id: string): DispatchSettings {
+  return {
+    ingress: id,
+    timeouts: {
+      queueMs: config.QUEUE_TIMEOUT_MS,
+      noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
+      firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
+      idleMs: config.IDLE_TIMEOUT_MS,
+      totalMs: config.TOTAL_TIMEOUT_MS,
+      silenceMs: config.SILENCE_TIMEOUT_MS,
+      brokerMs: config.BROKER_TIMEOUT_MS,
+    },
+    queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
+    spillMs: config.SPILL_MS,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    maxAttempts: config.MAX_ATTEMPTS,
+  };
+}
