@@ -1,31 +1,11 @@
-import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { Operation } from '#shared/core/operation.ts';
-import type { Purpose } from '#shared/core/purpose.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { Usage } from '#shared/core/usage.ts';
 import type { PriceOf } from './estimate-amount.ts';
-import type { RequestOrigin } from './caller.ts';
-
-/** A dispatched request that is over. */
-export interface FinishedRequest {
-  origin: RequestOrigin;
-  /** Name of the client's format. */
-  format: string;
-  operation: Operation;
-  /** The name in the request, of a model or a tool. */
-  asked: string;
-  /** What the client sent it for, where known. */
-  purpose: Purpose | undefined;
-  report: JobReport;
-  usage: Usage;
-  reservation: Reservation | undefined;
-}
+import { costOfRequest, placeOf, usageRecordOf, type FinishedRequest } from './usage-record-of.ts';
 
 export interface RecordParts {
   log: Logger;
@@ -39,46 +19,16 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
-    const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
-    const { model, rule } = attempt?.placement ?? {};
-    const { id: worker, announcement } = attempt?.worker ?? {};
-    const tier = announcement?.tier;
-    const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+    const { attempts, state, error } = report;
+    const { model, rule, tier, worker } = placeOf(report);
+    const cost = costOfRequest(request, priceOf);
     // This comes first: a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
     if (rule !== undefined) metrics.countRule(rule);
 
-    const { id: keyId, name, kind, ownerId } = identity;
-    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
-    const times = {
-      queueMs: since(queuedAt, claimedAt),
-      firstTokenMs: since(queuedAt, firstByteAt),
-      totalMs: since(queuedAt, endedAt) ?? 0,
-    };
-    ledger.add({
-      id: requestId,
-      at: Math.round(Date.now() - (performance.now() - queuedAt)),
-      key: { id: keyId, name },
-      ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
-      format,
-      operation,
-      asked,
-      purpose,
-      rule,
-      model,
-      tier,
-      worker,
-      outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
-      code: error?.code,
-      attempts,
-      ...times,
-      promptTokens,
-      cachedTokens,
-      completionTokens,
-      reasoningTokens,
-      cost,
-    });
+    const entry = usageRecordOf(request, cost);
+    ledger.add(entry);
 
     trace?.set({
       'rtr.format': format,
@@ -96,7 +46,7 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
     const facts = {
       requestId,
       traceId: trace?.traceId,
-      keyId,
+      keyId: identity.id,
       format,
       outcome: state,
       code: error?.code,
@@ -106,18 +56,14 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
       tier,
       worker,
       attempts,
-      queueMs: times.queueMs,
-      firstByteMs: times.firstTokenMs,
-      ms: times.totalMs,
+      queueMs: entry.queueMs,
+      firstByteMs: entry.firstTokenMs,
+      ms: entry.totalMs,
       usage,
     };
     if (error) log.warn({ ...facts, err: error }, 'request failed');
     else log.info(facts, state === 'cancelled' ? 'client went away' : 'request served');
   };
-}
-
-function since(start: number, end: number | undefined): number | undefined {
-  return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
 }
 
 /** Sets the error of a request in its span. Errors of the client (4xx) do not fail the span. */

@@ -16,7 +16,7 @@ import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
 import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf } from './key-permits.ts';
-import type { FinishedRequest } from './record-request.ts';
+import type { FinishedRequest } from './usage-record-of.ts';
 import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';

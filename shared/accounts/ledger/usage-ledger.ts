@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
-import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
 import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
-import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
+import { ledgerEntry, ledgerScript, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
+const write = new RedisScript(ledgerScript, new URL('lua/write.lua', import.meta.url));
 
 /** Milliseconds that a request waits to be written. */
 const writeEveryMs = 500;
@@ -156,58 +155,13 @@ export class UsageLedger {
     }
   }
 
+  /** What a script that writes these requests together with something else passes to `writeUsage`. */
+  entryOf(records: readonly UsageRecord[]): LedgerEntry {
+    return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
+  }
+
   #inputOf({ number, records }: Batch): ScriptInput {
-    const { maxRequests, requestsKeptMs, maxFields } = this.#bounds;
-    return {
-      args: {
-        prefix: this.#prefix,
-        writer: this.#writer,
-        batch: number,
-        maxRequests,
-        oldest: Date.now() - requestsKeptMs,
-        maxFields,
-        keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
-        totals: totalsByRow(records),
-      },
-      texts: records.map((record) => JSON.stringify(record)),
-    };
+    const { args, texts } = this.entryOf(records);
+    return { args: { ...args, writer: this.#writer, batch: number }, texts };
   }
-}
-
-interface Period {
-  name: string;
-  /** Both in ms since 1970. */
-  beginning: number;
-  expiry: number;
-}
-
-function periodOf(step: Step, at: number): Period {
-  const beginning = beginningOf(step, at);
-  return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
-}
-
-/** What a batch adds to each row of each day and month, as the script takes it. */
-function totalsByRow(records: readonly UsageRecord[]) {
-  const rows = new Map<
-    string,
-    { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
-  >();
-  // Nearly all of a batch are of one day.
-  let periods: Period[] = [];
-  for (const record of records) {
-    const of = rowOf(record);
-    const row = encodeRow(of);
-    const day = beginningOf('day', record.at);
-    if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
-    for (const { name, expiry } of periods) {
-      let total = rows.get(name + row);
-      if (!total) {
-        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other, purpose: '' });
-        total = { period: name, expiresAt: expiry, row, substitute, sum: noTotals() };
-        rows.set(name + row, total);
-      }
-      addTotals(total.sum, totalsOf(record));
-    }
-  }
-  return [...rows.values()].map(({ sum, ...total }) => ({ ...total, counts: countNames.map((name) => sum[name]) }));
 }

@@ -1,0 +1,78 @@
+import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
+import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
+import type { UsageRecord } from './usage-record.ts';
+
+/** The script with `writeUsage`, which stands before each script that writes into the ledger. */
+export const ledgerScript = new URL('lua/ledger.lua', import.meta.url);
+
+/** Requests as `writeUsage` takes them. */
+export interface LedgerEntry {
+  args: Readonly<Record<string, unknown>>;
+  /** The single requests, to be among the script's ARGV. */
+  texts: string[];
+}
+
+export interface LedgerEntryBounds {
+  /** First part of the names in Redis. */
+  prefix: string;
+  /** See `UsageLedgerBounds`. */
+  maxRequests: number;
+  requestsKeptMs: number;
+  maxFields: number;
+}
+
+/** What `writeUsage` needs to write requests that are over. */
+export function ledgerEntry(
+  records: readonly UsageRecord[],
+  { prefix, maxRequests, requestsKeptMs, maxFields }: LedgerEntryBounds,
+): LedgerEntry {
+  return {
+    args: {
+      prefix,
+      maxRequests,
+      oldest: Date.now() - requestsKeptMs,
+      maxFields,
+      keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
+      totals: totalsByRow(records),
+    },
+    texts: records.map((record) => JSON.stringify(record)),
+  };
+}
+
+interface Period {
+  name: string;
+  /** Both in ms since 1970. */
+  beginning: number;
+  expiry: number;
+}
+
+function periodOf(step: Step, at: number): Period {
+  const beginning = beginningOf(step, at);
+  return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
+}
+
+/** What a batch adds to each row of each day and month, as the script takes it. */
+function totalsByRow(records: readonly UsageRecord[]) {
+  const rows = new Map<
+    string,
+    { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
+  >();
+  // Nearly all of a batch are of one day.
+  let periods: Period[] = [];
+  for (const record of records) {
+    const of = rowOf(record);
+    const row = encodeRow(of);
+    const day = beginningOf('day', record.at);
+    if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
+    for (const { name, expiry } of periods) {
+      let total = rows.get(name + row);
+      if (!total) {
+        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other, purpose: '' });
+        total = { period: name, expiresAt: expiry, row, substitute, sum: noTotals() };
+        rows.set(name + row, total);
+      }
+      addTotals(total.sum, totalsOf(record));
+    }
+  }
+  return [...rows.values()].map(({ sum, ...total }) => ({ ...total, counts: countNames.map((name) => sum[name]) }));
+}

@@ -1,0 +1,78 @@
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import { costOf } from '#shared/accounts/prices/model-price.ts';
+import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import type { RequestOrigin } from './caller.ts';
+import type { PriceOf } from './estimate-amount.ts';
+
+/** A dispatched request that is over. */
+export interface FinishedRequest {
+  origin: RequestOrigin;
+  /** Name of the client's format. */
+  format: string;
+  operation: Operation;
+  /** The name in the request, of a model or a tool. */
+  asked: string;
+  /** What the client sent it for, where known. */
+  purpose: Purpose | undefined;
+  report: JobReport;
+  usage: Usage;
+  reservation: Reservation | undefined;
+}
+
+/** What served a request, and the rule that chose it; undefined where nothing did. */
+export function placeOf({ attempt }: Pick<JobReport, 'attempt'>): {
+  model: string | undefined;
+  rule: string | undefined;
+  tier: Tier | undefined;
+  worker: string | undefined;
+} {
+  const { model, rule } = attempt?.placement ?? {};
+  const { id: worker, announcement } = attempt?.worker ?? {};
+  return { model, rule, tier: announcement?.tier, worker };
+}
+
+/** What a request cost, in nano-dollars; nothing if no worker served it. */
+export function costOfRequest({ report, usage }: Pick<FinishedRequest, 'report' | 'usage'>, priceOf: PriceOf): number {
+  const { model, tier } = placeOf(report);
+  return model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+}
+
+/** What the usage ledger keeps of a request. */
+export function usageRecordOf(request: FinishedRequest, cost: number): UsageRecord {
+  const { origin, format, operation, asked, purpose, report, usage } = request;
+  const { requestId, identity } = origin;
+  const { queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+  const { id: keyId, name, kind, ownerId } = identity;
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+  return {
+    id: requestId,
+    at: Math.round(Date.now() - (performance.now() - queuedAt)),
+    key: { id: keyId, name },
+    ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+    format,
+    operation,
+    asked,
+    purpose,
+    ...placeOf(report),
+    outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
+    code: error?.code,
+    attempts,
+    queueMs: since(queuedAt, claimedAt),
+    firstTokenMs: since(queuedAt, firstByteAt),
+    totalMs: since(queuedAt, endedAt) ?? 0,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    reasoningTokens,
+    cost,
+  };
+}
+
+function since(start: number, end: number | undefined): number | undefined {
+  return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
+}
