@@ -2,25 +2,23 @@ import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-kee
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
-import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
-import { modelNotFound, resolveModel, type ResolvedModel } from './resolve-model.ts';
+import type { ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { affinityOf, type NamedSession } from './affinity-of.ts';
-import { chooseLanes } from './choose-lanes.ts';
 import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
 import { estimateAmount, type PriceOf } from './estimate-amount.ts';
-import { modelDenied, permitsOf } from './key-permits.ts';
+import { lanesOf } from './lanes-of.ts';
 import type { FinishedRequest } from './usage-record-of.ts';
 import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
-import { requestedName } from './requested-name.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
@@ -82,15 +80,8 @@ export async function serveModel(
   const { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs } = request;
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
-  const { models, auto } = registry();
-  const name = requestedName(parameters, models, workers);
-  const permits = permitsOf(identity);
-  if (!permits.allowsName(name)) throw modelDenied(name);
-  const model = request.resolved ?? resolveModel(name, { models, auto }, sentFor);
-  if (!isKnown(model, name, workers)) throw modelNotFound(name);
-  const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
-    chooseLanes({ model, needs, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
-  if (permits.restricts && place(nobody).length === 0 && place(nobody, () => true).length > 0) throw modelDenied(name);
+  const { auto } = registry();
+  const { name, model, permits, place } = lanesOf({ workers, registry, priceOf }, request, identity);
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const amount = () =>
     operation === 'generate'
@@ -137,10 +128,6 @@ function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): nu
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
   return typeof preset === 'number' ? preset : undefined;
-}
-
-function isKnown(model: ResolvedModel, name: string, workers: LiveWorkers): boolean {
-  return model.kind === 'auto' || model.isRegistered || workers.isKnownModel(name);
 }
 
 /** The key's class is the ceiling: a client may lower the priority of a request, but not raise it. */
