@@ -54,7 +54,11 @@ export const requestPath: readonly PathStep[] = [
   { file: 'shared/broker/dispatch/attempt.ts', job: 'one grant: sequence, times, parts' },
   { file: 'services/ingress/http/client-reply.ts', job: "relays bytes to the client's socket" },
   { file: 'shared/formats/sse/streamed-answer.ts', job: 'keep-alives, error events, relayed tokens' },
-  { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request' },
+  {
+    file: 'shared/serving/record-request.ts',
+    job: 'commits, counts, logs the finished request',
+    reachedBy: 'wiring',
+  },
   { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },
 ];
 
