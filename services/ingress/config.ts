@@ -1,17 +1,10 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 
 const proxyDoc =
   'Trusted proxies (addresses or networks such as `10.0.0.0/8`) whose `X-Forwarded-*` headers describe the client';
-
-/** `address` or `address/bits`. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits = '0', ...rest] = text.split('/');
-  const most = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
-}
 
 /** Every setting of the ingress. Times are in milliseconds. */
 export const ingressConfig = z

@@ -1,20 +1,7 @@
-import { lookup as systemLookup } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, request } from 'undici';
-import { isPublicAddress } from './is-public-address.ts';
-
-/** A URL could not be fetched. The message is a clause that may be shown to the client, such as "its address is not public". */
-export class PublicFetchError extends Error {
-  override name = 'PublicFetchError';
-  /** The address that the caller does not allow; undefined for other reasons. */
-  readonly refused: URL | undefined;
-
-  constructor(message: string, { refused, ...options }: ErrorOptions & { refused?: URL } = {}) {
-    super(message, options);
-    this.refused = refused;
-  }
-}
+import { request } from 'undici';
+import { guardedAgent, requireHttp, type AddressGuard, type GuardedAgent } from './guarded-agent.ts';
+import { PublicFetchError } from './public-fetch-error.ts';
 
 /** An answer other than a redirect, with its body unread. */
 export interface PublicAnswer {
@@ -36,42 +23,25 @@ export type PublicFetch = <T>(
   allowsUrl?: (url: URL) => boolean,
 ) => Promise<T>;
 
-export interface PublicFetchOptions {
+export interface PublicFetchOptions extends AddressGuard {
   /** Time limit from the first connection to the end of `read`, in milliseconds. */
   timeoutMs: number;
   headers?: Record<string, string>;
-  /** Decides which IP addresses it may connect to; default: public ones. */
-  isAllowed?: (address: string) => boolean;
-  /** Resolves names; default: the system's resolver. */
-  lookup?: typeof systemLookup;
 }
 
-const connectTimeoutMs = 3000;
 const maxRedirects = 3;
 
 /**
- * Creates a function that fetches (GET) from public addresses only, so that no request can make this process read from its
- * own network. Addresses are checked after name resolution, when the connection is made, so a name that resolves differently
- * the second time gains nothing; every redirect is checked anew. Hosts written as numbers, in octal or in hexadecimal have
- * become IP addresses before the check, by URL parsing (WHATWG URL, 3.5).
- *
- * The function rejects with a PublicFetchError, an error of `read`, or the signal's reason.
+ * Creates a function that fetches (GET) from allowed addresses only, see `guardedAgent`; every redirect is checked anew. It rejects with
+ * a PublicFetchError, an error of `read`, or the signal's reason.
  */
-export function createPublicFetch({
-  timeoutMs,
-  headers = {},
-  isAllowed = isPublicAddress,
-  lookup = systemLookup,
-}: PublicFetchOptions): PublicFetch {
-  const guarded = guardedLookup(lookup, isAllowed);
-
+export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicFetchOptions): PublicFetch {
   return async function publicFetch(url, read, signal, allowsUrl = () => true) {
-    // One agent per fetch, so that no connection and no host is remembered.
-    const agent = new Agent({ connect: { lookup: guarded, timeout: connectTimeoutMs }, allowH2: false });
+    const guarded = guardedAgent(guard);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     let answered = false;
     try {
-      const answer = await follow(url, agent, inTime, allowsUrl);
+      const answer = await follow(url, guarded, inTime, allowsUrl);
       answered = true;
       return await read(answer);
     } catch (error) {
@@ -80,24 +50,21 @@ export function createPublicFetch({
       if (answered || error instanceof PublicFetchError) throw error;
       throw new PublicFetchError('its server could not be reached', { cause: error });
     } finally {
-      await agent.destroy();
+      await guarded.agent.destroy();
     }
   };
 
   async function follow(
     from: URL,
-    agent: Agent,
+    { agent, requireAllowed }: GuardedAgent,
     signal: AbortSignal,
     allowsUrl: (url: URL) => boolean,
   ): Promise<PublicAnswer> {
     let url = from;
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
-      if (url.protocol !== 'http:' && url.protocol !== 'https:')
-        throw new PublicFetchError('only http and https are fetched');
+      requireHttp(url);
       if (!allowsUrl(url)) throw new PublicFetchError('its address is not of an allowed domain', { refused: url });
-      // A host that is an IP address is not resolved, so the lookup does not check it.
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic();
+      requireAllowed(url);
       const {
         statusCode: status,
         headers: answered,
@@ -139,23 +106,6 @@ export async function readBounded({ headers, body }: PublicAnswer, maxBytes: num
     throw error instanceof PublicFetchError ? error : new PublicFetchError('its answer broke off', { cause: error });
   }
   return Buffer.concat(chunks);
-}
-
-/** A lookup that refuses a name if any of its addresses is not allowed. */
-function guardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 0);
-      const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(notPublic(), '', 0);
-      if (options.all) return callback(null, addresses);
-      return callback(null, first.address, first.family);
-    });
-  };
-}
-
-function notPublic(): PublicFetchError {
-  return new PublicFetchError('its address is not public');
 }
 
 function tooLarge(): PublicFetchError {

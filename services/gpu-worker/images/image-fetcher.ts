@@ -1,4 +1,5 @@
-import { createPublicFetch, PublicFetchError, readBounded } from '#shared/public-fetch/public-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { createPublicFetch, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
 /** Fetches an image. Resolves with a data URL of at most `maxBytes` image bytes, rejects with a PublicFetchError. */
 export type ImageFetcher = (url: URL, maxBytes: number, signal: AbortSignal) => Promise<string>;

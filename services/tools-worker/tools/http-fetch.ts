@@ -1,9 +1,5 @@
-import {
-  createPublicFetch,
-  PublicFetchError,
-  readBounded,
-  type PublicFetchOptions,
-} from '#shared/public-fetch/public-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { createPublicFetch, readBounded, type PublicFetchOptions } from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
 import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
 import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { inlineImages } from '#services/gpu-worker/images/inline-images.ts';
 
 const { signal } = new AbortController();

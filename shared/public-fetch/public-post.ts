@@ -1,0 +1,50 @@
+import { request } from 'undici';
+import { guardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
+import { PublicFetchError } from './public-fetch-error.ts';
+
+/** Bytes of an answer that are read at most: its status is what counts. */
+const answerBytes = 16 * 1024;
+
+export interface PublicPostOptions extends AddressGuard {
+  /** Time limit from the first connection to the answer, in milliseconds. */
+  timeoutMs: number;
+}
+
+/** Posts a text to a URL. @returns the status of the answer, that of a redirect too: none is followed */
+export type PublicPost = (
+  url: URL,
+  message: { headers: Record<string, string>; body: string },
+  signal: AbortSignal,
+) => Promise<number>;
+
+/**
+ * Creates a function that posts to allowed addresses only, see `guardedAgent`. It rejects with a PublicFetchError, or with the signal's
+ * reason.
+ */
+export function createPublicPost({ timeoutMs, ...guard }: PublicPostOptions): PublicPost {
+  return async function publicPost(url, { headers, body }, signal) {
+    const { agent, requireAllowed } = guardedAgent(guard);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      requireHttp(url);
+      requireAllowed(url);
+      const answer = await request(url, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: { 'accept-encoding': 'identity', ...headers },
+        body,
+        signal: inTime,
+      });
+      // The other side can end in good order. Whether it does says nothing about the message, which has its status.
+      await answer.body.dump({ limit: answerBytes, signal: inTime }).catch(() => undefined);
+      return answer.statusCode;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (inTime.aborted) throw new PublicFetchError('it took too long', { cause: error });
+      if (error instanceof PublicFetchError) throw error;
+      throw new PublicFetchError('its server could not be reached', { cause: error });
+    } finally {
+      await agent.destroy();
+    }
+  };
+}
