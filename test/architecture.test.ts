@@ -21,8 +21,15 @@ const homes: Record<string, readonly string[]> = {
   express: ['services/ingress', 'services/console'],
   '@nats-io/': ['shared/broker'],
   '@opentelemetry/': ['shared/core'],
-  'prom-client': ['shared/core', 'shared/worker', 'services/ingress', 'services/cli-worker', 'services/tools-worker'],
-  ioredis: ['shared/accounts'],
+  'prom-client': [
+    'shared/core',
+    'shared/worker',
+    'services/ingress',
+    'services/batch-runner',
+    'services/cli-worker',
+    'services/tools-worker',
+  ],
+  ioredis: ['shared/accounts', 'shared/webhooks'],
 };
 
 /** Besides each service's config.ts and main.ts: what runs before there is a service, and what hands the environment to one. */

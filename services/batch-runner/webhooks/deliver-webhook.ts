@@ -1,0 +1,118 @@
+import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { version } from '#shared/core/version.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import type { PublicPost } from '#shared/public-fetch/public-post.ts';
+import { retryDelay } from '#shared/webhooks/retry-delay.ts';
+import type {
+  AttemptEnd,
+  DueDelivery,
+  RunningDelivery,
+  WebhookDeliveries,
+} from '#shared/webhooks/webhook-deliveries.ts';
+import type { WebhookEndpoint } from '#shared/webhooks/webhook-endpoint.ts';
+import type { WebhookEndpoints } from '#shared/webhooks/webhook-endpoints.ts';
+import { signWebhook } from '#shared/webhooks/webhook-signature.ts';
+
+/** What came of an attempt: `dead` for one after which the delivery is given up, `returned` for one that this process did not end. */
+export const attemptOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+export interface WebhookDelivererParts {
+  endpoints: Pick<WebhookEndpoints, 'find' | 'signingSecrets'>;
+  deliveries: Pick<WebhookDeliveries, 'begin' | 'end'>;
+  post: PublicPost;
+  /** Is called with what came of each attempt. */
+  count: (outcome: AttemptOutcome) => void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Tries a delivery once. When the signal aborts, it is given back, and is due at once. */
+export type DeliverWebhook = (due: DueDelivery, signal: AbortSignal) => Promise<void>;
+
+/** The answer that says that an endpoint wants no further events. */
+const gone = 410;
+
+/**
+ * Makes the function that tries deliveries. An answer of 2xx ends one; 410 gives it up and disables its endpoint; after anything else it
+ * is tried again for a day (see `retryDelay`). A process that dies in between makes the receiver see the message twice, with the same
+ * `webhook-id`. The function rejects with `store_unavailable`: then the delivery is due again by itself.
+ */
+export function webhookDeliverer({ endpoints, deliveries, post, count, log }: WebhookDelivererParts): DeliverWebhook {
+  return async function deliverWebhook(due, signal) {
+    const running = await deliveries.begin(due);
+    if (running === undefined) return;
+    if ('givenUp' in running) {
+      report('dead', { id: due.id }, running.givenUp);
+      return;
+    }
+    const startedAt = performance.now();
+    const answer = await attempt(running, signal);
+    const end = endOf(running, answer, performance.now() - startedAt);
+    if (await deliveries.end(due, end)) report(outcomeOf(end), running, end.error);
+  };
+
+  async function attempt(delivery: RunningDelivery, signal: AbortSignal): Promise<Answer> {
+    try {
+      const endpoint = await endpoints.find(delivery.endpoint);
+      if (!endpoint) return { error: 'its endpoint was removed' };
+      const secrets = endpoints.signingSecrets(endpoint);
+      if (!secrets) return { error: 'its secret was sealed with a SEAL_SECRET that the runner does not have' };
+      return { status: await send(delivery, endpoint, secrets, signal) };
+    } catch (error) {
+      if (signal.aborted) return 'given back';
+      if (error instanceof PublicFetchError) return { error: error.message };
+      if (error instanceof UnreadableRecordError) return { error: 'its endpoint cannot be read by this release' };
+      throw error;
+    }
+  }
+
+  function send(
+    { id, body }: RunningDelivery,
+    { url }: WebhookEndpoint,
+    secrets: readonly string[],
+    signal: AbortSignal,
+  ): Promise<number> {
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': `model-router/${version}`,
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signWebhook({ id, timestamp, body }, secrets),
+    };
+    return post(new URL(url), { headers, body }, signal);
+  }
+
+  function report(outcome: AttemptOutcome, facts: { id: string; endpoint?: string; type?: string }, error?: string) {
+    count(outcome);
+    const { id, endpoint, type } = facts;
+    if (outcome === 'dead') log.warn({ id, endpoint, type, error }, 'a webhook was given up');
+    else if (outcome === 'failed') log.info({ id, endpoint, type, error }, 'a webhook will be tried again');
+  }
+}
+
+/** What an attempt met: an answer, a reason why there is none, or the end of this process. */
+type Answer = { status: number } | { error: string } | 'given back';
+
+function endOf({ attempts, elapsedMs, once }: RunningDelivery, answer: Answer, ms: number): AttemptEnd {
+  if (answer === 'given back') return { state: 'pending', delayMs: 0, counts: false, ms };
+  const status = 'status' in answer ? answer.status : undefined;
+  if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered', counts: true, status, ms };
+  const error = 'error' in answer ? answer.error : reasonOf(answer.status);
+  const failure = { counts: true, status, error, ms };
+  if (status === gone) return { ...failure, state: 'dead', disables: error };
+  const delayMs = once ? undefined : retryDelay({ attempts: attempts + 1, elapsedMs: elapsedMs + ms });
+  return delayMs === undefined ? { ...failure, state: 'dead' } : { ...failure, state: 'pending', delayMs };
+}
+
+function outcomeOf({ state, counts }: AttemptEnd): AttemptOutcome {
+  if (state !== 'pending') return state;
+  return counts ? 'failed' : 'returned';
+}
+
+function reasonOf(status: number): string {
+  if (status === gone) return 'it answered 410: it wants no further events';
+  if (status >= 300 && status < 400) return `it answered with a redirect (${status}), which is not followed`;
+  return `it answered ${status}`;
+}

@@ -1,0 +1,28 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { attemptOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
+
+/**
+ * Adds the metrics of webhooks.
+ * @param lateMs how long the delivery that is due for longest has been waiting; it may reject while Redis is away
+ * @returns counts what came of an attempt
+ */
+export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>): (outcome: AttemptOutcome) => void {
+  const attempts = new Counter({
+    name: 'rtr_webhook_attempts_total',
+    help: 'Attempts to deliver an event to an endpoint: delivered, failed (tried again), dead (given up), or returned by a runner that ended',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of attemptOutcomes) attempts.inc({ outcome }, 0);
+  const late: Gauge = new Gauge({
+    name: 'rtr_webhook_late_seconds',
+    help: 'How long the delivery of an event that is due for longest has been waiting; absent while Redis is away',
+    registers: [registry],
+    collect: async () => {
+      const ms = await lateMs().catch(() => undefined);
+      if (ms === undefined) late.remove();
+      else late.set(ms / 1000);
+    },
+  });
+  return (outcome) => attempts.inc({ outcome });
+}

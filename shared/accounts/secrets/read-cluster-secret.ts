@@ -1,0 +1,19 @@
+import type { Redis } from 'ioredis';
+import { accountNames } from '../redis/account-names.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+
+/**
+ * The secrets of a cluster for a program that is no part of it, newest first: those that the operator sets, or else the one that the
+ * cluster keeps in Redis. None when there is neither: its nodes then have a secret that is not set here, or have never run.
+ * @param prefix what all names in Redis begin with
+ * @throws RouterError `store_unavailable`
+ */
+export async function readClusterSecret(
+  redis: Redis,
+  prefix: string,
+  set: readonly Buffer[] | undefined,
+): Promise<readonly Buffer[]> {
+  if (set) return set;
+  const kept = await askRedis(redis.get(accountNames(prefix).clusterSecret));
+  return kept === null ? [] : [Buffer.from(kept, 'base64url')];
+}

@@ -1,0 +1,8 @@
+-- Emits an event that no script has stored with a change.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   event   as for `webhooks.emit`
+-- Returns to how many endpoints it goes.
+local args = cjson.decode(ARGV[1])
+return webhooks.emit(args.prefix, args.event)

@@ -1,0 +1,162 @@
+-- What the scripts of webhooks have in common: it stands before each of them, and reads no arguments. A script that changes a state
+-- which webhooks report has it before it, too, and calls `webhooks.emit`: then the event is stored with the change, or neither is.
+--
+--   <prefix>webhook:<id>                   hash: an endpoint
+--   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
+--   <prefix>webhooks-of:<owner>            sorted set: the same of a person (`user:<id>`), a team (`team:<id>`) or the `router`
+--   <prefix>webhook-delivery:<id>          hash: one event on its way to one endpoint; expires when it has ended
+--   <prefix>webhook-pending:<endpoint>     sorted set: ids of deliveries that have not ended, by the time at which each is due
+--   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has taken, by the time until which it has them
+--   <prefix>webhook-delivered:<endpoint>   sorted set: ids of deliveries by the time at which they ended
+--   <prefix>webhook-dead:<endpoint>        the same of those that were given up
+--   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
+--
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+local webhooks = {}
+
+-- Deliveries of one endpoint that have not ended.
+local mostPending = 1000
+
+-- Deliveries of one endpoint that runners have at once: a receiver that is slow delays its own.
+local mostRunning = 4
+
+-- Ended deliveries of one endpoint that are kept, and for how long: 30 days.
+local mostKept = { delivered = 100, dead = 500 }
+local keptMs = 30 * 86400000
+
+function webhooks.now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- Lua's own conversion writes large numbers with an exponent.
+function webhooks.whole(number)
+  return string.format('%.0f', number)
+end
+
+-- Decides when a delivery of an endpoint can be taken next.
+function webhooks.schedule(prefix, endpoint, now)
+  local running = prefix .. 'webhook-running:' .. endpoint
+  redis.call('ZREMRANGEBYSCORE', running, '-inf', webhooks.whole(now))
+  local first = redis.call('ZRANGE', prefix .. 'webhook-pending:' .. endpoint, 0, 0, 'WITHSCORES')[2]
+  if not first then
+    redis.call('ZREM', prefix .. 'webhook-due', endpoint)
+    return
+  end
+  local at = tonumber(first)
+  if redis.call('ZCARD', running) >= mostRunning then
+    at = math.max(at, tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]))
+  end
+  redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)
+end
+
+-- Gives a delivery to a runner for a time. It is due again when that has passed.
+function webhooks.lease(prefix, endpoint, id, untilMs)
+  redis.call('ZADD', prefix .. 'webhook-pending:' .. endpoint, webhooks.whole(untilMs), id)
+  redis.call('ZADD', prefix .. 'webhook-running:' .. endpoint, webhooks.whole(untilMs), id)
+end
+
+-- Ends a delivery as 'delivered' or 'dead'.
+function webhooks.finish(prefix, endpoint, id, state, now)
+  local delivery, list = prefix .. 'webhook-delivery:' .. id, prefix .. 'webhook-' .. state .. ':' .. endpoint
+  redis.call('ZREM', prefix .. 'webhook-pending:' .. endpoint, id)
+  redis.call('HDEL', delivery, 'nextAt')
+  redis.call('HSET', delivery, 'state', state, 'endedAt', webhooks.whole(now))
+  redis.call('PEXPIRE', delivery, keptMs)
+  redis.call('ZADD', list, webhooks.whole(now), id)
+  redis.call('PEXPIRE', list, keptMs)
+  redis.call('ZREMRANGEBYSCORE', list, '-inf', webhooks.whole(now - keptMs))
+  while redis.call('ZCARD', list) > mostKept[state] do
+    redis.call('DEL', prefix .. 'webhook-delivery:' .. redis.call('ZPOPMIN', list)[1])
+  end
+end
+
+-- Makes a delivery wait from now on, unless too many do.
+function webhooks.wait(prefix, endpoint, id, now)
+  local pending = prefix .. 'webhook-pending:' .. endpoint
+  if redis.call('ZCARD', pending) >= mostPending then
+    return false
+  end
+  redis.call('ZADD', pending, webhooks.whole(now), id)
+  webhooks.schedule(prefix, endpoint, now)
+  return true
+end
+
+-- Sends an event to one endpoint, once: `event` as for `webhooks.emit`, and `once` for one attempt only. Returns the delivery's id.
+function webhooks.send(prefix, endpoint, event, now)
+  local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
+  local delivery = prefix .. 'webhook-delivery:' .. id
+  if redis.call('EXISTS', delivery) == 1 then
+    return id
+  end
+  local head = cjson.encode({ id = event.id, object = 'event', created_at = math.floor(now / 1000), type = event.type })
+  local body = string.sub(head, 1, -2) .. ',"data":' .. event.data .. '}'
+  local at = webhooks.whole(now)
+  redis.call('HSET', delivery, 'id', id, 'endpoint', endpoint, 'event', event.id, 'type', event.type, 'body', body)
+  redis.call('HSET', delivery, 'state', 'pending', 'attempts', 0, 'createdAt', at, 'since', at, 'nextAt', at)
+  if event.once then
+    redis.call('HSET', delivery, 'once', 1)
+  end
+  if not webhooks.wait(prefix, endpoint, id, now) then
+    redis.call('HSET', delivery, 'lastError', 'too many deliveries of this endpoint are waiting')
+    webhooks.finish(prefix, endpoint, id, 'dead', now)
+  end
+  return id
+end
+
+-- Whether an endpoint has selected a type of events, and is enabled. One that another release has written in another way has not.
+local function selects(prefix, endpoint, eventType)
+  local reply = redis.pcall('HMGET', prefix .. 'webhook:' .. endpoint, 'events', 'disabledAt')
+  local isRead, selections = pcall(cjson.decode, reply[1] or '')
+  if reply[2] or not isRead or type(selections) ~= 'table' then
+    return false
+  end
+  local group = string.gsub(eventType, '%.[^.]+$', '.*')
+  for _, selection in ipairs(selections) do
+    if selection == eventType or selection == group then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether there is an owner, who is not blocked.
+function webhooks.stands(prefix, owner)
+  if owner == 'router' then
+    return true
+  end
+  return redis.call('EXISTS', prefix .. owner) == 1 and redis.call('HEXISTS', prefix .. owner, 'blockedAt') == 0
+end
+
+-- Why an endpoint may not be sent to; nil when it may.
+function webhooks.refusal(prefix, endpoint)
+  local owner, disabledAt = unpack(redis.call('HMGET', prefix .. 'webhook:' .. endpoint, 'owner', 'disabledAt'))
+  if disabledAt then
+    return 'its endpoint is disabled'
+  end
+  if not owner or not webhooks.stands(prefix, owner) then
+    return 'the owner of its endpoint is blocked or gone'
+  end
+  return nil
+end
+
+-- Sends an event to every endpoint of its owners that has selected it. Returns to how many.
+--   id      unique: an event that is emitted again is the same
+--   type
+--   data    as JSON
+--   owners  `user:<id>`, `team:<id>`, `router`
+function webhooks.emit(prefix, event)
+  local now, count = webhooks.now(), 0
+  for _, owner in ipairs(event.owners) do
+    local endpoints = redis.call('ZRANGE', prefix .. 'webhooks-of:' .. owner, 0, -1)
+    if #endpoints > 0 and webhooks.stands(prefix, owner) then
+      for _, endpoint in ipairs(endpoints) do
+        if selects(prefix, endpoint, event.type) then
+          webhooks.send(prefix, endpoint, event, now)
+          count = count + 1
+        end
+      end
+    end
+  end
+  return count
+end

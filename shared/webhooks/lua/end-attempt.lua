@@ -1,0 +1,43 @@
+-- Ends an attempt of a delivery.
+--
+-- ARGV[1]  JSON:
+--   prefix    of all names
+--   id
+--   attempts  that the delivery had before this one
+--   state     'delivered', 'dead', or 'pending' for one that is tried again
+--   delayMs   until it is tried again
+--   counts    whether this was an attempt: false for one that was given back
+--   status    HTTP status of the answer; absent without one
+--   error     what went wrong; absent for nothing
+--   ms        that the attempt took
+--   disables  why the endpoint is disabled; absent: it is not
+-- Returns 1, or 0 when the attempt was over already.
+local args = cjson.decode(ARGV[1])
+local prefix, now = args.prefix, webhooks.now()
+local delivery = prefix .. 'webhook-delivery:' .. args.id
+local state, attempts, endpoint = unpack(redis.call('HMGET', delivery, 'state', 'attempts', 'endpoint'))
+if state ~= 'pending' or tonumber(attempts) ~= args.attempts then
+  return 0
+end
+redis.call('HDEL', delivery, 'runningUntil')
+redis.call('ZREM', prefix .. 'webhook-running:' .. endpoint, args.id)
+if args.counts then
+  redis.call('HDEL', delivery, 'lastStatus', 'lastError')
+  redis.call('HINCRBY', delivery, 'attempts', 1)
+  redis.call('HSET', delivery, 'lastAt', webhooks.whole(now), 'lastMs', webhooks.whole(args.ms))
+  for name, value in pairs({ lastStatus = args.status, lastError = args.error }) do
+    redis.call('HSET', delivery, name, value)
+  end
+end
+if args.state == 'pending' then
+  local at = webhooks.whole(now + args.delayMs)
+  redis.call('HSET', delivery, 'nextAt', at)
+  redis.call('ZADD', prefix .. 'webhook-pending:' .. endpoint, at, args.id)
+else
+  webhooks.finish(prefix, endpoint, args.id, args.state, now)
+end
+if args.disables and redis.call('EXISTS', prefix .. 'webhook:' .. endpoint) == 1 then
+  redis.call('HSET', prefix .. 'webhook:' .. endpoint, 'disabledAt', webhooks.whole(now), 'disabledReason', args.disables)
+end
+webhooks.schedule(prefix, endpoint, now)
+return 1

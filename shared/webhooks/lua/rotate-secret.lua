@@ -1,0 +1,25 @@
+-- Gives an endpoint a new secret. The ones before sign too until they expire.
+--
+-- ARGV[1]  JSON:
+--   prefix     of all names
+--   id
+--   sealed     the new secret
+--   overlapMs  for which the one before signs
+--   most       secrets that an endpoint has
+-- Returns 1, or 0 where there is no such endpoint.
+local args = cjson.decode(ARGV[1])
+local endpoint = args.prefix .. 'webhook:' .. args.id
+local stored = redis.call('HGET', endpoint, 'secrets')
+if not stored then
+  return 0
+end
+local now = webhooks.now()
+local secrets = { { sealed = args.sealed } }
+for _, secret in ipairs(cjson.decode(stored)) do
+  local expiresAt = math.min(secret.expiresAt or math.huge, now + args.overlapMs)
+  if expiresAt > now and #secrets < args.most then
+    table.insert(secrets, { sealed = secret.sealed, expiresAt = expiresAt })
+  end
+end
+redis.call('HSET', endpoint, 'secrets', cjson.encode(secrets))
+return 1

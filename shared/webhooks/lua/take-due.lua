@@ -1,0 +1,28 @@
+-- Gives deliveries that are due to a runner, a few of each endpoint: those of the endpoint that has waited for longest come first.
+--
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   atOnce   deliveries at most
+--   leaseMs  milliseconds after which each is due again, unless its attempt has begun
+-- Returns the id of each and how many attempts it has had.
+local args = cjson.decode(ARGV[1])
+local prefix, now = args.prefix, webhooks.now()
+local taken = {}
+while #taken < 2 * args.atOnce do
+  local endpoint = redis.call('ZRANGEBYSCORE', prefix .. 'webhook-due', '-inf', webhooks.whole(now), 'LIMIT', 0, 1)[1]
+  if not endpoint then
+    break
+  end
+  local pending = prefix .. 'webhook-pending:' .. endpoint
+  local id = redis.call('ZRANGEBYSCORE', pending, '-inf', webhooks.whole(now), 'LIMIT', 0, 1)[1]
+  local attempts = id and redis.call('HGET', prefix .. 'webhook-delivery:' .. id, 'attempts')
+  if attempts then
+    webhooks.lease(prefix, endpoint, id, now + args.leaseMs)
+    table.insert(taken, id)
+    table.insert(taken, attempts)
+  elseif id then
+    redis.call('ZREM', pending, id)
+  end
+  webhooks.schedule(prefix, endpoint, now)
+end
+return taken

@@ -1,0 +1,29 @@
+import type { Redis } from 'ioredis';
+import { warnOfUnreadable, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { WebhookDeliveries } from './webhook-deliveries.ts';
+import { WebhookEndpoints, type WebhookKeys } from './webhook-endpoints.ts';
+import { WebhookOutbox } from './webhook-outbox.ts';
+
+/** Everything about webhooks that is in Redis. */
+export interface Webhooks {
+  endpoints: WebhookEndpoints;
+  outbox: WebhookOutbox;
+  deliveries: WebhookDeliveries;
+}
+
+/**
+ * @param prefix what all names in Redis begin with
+ * @param keys seal the secrets of endpoints
+ * @param report is called with every record that cannot be read
+ */
+export function openWebhooks(
+  redis: Redis,
+  prefix: string,
+  { keys, report = warnOfUnreadable }: { keys: WebhookKeys; report?: ReportUnreadable },
+): Webhooks {
+  return {
+    endpoints: new WebhookEndpoints(redis, prefix, { keys, report }),
+    outbox: new WebhookOutbox(redis, prefix),
+    deliveries: new WebhookDeliveries(redis, prefix, report),
+  };
+}

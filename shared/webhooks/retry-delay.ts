@@ -1,0 +1,26 @@
+const firstDelayMs = 5_000;
+const longestDelayMs = 6 * 3_600_000;
+
+/** Each delay is four times the one before: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
+const factor = 4;
+
+/** Up to a fifth more or less, so that what failed together is not tried again together. */
+const jitter = 0.2;
+
+/** Milliseconds after which a message is given up: a day. */
+const retriedForMs = 24 * 3_600_000;
+
+/**
+ * Milliseconds until a message is tried again; undefined when it is given up. The last attempt is made when the day ends.
+ * @param attempts that have failed
+ * @param elapsedMs since the message was sent for the first time
+ */
+export function retryDelay(
+  { attempts, elapsedMs }: { attempts: number; elapsedMs: number },
+  random: () => number = Math.random,
+): number | undefined {
+  const left = retriedForMs - elapsedMs;
+  if (left <= 0) return undefined;
+  const delay = Math.min(longestDelayMs, firstDelayMs * factor ** (attempts - 1));
+  return Math.round(Math.min(left, delay * (1 - jitter + 2 * jitter * random())));
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { storedJson } from '#shared/accounts/redis/stored-value.ts';
+import { webhookSelections, type WebhookOwner } from './webhook-event.ts';
+
+const owner = z.custom<WebhookOwner>((value) => /^(?:router|(?:user|team):\w+)$/.test(String(value)));
+
+/** What is stored of an endpoint. Times in ms since 1970. */
+export const webhookEndpointSchema = z.object({
+  id: z.string(),
+  owner,
+  url: z.string(),
+  description: z.string().optional(),
+  /** Types of events and groups of them. A newer release may know more. */
+  events: storedJson(z.array(z.string())),
+  /** Newest first, sealed. Those before it sign until they expire. */
+  secrets: storedJson(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
+  createdAt: z.coerce.number(),
+  /** Id of the person; absent for the command line. */
+  createdBy: z.string().optional(),
+  disabledAt: z.coerce.number().optional(),
+  /** Why the router disabled it; absent when a person did. */
+  disabledReason: z.string().optional(),
+});
+
+export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
+
+const longestUrl = 2_048;
+
+/** What people set of an endpoint. */
+export const webhookSettingsSchema = z.strictObject({
+  /** An http or https address. It is shown to everybody who may see the endpoint, so it has no password in it. */
+  url: z
+    .string()
+    .trim()
+    .max(longestUrl, `A URL has ${longestUrl} characters at most.`)
+    .refine(isWebhookUrl, 'This is no http or https address, or it contains a user or a fragment.'),
+  events: z
+    .array(z.string().refine((each) => webhookSelections.includes(each), 'There is no such event.'))
+    .min(1, 'Choose an event.')
+    .transform((events) => [...new Set(events)]),
+  description: z
+    .string()
+    .trim()
+    .max(200, 'A description has 200 characters at most.')
+    .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'A description has no control characters.')
+    .optional(),
+});
+
+export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
+
+function isWebhookUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && url.hash === '';
+}

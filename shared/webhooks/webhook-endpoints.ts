@@ -1,0 +1,129 @@
+import type { Redis } from 'ioredis';
+import { mintId } from '#shared/accounts/keys/mint-key.ts';
+import { askRedis, storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { storedFields } from '#shared/accounts/redis/stored-value.ts';
+import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { webhookEndpointSchema, type WebhookEndpoint, type WebhookSettings } from './webhook-endpoint.ts';
+import type { WebhookOwner } from './webhook-event.ts';
+import { mintWebhookSecret } from './webhook-signature.ts';
+
+const common = new URL('lua/emit.lua', import.meta.url);
+const createEndpoint = new RedisScript(common, new URL('lua/create-endpoint.lua', import.meta.url));
+const changeEndpoint = new RedisScript(common, new URL('lua/change-endpoint.lua', import.meta.url));
+const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', import.meta.url));
+const removeEndpoint = new RedisScript(common, new URL('lua/remove-endpoint.lua', import.meta.url));
+
+/** Endpoints that an owner may have. */
+const mostPerOwner = 20;
+
+/** Secrets with which one message is signed at most. */
+const mostSecrets = 3;
+
+export type WebhookKeys = Pick<OwnerKeys, 'webhookSealer'>;
+
+/** An endpoint that was just made, or that has a new secret. This is the only moment at which the secret is shown. */
+export interface WebhookWithSecret {
+  endpoint: WebhookEndpoint;
+  secret: string;
+}
+
+/** What of an endpoint can be changed. */
+export type WebhookChange = { [name in keyof WebhookSettings]?: WebhookSettings[name] | undefined } & {
+  enabled?: boolean | undefined;
+};
+
+/**
+ * Where people, teams and the router want to be sent events, in Redis. Secrets are sealed with a key of their owner. Every method throws
+ * `store_unavailable`.
+ */
+export class WebhookEndpoints {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #keys: WebhookKeys;
+  readonly #records: StoredRecords<WebhookEndpoint>;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, { keys, report }: { keys: WebhookKeys; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#keys = keys;
+    this.#records = new StoredRecords(redis, {
+      kind: 'webhook',
+      schema: webhookEndpointSchema,
+      nameOf: (id) => `${prefix}webhook:${id}`,
+      report,
+    });
+  }
+
+  /** An endpoint; undefined when there is none. @throws UnreadableRecordError */
+  find(id: string): Promise<WebhookEndpoint | undefined> {
+    return this.#records.find(id);
+  }
+
+  /** Every endpoint that can be read, oldest first; of one owner, or of all. */
+  async list(owner?: WebhookOwner): Promise<WebhookEndpoint[]> {
+    const name = owner === undefined ? 'webhooks' : `webhooks-of:${owner}`;
+    return this.#records.findAll(await askRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
+  }
+
+  /** Makes an endpoint, or returns why there is none. @param createdBy id of the person; undefined for the command line */
+  async create(
+    owner: WebhookOwner,
+    settings: WebhookSettings,
+    createdBy: string | undefined,
+  ): Promise<WebhookWithSecret | 'no owner' | 'too many'> {
+    const secret = mintWebhookSecret();
+    const secrets = [{ sealed: this.#sealer(owner).seal(secret) }];
+    const endpoint = { ...settings, id: mintId(), owner, secrets, createdAt: Date.now(), createdBy };
+    const { id, createdAt } = endpoint;
+    const args = { prefix: this.#prefix, id, owner, createdAt, most: mostPerOwner, fields: storedFields(endpoint) };
+    const outcome = await createEndpoint.run(this.#redis, { args });
+    return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
+  }
+
+  /** Changes what is given. False when there is no such endpoint. */
+  async change(id: string, { enabled, ...settings }: WebhookChange): Promise<boolean> {
+    const disabledAt = enabled === false ? Date.now() : undefined;
+    const removed = enabled === undefined ? [] : ['disabledAt', 'disabledReason'];
+    const args = { prefix: this.#prefix, id, removed, fields: storedFields({ ...settings, disabledAt }) };
+    return (await changeEndpoint.run(this.#redis, { args })) === 1;
+  }
+
+  /** Makes a new secret. Those before it sign too for `overlapMs`. False when there is no such endpoint. */
+  async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
+    const secret = mintWebhookSecret();
+    const sealed = this.#sealer(owner).seal(secret);
+    const args = { prefix: this.#prefix, id, sealed, overlapMs, most: mostSecrets };
+    return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
+  }
+
+  /** Removes an endpoint with all its deliveries. False when there is no such endpoint. */
+  async remove(id: string): Promise<boolean> {
+    return (await removeEndpoint.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
+  }
+
+  /** Removes the endpoints of an owner who is gone for good. */
+  async removeOf(owner: WebhookOwner): Promise<void> {
+    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}webhooks-of:${owner}`, '0', '-1'));
+    for (const id of ids) await this.remove(id);
+  }
+
+  /** The secrets that sign now, newest first; undefined if the newest was sealed with another secret of the cluster. */
+  signingSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
+    const { unseal } = this.#sealer(owner);
+    const now = Date.now();
+    const [newest, ...before] = secrets
+      .filter(({ expiresAt = Infinity }) => expiresAt > now)
+      .map(({ sealed }) => unseal(sealed));
+    return newest === undefined ? undefined : [newest, ...before.filter((secret) => secret !== undefined)];
+  }
+
+  #sealer(owner: WebhookOwner): Sealer {
+    const sealer = this.#keys.webhookSealer(owner);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}

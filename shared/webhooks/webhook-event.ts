@@ -1,0 +1,45 @@
+import type { JsonObject } from '#shared/core/json.ts';
+
+/**
+ * The types of events, each with what it says. Those without `rtr.` have the names and the shape that OpenAI's platform gives them, so
+ * that its SDKs know them.
+ */
+export const webhookEventTypes = {
+  'batch.completed': 'every line of a batch has a result',
+  'batch.failed': 'the input of a batch is not valid, and no line was run',
+  'batch.cancelled': 'a batch was cancelled; results that it had stay',
+  'batch.expired': 'the completion window of a batch has closed; results that it had stay',
+  'response.completed': 'a background response is complete',
+  'response.failed': 'a background response ended with an error',
+  'response.cancelled': 'a background response was cancelled',
+  'response.incomplete': 'a background response ended early, as at its limit of tokens',
+  'rtr.budget.threshold': 'a key, a person or a team has used a certain share of a budget',
+  'rtr.worker.lost': 'a worker is gone without having been stopped',
+} as const;
+
+export type WebhookEventType = keyof typeof webhookEventTypes;
+
+/** What an endpoint can be sent: types of events, and groups of them as `batch.*`. */
+export const webhookSelections: readonly string[] = [
+  ...Object.keys(webhookEventTypes),
+  ...new Set(Object.keys(webhookEventTypes).map((type) => type.replace(/\.[^.]+$/, '.*'))),
+];
+
+/** Whom an event concerns, and to whom an endpoint belongs: a person, a team, or the router, which also has what belongs to nobody. */
+export type WebhookOwner = 'router' | `user:${string}` | `team:${string}`;
+
+/** Something that happened. Its endpoints are those of its owners that have selected the type. */
+export interface WebhookEvent {
+  /** Made by `mintEventId`. An event that is emitted twice with one id is one event. */
+  id: string;
+  type: WebhookEventType;
+  owners: readonly WebhookOwner[];
+  /** Of a batch or a response its id alone, as the platform has it: receivers ask for the rest with their key. */
+  data: JsonObject;
+}
+
+/** The person or team that is an owner; undefined for the router. */
+export function accountOf(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
+  if (owner === 'router') return undefined;
+  return { kind: owner.startsWith('user:') ? 'user' : 'team', id: owner.slice('user:'.length) };
+}

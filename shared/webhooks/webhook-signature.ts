@@ -1,0 +1,32 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** Bytes of a secret. */
+const secretBytes = 32;
+
+const secretPrefix = 'whsec_';
+
+/** What is signed of a message. */
+export interface SignedMessage {
+  /** The same for all attempts. */
+  id: string;
+  /** When this attempt is made, in seconds since 1970. */
+  timestamp: number;
+  body: string;
+}
+
+/** A new secret of an endpoint: `whsec_` and base64. */
+export function mintWebhookSecret(): string {
+  return secretPrefix + randomBytes(secretBytes).toString('base64');
+}
+
+/**
+ * The header `webhook-signature`: one signature with each secret, so that a receiver with any of them accepts the message.
+ * Source: Standard Webhooks 1.0, "Signature scheme", symmetric.
+ */
+export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return signatures.join(' ');
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { pino } from 'pino';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
+import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
+import { openWebhooks, type Webhooks } from '#shared/webhooks/open-webhooks.ts';
+import type { WebhookWithSecret } from '#shared/webhooks/webhook-endpoints.ts';
+import type { WebhookEvent, WebhookOwner } from '#shared/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/webhooks/webhook-outbox.ts';
+import {
+  webhookDeliverer,
+  type AttemptOutcome,
+  type DeliverWebhook,
+} from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
+
+/** Webhooks under a prefix of their own, and a runner that sends to any address. */
+export interface TestWebhooks extends OpenKeyStore, Webhooks {
+  keys: OwnerKeys;
+  /** An endpoint of the router for `batch.*`, unless another owner or other events are given. */
+  add: (url: string, given?: { owner?: WebhookOwner; events?: string[] }) => Promise<WebhookWithSecret>;
+  /** An event of a batch of the router, unless another owner is given. */
+  batchEvent: (owner?: WebhookOwner) => WebhookEvent;
+  deliver: DeliverWebhook;
+  /** What came of each attempt so far. */
+  outcomes: AttemptOutcome[];
+  /** Tries everything that is due, and returns what came of it. */
+  deliverDue: () => Promise<AttemptOutcome[]>;
+  /** Makes every delivery of an endpoint due now, whatever it waits for. */
+  makeDue: (endpoint: string) => Promise<void>;
+}
+
+/** @param given how messages are posted, and the prefix of a cluster whose runner this is to be */
+export async function openTestWebhooks({
+  prefix: ofCluster,
+  ...options
+}: Partial<PublicPostOptions> & { prefix?: string } = {}): Promise<TestWebhooks> {
+  const open = await openKeyStore(inject('redisUrl'), ofCluster);
+  const { connection, prefix } = open;
+  const own = ofCluster === undefined ? [randomBytes(32)] : undefined;
+  const secrets = await readClusterSecret(connection.redis, prefix, own);
+  const keys = new OwnerKeys(() => secrets);
+  const webhooks = openWebhooks(connection.redis, prefix, {
+    keys,
+    report: (record, reason) => void open.unreadable.push(`${record}: ${reason}`),
+  });
+  const { endpoints, deliveries } = webhooks;
+  const outcomes: AttemptOutcome[] = [];
+  const deliver = webhookDeliverer({
+    endpoints,
+    deliveries,
+    post: createPublicPost({ timeoutMs: 2_000, isAllowed: () => true, ...options }),
+    count: (outcome) => outcomes.push(outcome),
+    log: pino({ level: 'silent' }),
+  });
+  return {
+    ...open,
+    ...webhooks,
+    keys,
+    add: async (url, { owner = 'router', events = ['batch.*'] } = {}) => {
+      const made = await endpoints.create(owner, { url, events }, undefined);
+      if (typeof made === 'string') throw new Error(made);
+      return made;
+    },
+    batchEvent: (owner = 'router') => ({
+      id: mintEventId(),
+      type: 'batch.completed',
+      owners: [owner],
+      data: { id: 'batch_1' },
+    }),
+    deliver,
+    outcomes,
+    deliverDue: async () => {
+      const before = outcomes.length;
+      const due = await deliveries.takeDue(100);
+      await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
+      return outcomes.slice(before);
+    },
+    makeDue: async (endpoint) => {
+      const pending = `${prefix}webhook-pending:${endpoint}`;
+      for (const id of await connection.redis.zrange(pending, '0', '-1')) await connection.redis.zadd(pending, 1, id);
+      await connection.redis.del(`${prefix}webhook-running:${endpoint}`);
+      await connection.redis.zadd(`${prefix}webhook-due`, 1, endpoint);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { openWebhooks } from '#shared/webhooks/open-webhooks.ts';
+import { webhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';
+import { until } from '../../../helpers/until.ts';
+
+const client = new OpenAI({ apiKey: 'none' });
+const never = new AbortController().signal;
+const dayMs = 24 * 3_600_000;
+
+describe('a webhook', () => {
+  it('is delivered as the official SDK expects it, with the secret before too during a rotation', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, endpoints, deliveries, batchEvent, deliverDue } = await openTestWebhooks();
+    const { endpoint, secret } = await add(receiver.url);
+    const event = batchEvent();
+    await outbox.emit(event);
+    expect(await deliverDue()).toEqual(['delivered']);
+    const [message] = receiver.messages;
+    expect(message?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': expect.stringMatching(/^wh_[0-9a-f]{40}$/),
+    });
+    expect(await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret)).toEqual({
+      id: event.id,
+      object: 'event',
+      type: 'batch.completed',
+      created_at: expect.any(Number),
+      data: { id: 'batch_1' },
+    });
+    const newer = await endpoints.rotate(endpoint, 60_000);
+    await outbox.emit(batchEvent());
+    await deliverDue();
+    const [, second] = receiver.messages;
+    for (const each of [secret, String(newer)])
+      await client.webhooks.unwrap(second?.body ?? '', second?.headers ?? {}, each);
+    expect(await deliveries.list(endpoint.id, { limit: 10 })).toMatchObject([
+      { state: 'delivered', attempts: 1, lastStatus: 204 },
+      { state: 'delivered', attempts: 1, lastStatus: 204 },
+    ]);
+  });
+
+  it('is tried again with the same id and body, and signed anew', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, batchEvent, deliverDue, makeDue } = await openTestWebhooks();
+    const { endpoint, secret } = await add(receiver.url);
+    receiver.answer((response) => response.writeHead(503).end());
+    await outbox.emit(batchEvent());
+    expect(await deliverDue()).toEqual(['failed']);
+    const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
+    expect(waiting).toMatchObject({ state: 'pending', attempts: 1, lastStatus: 503, lastError: 'it answered 503' });
+    expect((waiting?.nextAt ?? 0) - Date.now()).toBeGreaterThan(3_000);
+    expect(await deliverDue()).toEqual([]);
+    receiver.answer((response) => response.writeHead(200).end('ok'));
+    await makeDue(endpoint.id);
+    expect(await deliverDue()).toEqual(['delivered']);
+    const [first, second] = receiver.messages;
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    await client.webhooks.unwrap(second?.body ?? '', second?.headers ?? {}, secret);
+  });
+
+  it('is given up after a day, and delivered when it is repeated', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, batchEvent, deliverDue, makeDue, connection, prefix } = await openTestWebhooks();
+    const { endpoint } = await add(receiver.url);
+    receiver.answer((response) => response.writeHead(500).end());
+    await outbox.emit(batchEvent());
+    await deliverDue();
+    const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
+    await connection.redis.hset(`${prefix}webhook-delivery:${waiting?.id}`, 'since', Date.now() - dayMs);
+    await makeDue(endpoint.id);
+    expect(await deliverDue()).toEqual(['dead']);
+    const dead = await deliveries.list(endpoint.id, { state: 'dead', limit: 10 });
+    expect(dead).toMatchObject([{ attempts: 2, lastError: 'it answered 500' }]);
+    expect(await deliverDue()).toEqual([]);
+    receiver.answer((response) => response.writeHead(204).end());
+    expect(await deliveries.repeat(endpoint.id)).toBe(1);
+    expect(await deliverDue()).toEqual(['delivered']);
+    expect(receiver.messages[2]).toMatchObject({
+      body: receiver.messages[0]?.body,
+      headers: { 'webhook-id': receiver.messages[0]?.headers['webhook-id'] },
+    });
+    // One that was delivered can be sent again by its id, and by that of another endpoint not at all.
+    const { endpoint: other } = await add(receiver.url);
+    expect(await deliveries.repeat(other.id, [dead[0]?.id ?? ''])).toBe(0);
+    expect(await deliveries.repeat(endpoint.id, [dead[0]?.id ?? '', 'wh_unknown'])).toBe(1);
+    expect(await deliverDue()).toEqual(['delivered']);
+  });
+
+  it('that is answered 410 disables its endpoint: what waits is given up, and nothing more is sent', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, endpoints, deliveries, batchEvent, deliverDue, deliver } = await openTestWebhooks();
+    const { endpoint } = await add(receiver.url);
+    receiver.answer((response) => response.writeHead(410).end());
+    await outbox.emit(batchEvent());
+    await outbox.emit(batchEvent());
+    const due = await deliveries.takeDue(10);
+    for (const each of due) await deliver(each, never);
+    expect(receiver.messages).toHaveLength(1);
+    expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 10 })).toHaveLength(2);
+    expect(await endpoints.find(endpoint.id)).toMatchObject({
+      disabledAt: expect.any(Number),
+      disabledReason: 'it answered 410: it wants no further events',
+    });
+    expect(await outbox.emit(batchEvent())).toBe(0);
+    expect(await deliveries.repeat(endpoint.id)).toBe('disabled');
+    await endpoints.change(endpoint.id, { enabled: true });
+    receiver.answer((response) => response.writeHead(204).end());
+    expect(await deliveries.repeat(endpoint.id)).toBe(2);
+    expect(await deliverDue()).toEqual(['delivered', 'delivered']);
+    expect((await endpoints.find(endpoint.id))?.disabledReason).toBeUndefined();
+  });
+
+  it.each([
+    { what: 'is silent', options: { timeoutMs: 200 }, error: 'it took too long' },
+    { what: 'redirects', options: {}, error: 'it answered with a redirect (302), which is not followed' },
+    { what: 'is no public address', options: { isAllowed: undefined }, error: 'its address is not public' },
+  ])('to a receiver that $what says so', async ({ what, options, error }) => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, batchEvent, deliverDue } = await openTestWebhooks(options);
+    const { endpoint } = await add(receiver.url);
+    if (what === 'is silent') receiver.answer(() => undefined);
+    if (what === 'redirects') receiver.answer((response) => response.writeHead(302, { location: '/' }).end());
+    await outbox.emit(batchEvent());
+    expect(await deliverDue()).toEqual(['failed']);
+    expect(await deliveries.list(endpoint.id, { limit: 10 })).toMatchObject([{ state: 'pending', lastError: error }]);
+    if (what === 'is no public address') expect(receiver.messages).toEqual([]);
+  });
+
+  it('is given back when its runner stops, and is due at once', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, batchEvent, deliver, outcomes, deliverDue } = await openTestWebhooks();
+    const { endpoint } = await add(receiver.url);
+    receiver.answer(() => undefined);
+    await outbox.emit(batchEvent());
+    const [due] = await deliveries.takeDue(1);
+    const stop = new AbortController();
+    const delivering = due && deliver(due, stop.signal);
+    await until(() => receiver.messages.length === 1);
+    stop.abort();
+    await delivering;
+    expect(outcomes).toEqual(['returned']);
+    expect(await deliveries.find(endpoint.id, due?.id ?? '')).toMatchObject({ state: 'pending', attempts: 0 });
+    receiver.answer((response) => response.writeHead(204).end());
+    expect(await deliverDue()).toEqual(['delivered']);
+  });
+
+  it('for a test has one attempt', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, deliverDue } = await openTestWebhooks();
+    const { endpoint, secret } = await add(receiver.url);
+    receiver.answer((response) => response.writeHead(500).end());
+    const id = await outbox.test(endpoint.id);
+    expect(await deliverDue()).toEqual(['dead']);
+    expect(await deliveries.find(endpoint.id, id ?? '')).toMatchObject({ state: 'dead', type: 'rtr.webhook.test' });
+    const [message] = receiver.messages;
+    expect(await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret)).toMatchObject({
+      type: 'rtr.webhook.test',
+      data: { endpoint: endpoint.id },
+    });
+    expect(await outbox.test('000000000000')).toBeUndefined();
+  });
+
+  it('of a runner without the secret of the cluster says so, and leaves the endpoint as it is', async () => {
+    const receiver = await startReceiver();
+    const { add, outbox, deliveries, batchEvent, connection, prefix } = await openTestWebhooks();
+    const { endpoint } = await add(receiver.url);
+    await outbox.emit(batchEvent());
+    const other = openWebhooks(connection.redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
+    const log = { info: () => undefined, warn: () => undefined };
+    const deliver = webhookDeliverer({ ...other, post: async () => 204, count: () => undefined, log });
+    for (const due of await deliveries.takeDue(1)) await deliver(due, never);
+    expect(await deliveries.list(endpoint.id, { limit: 1 })).toMatchObject([
+      { state: 'pending', lastError: 'its secret was sealed with a SEAL_SECRET that the runner does not have' },
+    ]);
+    expect((await other.endpoints.find(endpoint.id))?.disabledAt).toBeUndefined();
+  });
+});
