@@ -17,6 +17,7 @@ import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
 import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
 import { startLink, type Link } from '../faults/link.ts';
+import type { KeyKind } from '../load/request-plan.ts';
 import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
 
@@ -40,8 +41,7 @@ export interface ChaosCluster {
   disks: SmallDisks | undefined;
   /** To Redis, of the suite itself. */
   accounts: RedisConnection;
-  /** Keys with and without limits. */
-  keys: { limited: string; free: string };
+  keys: Record<KeyKind, string>;
   /** What limits hold for running requests: their number, and tokens of today. */
   reserved(): Promise<{ active: number; tokens: number }>;
   /** The workers that poisoned prompts killed. */
@@ -98,9 +98,14 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
     const store = new KeyStore(accounts.redis, `${prefix}:`);
     const addKey = (settings: { limits?: Limits }) =>
       createKey(store, { kind: 'router', name: 'chaos', class: 'normal', ...settings });
-    const limits = { concurrentRequests: 100_000, tokensPerDay: 1_000_000_000 };
-    const limited = await addKey({ limits });
-    const keys = { limited: limited.raw, free: (await addKey({})).raw };
+    const tokensPerDay = 1_000_000_000;
+    const limited = [{ concurrentRequests: 100_000, tokensPerDay }, { tokensPerDay }];
+    const [concurrent, shared, free] = await Promise.all([...limited, {}].map((limits) => addKey({ limits })));
+    if (!concurrent || !shared || !free) throw new Error('keys are missing');
+    const keys = { concurrent: concurrent.raw, shared: shared.raw, free: free.raw };
+    const parties = [concurrent, shared].map(({ record }, at) => {
+      return { party: `key:${record.id}` as const, limits: limited[at] ?? {} };
+    });
     const keeper = new LimitKeeper(accounts.redis, `${prefix}:`, log);
     releases.push(() => keeper.close());
     const common = { REDIS_URL: redis.url, RTR_PREFIX: prefix, LOG_LEVEL: 'info' };
@@ -171,8 +176,13 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
       keys,
       poisoned,
       reserved: async () => {
-        const [use] = await keeper.read([{ party: `key:${limited.record.id}`, limits }]);
-        return { active: use?.active ?? Number.NaN, tokens: use?.day.reserved.tokens ?? Number.NaN };
+        const uses = await keeper.read(parties);
+        return uses.reduce(
+          (sum, { active, day }) => {
+            return { active: sum.active + active, tokens: sum.tokens + day.reserved.tokens };
+          },
+          { active: 0, tokens: 0 },
+        );
       },
       toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),
       stop,

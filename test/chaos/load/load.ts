@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import type { Crowds } from '../faults/inject.ts';
-import { planRequest, type RequestPlan } from './request-plan.ts';
+import { planRequest, type KeyKind, type RequestPlan } from './request-plan.ts';
 import { sendRequest, type Sent } from './send-request.ts';
+
+/** The keys of probes; with the first two of them come streams. */
+const probed: readonly KeyKind[] = ['shared', 'free', 'concurrent', 'free'];
 
 /** Requests in flight above which the load waits. */
 const maxOpen = 120;
@@ -47,9 +50,9 @@ export class Load implements Crowds {
   async probe(): Promise<Sent[]> {
     const from = this.sent.length;
     for (const format of ['chat', 'messages', 'tools'] as const) {
-      for (let count = 0; count < 8; count += 1) {
-        const [ingress, limited] = [count % 2, count % 4 < 2];
-        this.#send({ format, stream: format !== 'tools' && count < 4, behaviour: 'reads', ingress, limited });
+      for (const [at, key] of probed.entries()) {
+        const stream = format !== 'tools' && at < 2;
+        for (const ingress of [0, 1]) this.#send({ format, stream, behaviour: 'reads', ingress, key });
       }
     }
     await this.settle();
@@ -58,7 +61,7 @@ export class Load implements Crowds {
 
   flood(): void {
     for (let count = 0; count < 60; count += 1) {
-      this.#send({ format: 'chat', stream: count % 2 === 0, words: 10, behaviour: 'reads', limited: true });
+      this.#send({ format: 'chat', stream: count % 2 === 0, words: 10, behaviour: 'reads', key: 'shared' });
     }
   }
 
@@ -106,8 +109,9 @@ export class Load implements Crowds {
     const ingress = isUp ? planned.ingress : ingresses.findIndex(({ part }) => part.isUp());
     const plan = { ...planned, ingress: Math.max(0, ingress) };
     const url = ingresses[plan.ingress]?.url ?? '';
-    const key = plan.limited ? this.#cluster.keys.limited : this.#cluster.keys.free;
-    const running = sendRequest(plan, { url, key }, this.#maxMs, (sent) => this.sent.push(sent));
+    const running = sendRequest(plan, { url, key: this.#cluster.keys[plan.key] }, this.#maxMs, (sent) =>
+      this.sent.push(sent),
+    );
     this.#running.add(running);
     void running.then(() => this.#running.delete(running));
   }

@@ -1,3 +1,6 @@
+/** A key without limits; with one of concurrent requests, for which each request asks; or with others, that shares can serve. */
+export type KeyKind = 'free' | 'concurrent' | 'shared';
+
 /** What a client of the load does besides asking. */
 export type Behaviour = 'reads' | 'vanishes' | 'stalls';
 
@@ -7,8 +10,8 @@ export interface RequestPlan {
   id: string;
   format: 'chat' | 'messages' | 'tools';
   stream: boolean;
-  /** Whether its key has limits. */
-  limited: boolean;
+  /** Which of the cluster's keys it comes with. */
+  key: KeyKind;
   behaviour: Behaviour;
   /** Index of the ingress that it is sent to. */
   ingress: number;
@@ -37,7 +40,7 @@ export function planRequest(id: string, random: () => number, also: Partial<Requ
     id,
     format,
     stream: format !== 'tools' && random() < 0.7,
-    limited: random() < 0.4,
+    key: keyOf(random()),
     behaviour: manner < 0.88 ? 'reads' : manner < 0.96 ? 'vanishes' : 'stalls',
     ingress: random() < 0.5 ? 0 : 1,
     words: 10 + Math.floor(random() * 110),
@@ -46,6 +49,12 @@ export function planRequest(id: string, random: () => number, also: Partial<Requ
     poison: false,
     ...also,
   };
+}
+
+/** Most requests come with the key whose limits shares can serve: those are for keys with many requests. */
+function keyOf(random: number): KeyKind {
+  if (random < 0.15) return 'concurrent';
+  return random < 0.65 ? 'shared' : 'free';
 }
 
 /** Words of which no two are the same, and no two requests have the same. */
