@@ -10,8 +10,8 @@ import { AnswerBody } from './whole-listener.ts';
 const maxErrorBytes = 256 * 1024;
 
 /**
- * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived. What comes before the
- * first content is written together with it.
+ * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived, those that arrive
+ * together in one piece. What comes before the first content is written together with it.
  */
 export class StreamListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
@@ -58,10 +58,15 @@ export class StreamListener implements Listener {
 
   /** Neither a comment nor an event before the first content counts as progress. */
   #translate(events: string[]): 'nothing' | 'more' | 'complete' {
-    for (const data of events) {
-      const text = this.#translation.event(data);
+    let text = '';
+    try {
+      for (const data of events) {
+        text += this.#translation.event(data);
+        if (this.#upstream.isLastEvent(data)) return 'complete';
+      }
+    } finally {
+      // Also what came before an event that ends the answer with an error.
       if (text !== '') this.#write(text);
-      if (this.#upstream.isLastEvent(data)) return 'complete';
     }
     return events.length > 0 && this.#translation.hasContent ? 'more' : 'nothing';
   }

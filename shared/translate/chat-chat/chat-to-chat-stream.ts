@@ -6,10 +6,11 @@ import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { chatDone } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { probeText, RepeatedChunk } from './repeated-chunk.ts';
 
 /**
  * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only the first chunk has
@@ -18,6 +19,7 @@ import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #order: ToolCallOrder;
+  readonly #repeated = new RepeatedChunk();
   #started = false;
   #hasContent = false;
   #done = false;
@@ -42,30 +44,10 @@ export class ChatToChatStream implements StreamTranslation {
       this.#done = true;
       return '';
     }
-    const chunk = parseUpstreamEvent(data);
-    const failure = upstreamErrorFromChatEvent(chunk);
-    if (failure) throw failure;
-    if (isJsonObject(chunk['usage'])) this.#usage = chunk['usage'];
-    chunk['usage'] = undefined;
-
-    const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
-    if (!isJsonObject(choice)) {
-      Object.assign(this.#heldChunk, chunk);
-      return '';
-    }
-    const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-    const shows = this.#repair(delta);
-    this.#hasContent ||= shows;
-    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
-    if (!shows && this.#finish !== undefined) {
-      Object.assign(this.#heldChunk, chunk);
-      Object.assign(this.#heldChoice, choice);
-      return '';
-    }
-    choice['index'] = 0;
-    choice['delta'] = delta;
-    choice['finish_reason'] = null;
-    return this.#write(chunk, choice, delta);
+    const text = this.#repeated.textIn(data);
+    if (text === undefined) return this.#translate(data);
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#repeated.write(text);
   }
 
   end(): { text: string; ending: Ending } {
@@ -85,6 +67,53 @@ export class ChatToChatStream implements StreamTranslation {
     last['choices'] = [{ ...this.#heldChoice, index: 0, delta: {}, finish_reason: finishReason }];
     last['usage'] = writeChatUsage(usage, this.#usage);
     return { text: `${roleChunk}${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+  }
+
+  #translate(data: string): string {
+    const chunk = parseUpstreamEvent(data);
+    const failure = upstreamErrorFromChatEvent(chunk);
+    if (failure) throw failure;
+    const hasUsage = isJsonObject(chunk['usage']);
+    if (isJsonObject(chunk['usage'])) this.#usage = chunk['usage'];
+    chunk['usage'] = undefined;
+
+    const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+    if (!isJsonObject(choice)) {
+      Object.assign(this.#heldChunk, chunk);
+      return '';
+    }
+    const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
+    const shows = this.#repair(delta);
+    this.#hasContent ||= shows;
+    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
+    if (!shows && this.#finish !== undefined) {
+      Object.assign(this.#heldChunk, chunk);
+      Object.assign(this.#heldChoice, choice);
+      return '';
+    }
+    const mayRepeat =
+      this.#started && !hasUsage && typeof choice['finish_reason'] !== 'string' && !hasCalls(delta['tool_calls']);
+    choice['index'] = 0;
+    choice['delta'] = delta;
+    choice['finish_reason'] = null;
+    if (mayRepeat)
+      this.#repeated.learn(
+        data,
+        () => writtenText(delta, []),
+        (probe) => this.#translateProbe(probe),
+      );
+    return this.#write(chunk, choice, delta);
+  }
+
+  /** Translates a chunk that did not come; undefined if the model did not write `probeText` in it. */
+  #translateProbe(data: string): string | undefined {
+    // The text may be written with escapes, and what was taken for it be no text.
+    if (!isJsonObject(parseUpstreamJson(data))) return undefined;
+    const bytes = this.#outputBytes;
+    const text = this.#translate(data);
+    const written = this.#outputBytes - bytes;
+    this.#outputBytes = bytes;
+    return written === probeText.length ? text : undefined;
   }
 
   #write(chunk: JsonObject, choice: JsonObject, delta: JsonObject): string {
@@ -119,6 +148,10 @@ export class ChatToChatStream implements StreamTranslation {
     this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;
   }
+}
+
+function hasCalls(calls: Json | undefined): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }
 
 function placedCall({ index, id, first, name, arguments: text }: ToolCallPiece, call: JsonObject): Json {

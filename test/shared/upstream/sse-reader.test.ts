@@ -29,6 +29,28 @@ describe('the reader of server-sent events', () => {
     );
   });
 
+  it('replaces invalid bytes as a decoder does, at every split point', () => {
+    for (const hex of [
+      'ff',
+      'e0',
+      'e080',
+      'c3',
+      'f0908d',
+      'f0908d41',
+      'eda080',
+      'f4908080',
+      '80bf',
+      'c2e28228',
+      'e282acf0',
+    ]) {
+      const bytes = Buffer.concat([Buffer.from('data: a'), Buffer.from(hex, 'hex')]);
+      const event = new TextDecoder().decode(bytes).slice('data: '.length);
+      for (let at = 0; at <= bytes.length; at++) {
+        expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual([event]);
+      }
+    }
+  });
+
   it('refuses an event that exceeds the limit, in one line or in many', () => {
     const one = () => read([Buffer.from('data: '), Buffer.from('x'.repeat(100)), Buffer.from('x')], 100);
     const many = () => read([Buffer.from('data: 0123456789\n'.repeat(20))], 100);

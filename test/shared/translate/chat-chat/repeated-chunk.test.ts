@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { ChatToChatStream } from '#shared/translate/chat-chat/chat-to-chat-stream.ts';
+import { RepeatedChunk } from '#shared/translate/chat-chat/repeated-chunk.ts';
+
+const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
+const role = chunkOf({ role: 'assistant', content: '' });
+
+function chunkOf(delta: object, more: object = {}, choice: object = {}): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: null, ...choice }];
+  return JSON.stringify({
+    id: 'chatcmpl-7',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'engine',
+    choices,
+    ...more,
+  });
+}
+
+/** What a stream writes for one event when it has seen nothing but a role before. */
+function alone(data: string): string {
+  const stream = new ChatToChatStream(minted);
+  stream.event(role);
+  return stream.event(data);
+}
+
+const text = fc.oneof(
+  fc.constantFrom(
+    ' a',
+    'any text',
+    'engine',
+    '',
+    '"',
+    '\\',
+    '\n',
+    ' {"x":1}',
+    '日本',
+    '👩‍🚀',
+    '\u2028',
+    '\u007f',
+    'null',
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+);
+const chunk = fc.oneof(
+  { weight: 12, arbitrary: text.map((content) => chunkOf({ content })) },
+  { weight: 4, arbitrary: text.map((reasoning) => chunkOf({ role: 'assistant', content: null, reasoning })) },
+  { weight: 4, arbitrary: text.map((content) => chunkOf({ content }).replaceAll('":', '": ')) },
+  text.map((content) => chunkOf({ content, reasoning_content: content })),
+  text.map((content) => chunkOf({ content }, { usage: { prompt_tokens: 3 } })),
+  text.map((content) => chunkOf({ content }, { obfuscation: content })),
+  text.map((content) => chunkOf({ content: [{ type: 'text', text: content }] })),
+  text.map((content) => chunkOf({ content, refusal: 'no' })),
+  text.map((content) => chunkOf({ content }, {}, { logprobs: { content: [{ token: content }] } })),
+);
+
+it('a stream writes for each chunk what it writes for that chunk alone, however many like it came before', () => {
+  fc.assert(
+    fc.property(fc.array(chunk, { minLength: 20, maxLength: 120 }), (chunks) => {
+      const stream = new ChatToChatStream(minted);
+      stream.event(role);
+      for (const data of chunks) expect(stream.event(data)).toBe(alone(data));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('counts the bytes of the texts of repeated chunks', () => {
+  const texts = Array.from({ length: 100 }, (_, at) => ` Grüße ${at}`);
+  const stream = new ChatToChatStream(minted);
+  for (const content of texts) stream.event(chunkOf({ content }));
+  stream.event(chunkOf({}, {}, { finish_reason: 'stop' }));
+  const { usage } = stream.end().ending;
+  expect(usage.completionTokens).toBe(estimateTokensOfBytes(Buffer.byteLength(texts.join(''))));
+});
+
+it('a chunk is recognized once one like it was learned, and only if nothing but its text differs', () => {
+  const repeated = new RepeatedChunk();
+  const learn = (): void =>
+    repeated.learn(
+      '{"a":"x","b":1}',
+      () => 'x',
+      (data) => `<${data}>`,
+    );
+  for (let seen = 1; seen <= 7; seen += 1) learn();
+  expect(repeated.textIn('{"a":"y","b":1}')).toBeUndefined();
+  learn();
+  expect(repeated.textIn('{"a":"y","b":1}')).toBe('y');
+  expect(repeated.write('y')).toBe('<{"a":"y","b":1}>');
+  for (const other of [
+    '{"a":"y","b":2}',
+    '{"a":"","b":1}',
+    '{"a":"\\"","b":1}',
+    '{"a":"y","c":"","b":1}',
+    '{"a":"',
+    '',
+  ])
+    expect(repeated.textIn(other)).toBeUndefined();
+});
+
+it.each([
+  ['the end of one field and the beginning of another', '{"choices":[{"delta":{"content":"\\u002c"}}],"a":["x","y"]}'],
+  ['another field', '{"choices":[{"delta":{"content":"\\u0061"}}],"b":"a"}'],
+  ['an id', '{"id":"a","choices":[{"delta":{"content":"\\u0061"}}]}'],
+])('%s is not taken for a text that is written with escapes', (_, data) => {
+  const stream = new ChatToChatStream(minted);
+  stream.event(role);
+  for (let count = 0; count < 40; count += 1) expect(stream.event(data)).toBe(alone(data));
+  const other = data.replace('"a"', '"c"').replace('"x","y"', '"x"z"y"');
+  if (other.includes('z')) expect(() => stream.event(other)).toThrow('cannot be read');
+  else expect(stream.event(other)).toBe(alone(other));
+});
+
+it('a text that stands elsewhere in its chunk, or that the translation does not pass on, is not learned', () => {
+  const repeated = new RepeatedChunk();
+  for (let seen = 1; seen <= 8; seen += 1)
+    repeated.learn(
+      '{"a":"x","b":"x"}',
+      () => 'x',
+      (data) => data,
+    );
+  for (let seen = 1; seen <= 8; seen += 1)
+    repeated.learn(
+      '{"a":"x"}',
+      () => 'x',
+      () => undefined,
+    );
+  for (let seen = 1; seen <= 8; seen += 1)
+    repeated.learn(
+      '{"a":"x"}',
+      () => 'x',
+      () => '{}',
+    );
+  expect(repeated.textIn('{"a":"y"}')).toBeUndefined();
+  expect(repeated.textIn('{"a":"y","b":"x"}')).toBeUndefined();
+});
