@@ -38,6 +38,7 @@ export class ClientReply implements ModelSink {
   readonly #answer: StreamedAnswer;
   readonly #output: PacedResponse;
   #keepsBody = false;
+  #hasBegun = false;
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
@@ -81,10 +82,13 @@ export class ClientReply implements ModelSink {
     return this.#answer.tokens;
   }
 
+  /** The first piece is sent ahead of what came before it for other clients; later ones leave with those of the same turn. */
   data(bytes: Uint8Array): void {
     const piece = this.#answer.relayed(bytes);
     if (piece.length === 0) return;
     this.#startStream();
+    if (this.#hasBegun) return this.#output.writeSoon(piece);
+    this.#hasBegun = true;
     this.#output.write(piece);
   }
 

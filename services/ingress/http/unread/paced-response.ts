@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { blockBytes } from './output-blocks.ts';
+import type { TurnOutput } from './output-turn.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
 /** Blocks that are handed to the socket together. */
@@ -19,10 +20,13 @@ interface Block {
  * a piece is a view of what was read from the broker, which may be far larger, and a socket's own queue costs several times the
  * bytes of small pieces and cannot be shortened.
  */
-export class PacedResponse implements UnreadOutput {
+export class PacedResponse implements UnreadOutput, TurnOutput {
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;
   readonly #onGivenUp: () => void;
+  /** Pieces of this turn of the event loop, a block at most. They count as unread from its end on. */
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
   /** What waits to be handed to the socket. */
   #held: Block[] = [];
   /** What the socket has and the system may not have taken yet. */
@@ -50,12 +54,27 @@ export class PacedResponse implements UnreadOutput {
     return this.#isEnding;
   }
 
-  /** Writes a piece. The owner of its memory may reuse it afterwards. */
+  /** Writes a piece at once. The owner of its memory may reuse it afterwards. */
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    if (this.#isBlocked) this.#hold(bytes);
-    else this.#sendAtOnce(bytes);
+    this.sendTurn();
+    this.#pass(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  }
+
+  /** Writes a piece at the end of this turn of the event loop, with those that follow in it. Its memory must not change until then. */
+  writeSoon(piece: Uint8Array): void {
+    if (this.#isEnding || this.#response.destroyed) return;
+    if (this.#gatheredBytes + piece.length > blockBytes) this.sendTurn();
+    if (this.#isBlocked || piece.length > blockBytes) return this.#pass(piece);
+    if (this.#gathered.length === 0) this.#outputs.turn.add(this);
+    this.#gathered.push(piece);
+    this.#gatheredBytes += piece.length;
+  }
+
+  sendTurn(): void {
+    const pieces = this.#takeGathered();
+    if (pieces.length === 0 || this.#response.destroyed) return;
+    this.#sendBlocks([this.#blockOf(pieces)]);
     this.#count();
   }
 
@@ -64,6 +83,7 @@ export class PacedResponse implements UnreadOutput {
     if (this.#isEnding || this.#response.destroyed) return;
     this.#isEnding = true;
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    if (this.#gatheredBytes + bytes.length > blockBytes) this.sendTurn();
     if (this.#isBlocked) this.#hold(bytes);
     else this.#endAtOnce(bytes);
     if (this.unreadBytes > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
@@ -76,26 +96,46 @@ export class PacedResponse implements UnreadOutput {
       this.#response.destroy();
       return;
     }
+    this.#takeGathered();
     this.#dropHeld();
     this.#onGivenUp();
+  }
+
+  #takeGathered(): Uint8Array[] {
+    const gathered = this.#gathered;
+    if (gathered.length === 0) return gathered;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    return gathered;
+  }
+
+  #pass(bytes: Uint8Array): void {
+    if (this.#isBlocked) this.#hold(bytes);
+    else this.#sendAtOnce(bytes);
+    this.#count();
   }
 
   get #isBlocked(): boolean {
     return this.#held.length > 0 || this.#response.writableLength > 0;
   }
 
+  #sendAtOnce(bytes: Uint8Array): void {
+    const blocks: Block[] = [];
+    for (let start = 0; start < bytes.length; start += blockBytes) {
+      blocks.push(this.#blockOf([bytes.subarray(start, start + blockBytes)]));
+    }
+    this.#sendBlocks(blocks);
+  }
+
   /**
-   * Hands a piece to the socket, which passes it on in one go. Unless the socket is corked already, the response corks it until
+   * Hands blocks to the socket, which passes them on in one go. Unless the socket is corked already, the response corks it until
    * the end of this turn of the event loop, and its pieces leave after the ends of other answers.
    */
-  #sendAtOnce(bytes: Uint8Array): void {
+  #sendBlocks(blocks: readonly Block[]): void {
     const { socket } = this.#response;
     socket?.cork();
-    for (let start = 0; start < bytes.length; start += blockBytes) {
-      const block = this.#blockOf(bytes.subarray(start, start + blockBytes));
-      this.#sent.push(block);
-      this.#response.write(block.bytes.subarray(0, block.used));
-    }
+    this.#sent.push(...blocks);
+    for (const block of blocks) this.#response.write(block.bytes.subarray(0, block.used));
     socket?.uncork();
     if (this.#response.writableLength === 0) this.#giveSent();
   }
@@ -103,7 +143,7 @@ export class PacedResponse implements UnreadOutput {
   /** A last piece that is larger than a block is sent from its own memory. */
   #endAtOnce(bytes: Uint8Array): void {
     if (bytes.length > blockBytes) return void this.#response.end(bytes);
-    const block = this.#blockOf(bytes);
+    const block = this.#blockOf([...this.#takeGathered(), bytes]);
     this.#sent.push(block);
     this.#response.end(block.bytes.subarray(0, block.used));
     if (this.#response.writableLength === 0) this.#giveSent();
@@ -118,7 +158,7 @@ export class PacedResponse implements UnreadOutput {
       last.isContinued = fitting < bytes.length;
     }
     for (let start = fitting; start < bytes.length; start += blockBytes) {
-      const block = this.#blockOf(bytes.subarray(start, start + blockBytes));
+      const block = this.#blockOf([bytes.subarray(start, start + blockBytes)]);
       block.carried = start > 0 ? block.used : 0;
       block.isContinued = start + blockBytes < bytes.length;
       this.#held.push(block);
@@ -169,6 +209,7 @@ export class PacedResponse implements UnreadOutput {
   }
 
   #close(): void {
+    this.#takeGathered();
     this.#giveSent();
     for (const { bytes } of this.#held) this.#outputs.blocks.give(bytes);
     this.#held = [];
@@ -195,9 +236,14 @@ export class PacedResponse implements UnreadOutput {
     this.#sent = [];
   }
 
-  #blockOf(part: Uint8Array): Block {
+  /** A block with these parts, which fit into it. */
+  #blockOf(parts: readonly Uint8Array[]): Block {
     const bytes = this.#outputs.blocks.take();
-    bytes.set(part);
-    return { bytes, used: part.length, carried: 0, isContinued: false };
+    let used = 0;
+    for (const part of parts) {
+      bytes.set(part, used);
+      used += part.length;
+    }
+    return { bytes, used, carried: 0, isContinued: false };
   }
 }

@@ -1,4 +1,5 @@
 import { OutputBlocks } from './output-blocks.ts';
+import { OutputTurn } from './output-turn.ts';
 
 /** Bytes of one stream that its client has not read, beyond which the stream ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
@@ -26,6 +27,8 @@ export interface UnreadOutput {
 export class UnreadOutputs {
   /** The memory that they are held in. */
   readonly blocks = new OutputBlocks();
+  /** What sends small pieces together. */
+  readonly turn = new OutputTurn();
   readonly #maxBytes: number;
   readonly #counted = new Map<UnreadOutput, number>();
   #bytes = 0;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
@@ -21,16 +22,40 @@ function replyTo(response: ServerResponse | undefined, stream = true): ClientRep
   return new ClientReply(response, { ...options, stream });
 }
 
-it('a piece of a stream is sent before later answers to other clients', async () => {
+it('the first piece of a stream is sent before later answers to other clients, those that follow in one turn at its end, together', async () => {
   const { client, responses } = await startUnreadClient();
   const reply = replyTo(responses[0]);
-  for (const piece of ['data: 1\n\n', 'data: 2\n\n']) {
-    reply.data(Buffer.from(piece));
-    expect(responses[0]?.socket?.writableLength).toBe(0);
-    expect(responses[0]?.socket?.writableCorked).toBe(0);
-  }
+  const socket = responses[0]?.socket;
+  reply.data(Buffer.from('data: 1\n\n'));
+  const sent = socket?.bytesWritten;
+  expect(sent).toBeGreaterThan(100);
+  expect(socket?.writableLength).toBe(0);
+  for (const piece of ['data: 2\n\n', 'data: 3\n\n']) reply.data(Buffer.from(piece));
+  expect(socket?.bytesWritten).toBe(sent);
+  await setImmediate();
+  expect(socket?.bytesWritten).toBe((sent ?? 0) + '12\r\n'.length + 18 + '\r\n'.length);
+  expect(socket?.writableLength).toBe(0);
+  reply.data(Buffer.from('data: 4\n\n'));
   reply.end(Buffer.from('data: [DONE]\n\n'));
-  expect(await text(client)).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*data: \[DONE\]\n\n/);
+  expect(await text(client)).toMatch(
+    /\r\n9\r\ndata: 1\n\n\r\n12\r\ndata: 2\n\ndata: 3\n\n\r\n17\r\ndata: 4\n\ndata: \[DONE\]\n\n\r\n0\r\n\r\n$/,
+  );
+});
+
+it('pieces of one turn that are more than a block, and those before a keep-alive, stay in order', async () => {
+  const { client, responses } = await startUnreadClient();
+  const reply = replyTo(responses[0]);
+  const pieces = Array.from({ length: 9 }, (_, at) => `data: ${at}`.padEnd(6_000, '.') + '\n\n');
+  for (const piece of pieces) reply.data(Buffer.from(piece));
+  reply.keepAlive();
+  reply.data(Buffer.from('data: 9\n\n'));
+  await setImmediate();
+  reply.end(Buffer.from('data: [DONE]\n\n'));
+  const seen = await text(client);
+  expect(Array.from(seen.matchAll(/^data: (\d)/gm), ([, number]) => number).join('')).toBe('0123456789');
+  expect(seen.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(
+    `${pieces.join('')}${chatFormat.openStream({ requestId: 'req_1' }).keepAlive()}data: 9`,
+  );
 });
 
 it('bytes that wait for a client, or for an earlier answer to it, keep nothing else in memory', async () => {
