@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import { isPlainMessage, isPlainTool } from './plain-elements.ts';
 
 const text = z.looseObject({ text: z.string() });
 const imageUrl = z.looseObject({ image_url: z.looseObject({ url: z.string() }) });
@@ -17,7 +18,8 @@ const toolCall = openUnion('type', {
   }),
 });
 
-const message = z.discriminatedUnion('role', [
+/** One element of `messages`. */
+export const chatMessageSchema = z.discriminatedUnion('role', [
   z.looseObject({ role: z.enum(['system', 'developer', 'user']), content }),
   z.looseObject({
     role: z.literal('assistant'),
@@ -27,7 +29,8 @@ const message = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content }),
 ]);
 
-const tool = openUnion('type', {
+/** One element of `tools`. */
+export const chatToolSchema = openUnion('type', {
   function: z.looseObject({
     function: z.looseObject({
       name: z.string().min(1),
@@ -53,7 +56,7 @@ const responseFormat = openUnion('type', {
  */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: eachOf(message).min(1),
+  messages: eachOf(chatMessageSchema, isPlainMessage).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -62,7 +65,7 @@ export const chatRequestSchema = z.looseObject({
   max_completion_tokens: z.int().min(1).nullish(),
   n: z.int().min(1).nullish(),
   stop: z.union([z.string(), eachOf(z.string()).max(64)]).nullish(),
-  tools: eachOf(tool).nullish(),
+  tools: eachOf(chatToolSchema, isPlainTool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.union([z.string(), z.number()]).nullish(),

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { isPlainMessage, isPlainTool } from '#shared/formats/chat/plain-elements.ts';
+import { chatMessageSchema, chatToolSchema } from '#shared/formats/chat/schema.ts';
 
 const user = { role: 'user', content: 'hi' };
 
@@ -12,6 +15,16 @@ function refusal(body: unknown): Pick<RouterError, 'code' | 'param' | 'message'>
     throw error;
   }
   throw new Error('the request was taken');
+}
+
+/** The value with each of its fields and elements, at any depth, replaced by each of these. */
+function changesOf(given: unknown, values: readonly unknown[]): unknown[] {
+  if (typeof given !== 'object' || given === null) return [];
+  return Object.entries(given).flatMap(([name, inner]) =>
+    [...values, ...changesOf(inner, values)].map((value) =>
+      Array.isArray(given) ? given.with(Number(name), value) : { ...given, [name]: value },
+    ),
+  );
 }
 
 function withMessage(message: unknown): unknown {
@@ -132,6 +145,41 @@ describe('a chat request', () => {
     expect(refusal({ model: 'm', messages: [user], tool_choice: 'secret' }).message).toBe(
       "Invalid value for 'tool_choice': expected 'auto' or 'none' or 'required' or an object, but got a string.",
     );
+  });
+
+  it('is taken at a glance only if its schema takes it, too', () => {
+    const values = [undefined, null, '', 'x', 0, true, [], {}, ['x'], { url: 'x' }, { url: 1 }, { name: 'f' }];
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const parts = [
+      { type: 'text', text: 'x' },
+      { type: 'image_url', image_url: { url: 'x' } },
+    ];
+    const elements: { given: object; isPlain: (value: unknown) => boolean; schema: z.ZodType }[] = [
+      { given: { role: 'user', content: 'x' }, isPlain: isPlainMessage, schema: chatMessageSchema },
+      { given: { role: 'system', content: parts }, isPlain: isPlainMessage, schema: chatMessageSchema },
+      {
+        given: { role: 'assistant', content: null, tool_calls: [call] },
+        isPlain: isPlainMessage,
+        schema: chatMessageSchema,
+      },
+      { given: { role: 'tool', tool_call_id: 'c', content: 'x' }, isPlain: isPlainMessage, schema: chatMessageSchema },
+      {
+        given: { type: 'function', function: { name: 'f', description: 'd', parameters: {}, strict: true } },
+        isPlain: isPlainTool,
+        schema: chatToolSchema,
+      },
+    ];
+    let refused = 0;
+    for (const { given, isPlain, schema } of elements) {
+      expect([isPlain(given), schema.safeParse(given).success]).toEqual([true, true]);
+      for (const changed of changesOf(given, values)) {
+        const { success } = schema.safeParse(changed);
+        if (!success) refused += 1;
+        if (isPlain(changed)) expect(success, JSON.stringify(changed)).toBe(true);
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+    for (const value of values) expect([isPlainMessage(value), isPlainTool(value)]).toEqual([false, false]);
   });
 
   it('with 20 MiB of history is checked quickly', () => {
