@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
@@ -51,6 +51,8 @@ export class Dispatcher {
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
   readonly #replace = (job: Job): void => this.#queue.tickets.replace(job);
+  /** Timers of jobs to look at again. */
+  readonly #later = new Set<NodeJS.Timeout>();
   readonly #release: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
@@ -64,7 +66,8 @@ export class Dispatcher {
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
     const link = new WorkerLink(broker, ingress, log);
     const suspects = new Suspects();
-    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, suspects });
+    const lookAgain = (job: Job, ms: number): void => this.#lookAgain(job, ms);
+    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, suspects, lookAgain });
     const deaths = new WorkerDeaths(broker, workers, log);
     const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
@@ -101,6 +104,7 @@ export class Dispatcher {
     workers.onChange(() => this.#onWorkersChanged());
     this.#release = () => {
       this.#sweep.close();
+      for (const timer of this.#later) clearTimeout(timer);
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
       closed.close();
@@ -152,7 +156,7 @@ export class Dispatcher {
   async drain(ms: number): Promise<void> {
     const timer = new AbortController();
     const over = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
-    const timeUp = setTimeout(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+    const timeUp = sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([timeUp, over]);
     timer.abort();
     for (const job of this.#jobs.values()) {
@@ -176,6 +180,14 @@ export class Dispatcher {
     };
     const lost = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
     for (const job of newestFirst(lost)) this.#endings.guard(job, lose, undefined);
+  }
+
+  #lookAgain(job: Job, ms: number): void {
+    const timer = setTimeout(() => {
+      this.#later.delete(timer);
+      if (job.state === 'queued') this.#endings.guard(job, this.#replace, undefined);
+    }, ms);
+    this.#later.add(timer);
   }
 
   #onWorkersChanged(): void {

@@ -103,14 +103,16 @@ export class WorkerLink {
   }
 
   /**
-   * The answer with the first part of the body, then the other parts to the same subject, in order. Every second part waits for
-   * the connection to drain, so that a large body does not stand before other jobs' frames.
+   * The answer with the body, or, where that has several parts, without any of it, which saves a copy; then the parts to the same
+   * subject, in order. After two parts it waits for the connection to drain, so that a large body does not stand before other jobs'
+   * frames.
    * @param isWanted whether the rest is still to be sent, called after each such wait
    */
   async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {
-    this.#broker.publish(to, encodeClaimAnswer(grant, body.subarray(0, bodyPartBytes)));
-    for (let start = bodyPartBytes, part = 1; start < body.length; start += bodyPartBytes, part += 1) {
-      if (part % 2 === 0) {
+    if (body.length <= bodyPartBytes) return this.#broker.publish(to, encodeClaimAnswer(grant, body));
+    this.#broker.publish(to, encodeClaimAnswer(grant, nothing));
+    for (let start = 0; start < body.length; start += bodyPartBytes) {
+      if (start > 0 && start % (2 * bodyPartBytes) === 0) {
         await this.#broker.flush();
         if (!isWanted()) return;
       }

@@ -1,4 +1,3 @@
-import { bodyPartBytes } from '../../contract/claim.ts';
 import type { Job } from '../job.ts';
 import { freeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { chooseWorker } from './choose-worker.ts';
@@ -19,8 +18,7 @@ export interface Offer {
  * None
  *
  * - for a new job, when jobs of this ingress wait for that pool already: they come first;
- * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
- * - for a body so large that a refusal would cost more than the offer saves.
+ * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice.
  * See docs/decisions/0002-offers-beside-tickets.md.
  * @param mayTake whether a worker may be given the job, by what is known of its other jobs
  * @param hasWaited whether the job is among those that wait, and its turn has come
@@ -31,8 +29,7 @@ export function chooseOffer(
   mayTake: (worker: LiveWorker) => boolean,
   hasWaited = false,
 ): Offer | undefined {
-  const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
-  const open = isFit ? openPlacements(job, placements).open : [];
+  const open = job.request.operation === 'execute_tool' ? [] : openPlacements(job, placements).open;
   const isFree = ({ pool, model }: Placement): boolean => freeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
   const comesFirst = ({ pool }: Placement): boolean => hasWaited || pool.waiting === 0;
   const first = open.find(isFree);

@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { classOfTicket } from '../../contract/ack.ts';
-import { decodeClaim, handedOver, type Claim } from '../../contract/claim.ts';
+import { bodyPartBytes, decodeClaim, handedOver, type Claim } from '../../contract/claim.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
@@ -21,6 +21,9 @@ import { placementsOf } from './placements.ts';
 /** A job that as many workers refused goes by ticket from then on. */
 const maxRefusals = 2;
 
+/** Milliseconds for a worker to claim a job with a large body whose ticket it was sent, before the job's tickets are published. */
+const claimMs = 50;
+
 export interface JobPlacerParts {
   broker: Broker;
   workers: LiveWorkers;
@@ -29,6 +32,8 @@ export interface JobPlacerParts {
   link: WorkerLink;
   jetStreamProxy: JetStreamProxy;
   suspects: Suspects;
+  /** Looks again, after so many milliseconds, at a job that has no tickets yet. */
+  lookAgain: (job: Job, ms: number) => void;
 }
 
 /** Finds a worker for each job: offers it to one that waits, or has its tickets claimed. At most one worker has a job at a time. */
@@ -45,6 +50,7 @@ export class JobPlacer {
     const placements = placementsOf(job);
     const offer = this.#chooseOffer(job, placements);
     if (!offer) return tickets.place(job, placements);
+    if (isLarge(job)) return this.#sendTicket(job, placements, offer);
     const attempt = new Attempt(offer.worker, offer.placement, true);
     link.offer(job, attempt, offer, this.#give(job, attempt));
   }
@@ -55,7 +61,7 @@ export class JobPlacer {
    */
   offerWaiting(job: Job): boolean {
     const { link } = this.#parts;
-    const offer = this.#chooseOffer(job, placementsOf(job), true);
+    const offer = isLarge(job) ? undefined : this.#chooseOffer(job, placementsOf(job), true);
     if (!offer) return false;
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
@@ -71,6 +77,15 @@ export class JobPlacer {
     if (!broker.connected || !job.tickets.mayHandOver(performance.now())) return;
     const to = chooseRecipient(job, (worker) => suspects.mayTake(worker, job));
     if (to) link.handOver(job, to);
+  }
+
+  /** A refused offer of a large body would cost more than it saves: its ticket goes to the worker without the broker's queue. */
+  #sendTicket(job: Job, placements: Placement[], offer: Offer): void {
+    const { tickets, link, lookAgain } = this.#parts;
+    if (!job.tickets.mayHandOver(performance.now())) return tickets.place(job, placements);
+    job.foundWorkers(true);
+    link.handOver(job, offer);
+    lookAgain(job, claimMs);
   }
 
   /** The worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
@@ -154,4 +169,9 @@ export class JobPlacer {
     this.#parts.suspects.gave(attempt.worker, job);
     return context;
   }
+}
+
+/** Whether a body does not fit into one message with its grant. */
+function isLarge({ body }: Job): boolean {
+  return (body?.length ?? 0) > bodyPartBytes;
 }

@@ -1,5 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { RequestError } from '@nats-io/transport-node';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it, type TestContext } from 'vitest';
 import {
@@ -36,6 +37,7 @@ async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<
 }
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
+const largeBody = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(512 * 1024) }));
 const whoami = { steps: [{ whoami: true as const }] };
 
 describe.concurrent('a job that is offered', () => {
@@ -214,15 +216,36 @@ describe.concurrent('a job that is offered', () => {
     expect(most.reduce((sum, busy) => sum + busy, 0) / most.length).toBeLessThan(6);
   });
 
-  it('goes by ticket when its body is larger than one part', async (context) => {
+  it('is claimed by the worker, without a ticket in the queue, when its body is larger than one part', async (context) => {
     const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker();
     await untilOffersAreTaken(ingress);
-    const body = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(512 * 1024) }));
-    const { job, finished } = ingress.send({ body });
+    const before = await ticketsAt(ingress);
+    const { job, finished, text } = ingress.send({ body: largeBody });
     expect(job.state).toBe('queued');
-    expect((await finished).state).toBe('done');
+    expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(text()).toBe(createHash('sha256').update(largeBody).digest('hex'));
+    expect([job.tickets.count, await ticketsAt(ingress)]).toEqual([0, before]);
+  });
+
+  it('gets a ticket in the queue when its body is large and the worker does not claim it', async (context) => {
+    const { expect } = context;
+    const { ingress, addIngress, addWorker } = await start(context);
+    const other = await addIngress();
+    const { worker } = await addWorker({ id: 'one', slots: 2 });
+    await until(() => other.workers.get('one') !== undefined);
+    await untilOffersAreTaken(ingress);
+    const first = [ingress.send(hang), ingress.send(hang)];
+    await until(() => worker.busy === 2);
+    const known = other.workers.get('one');
+    // As it was before the worker's last heartbeat.
+    if (known) known.others = 0;
+    const second = other.send({ body: largeBody });
+    expect(second.job.tickets.count).toBe(0);
+    await until(() => second.job.tickets.count === 1);
+    for (const { cancel } of first) cancel();
+    expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
 
   it('goes to a worker that is left when the first one fails', async (context) => {
