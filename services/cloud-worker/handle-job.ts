@@ -11,7 +11,7 @@ import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts'
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
-import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { bytesOf, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
 import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
@@ -46,7 +46,7 @@ interface Ask {
 
 /** A translated request. It may be large, so only these parts of it are kept. */
 interface ProviderRequest {
-  body: Buffer;
+  body: Buffer[];
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
@@ -150,7 +150,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       recalled,
       body,
       inputTokens: format.estimateInput(request),
-      learn: format === countedFormat ? counter.lesson(request, ask.model.id, body.length) : undefined,
+      learn: format === countedFormat ? counter.lesson(request, ask.model.id, bytesOf(body)) : undefined,
     };
   }
 

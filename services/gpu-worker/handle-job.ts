@@ -9,6 +9,7 @@ import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts'
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
+import { bytesOf } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from './engine-http.ts';
 import { engineFormat, type Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
@@ -28,7 +29,7 @@ export interface HandleJobOptions {
 
 /** A translated request. It may be large, so only these parts of it are kept. */
 interface EngineRequest {
-  body: Buffer;
+  body: Buffer[];
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
@@ -78,15 +79,18 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<EngineRequest> {
-    const read = readRequest(job);
+    const unread = translation.passesLists === true ? job.unread : undefined;
+    const read = readRequest(job, unread?.lists);
     const recalled = translation.recall?.(read.given);
     const request = await translate(translation, job, read, model, signal);
     const body = read.write(request);
+    // Lists that were not read tell nothing.
+    if (unread && read.hasUnreadLists) return { recalled, body, inputTokens: unread.inputTokens, learn: undefined };
     return {
       recalled,
       body,
       inputTokens: engineFormat.estimateInput(request),
-      learn: counter.lesson(request, model.id, body.length),
+      learn: counter.lesson(request, model.id, bytesOf(body)),
     };
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from './json.ts';
+import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
 
 /** A JSON text that was parsed. */
@@ -7,16 +8,18 @@ export interface JsonText {
   /** Its value. A long string in it is read from the text when it is first used; whoever reads the value notices nothing. */
   value: unknown;
   /**
-   * Writes an object as `JSON.stringify` does, in UTF-8. Long strings that it has from `value` and that nobody has moved to other
-   * objects are copied from the text.
+   * Writes an object as `JSON.stringify` does, in UTF-8, in pieces. Long strings that it has from `value` and that nobody has moved
+   * to other objects are pieces of the text.
    */
-  write: (object: JsonObject) => Buffer;
+  write: (object: JsonObject) => Buffer[];
   /** Runs a check for which the first 32 characters of long strings are enough: short ones stand in their places meanwhile. */
   skim: <Result>(check: () => Result) => Result;
+  /** Whether lists in `value` were not read: one text stands in each of them for all its elements. */
+  hasUnreadLists: boolean;
 }
 
-/** Bytes of a text that is parsed in the usual way. */
-const maxWhole = 64 * 1024;
+/** Bytes of a text that is always parsed in the usual way. */
+export const maxWhole = 64 * 1024;
 
 /** Characters of a long string that what stands for it begins with. */
 const startLength = 32;
@@ -24,15 +27,22 @@ const startLength = 32;
 /**
  * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied as long as they are only passed on.
  * See docs/decisions/0021-long-strings.md.
+ * @param unread lists in a valid text that nobody has to read
  * @throws SyntaxError
  */
-export function parseJsonText(text: Buffer): JsonText {
-  return (text.length > maxWhole ? parseInParts(text) : undefined) ?? wholeText(text);
+export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
+  if (text.length <= maxWhole) return wholeText(text);
+  return (unread && parseWithoutLists(text, unread)) ?? parseInParts(text) ?? wholeText(text);
 }
 
 function wholeText(text: Buffer): JsonText {
-  const write = (object: JsonObject): Buffer => Buffer.from(JSON.stringify(object));
-  return { value: JSON.parse(text.toString()), write, skim: (check) => check() };
+  const write = (object: JsonObject): Buffer[] => [Buffer.from(JSON.stringify(object))];
+  return { value: JSON.parse(text.toString()), write, skim: (check) => check(), hasUnreadLists: false };
+}
+
+function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
+  const parsed = parseAroundLists(text, lists);
+  return parsed && { ...parsed, skim: (check) => check(), hasUnreadLists: true };
 }
 
 /** Undefined if the text has no long strings as values. */
@@ -51,7 +61,12 @@ function parseInParts(text: Buffer): JsonText | undefined {
   const value: unknown = JSON.parse(skeleton + text.toString('utf8', from));
   const state: Passing = { mark, strings, isSkimmed: false };
   if (!putBack(value, state)) return undefined;
-  return { value, write: (object) => writeInParts(object, state), skim: (check) => skim(state, check) };
+  return {
+    value,
+    write: (object) => writeInParts(object, state),
+    skim: (check) => skim(state, check),
+    hasUnreadLists: false,
+  };
 }
 
 interface PassedString {
@@ -103,7 +118,7 @@ function skim<Result>(state: Passing, run: () => Result): Result {
   }
 }
 
-function writeInParts(object: JsonObject, state: Passing): Buffer {
+function writeInParts(object: JsonObject, state: Passing): Buffer[] {
   const { mark, strings } = state;
   const text = skim(state, () => JSON.stringify(object));
   const parts: Buffer[] = [];
@@ -115,5 +130,5 @@ function writeInParts(object: JsonObject, state: Passing): Buffer {
     if (bytes) parts.push(bytes);
     from = end;
   }
-  return Buffer.concat([...parts, Buffer.from(text.slice(from))]);
+  return [...parts, Buffer.from(text.slice(from))];
 }

@@ -15,7 +15,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * Levels of arrays and objects within each other that a JSON value may have. Far more than any request needs, and far
  * fewer than fill the stack of `JSON.stringify`, which calls itself for each level while `JSON.parse` does not.
  */
-const mostLevels = 500;
+export const mostLevels = 500;
 
 /** Whether a JSON value has more levels than can be written again. */
 export function nestsTooDeeply(value: Json | undefined, levels = mostLevels): boolean {

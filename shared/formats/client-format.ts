@@ -1,6 +1,7 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
@@ -25,6 +26,11 @@ export interface RequestParameters {
   serviceTier: 'flex' | 'priority' | undefined;
   /** What tells which earlier requests share its prompt cache. */
   conversation: Conversation;
+  /**
+   * Lists at the top of the body that an upstream of the same format gets as they are: no worker changes one of their elements or
+   * has to know it. By name, each with the number of fields of all objects in it. Undefined if there are none, and for a short body.
+   */
+  unread?: ListSizes | undefined;
   /** What of it tells what it is for; undefined for a request that is not to generate, and in a format without such signs. */
   signs?: RequestSigns | undefined;
 }

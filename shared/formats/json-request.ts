@@ -32,12 +32,12 @@ function parseBody(body: Buffer): JsonText {
  */
 export function readJsonRequest(
   body: Buffer,
-  check: (parsed: unknown, skim: JsonText['skim']) => RequestParameters,
+  check: (parsed: unknown, skim: JsonText['skim'], bytes: number) => RequestParameters,
   findHosted: (parsed: unknown) => HostedRequest | undefined = () => undefined,
 ): ClientRequest {
   const { value: parsed, skim } = parseBody(body);
   try {
-    const parameters = check(parsed, skim);
+    const parameters = check(parsed, skim, body.length);
     const hosted = findHosted(parsed);
     return { parameters, ...(hosted && { hosted }), withDefaults: (fields) => addDefaults(body, parsed, fields) };
   } catch (error) {

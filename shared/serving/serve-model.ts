@@ -2,6 +2,7 @@ import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-kee
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
@@ -102,6 +103,7 @@ export async function serveModel(
     class: classOf(parameters, identity.class),
     sender,
     answerId: request.answerId,
+    unread: unreadOf(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
@@ -121,6 +123,12 @@ export async function serveModel(
     fail: (hedged, error) => hedged.fail(error),
   };
   return runJob(hedging, job, body, sink, caller, reservation, onOver);
+}
+
+/** What of the body its worker need not read. Fields that the registry adds may concern lists: then it reads all. */
+function unreadOf({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
+  if (!lists || (model.kind === 'named' && Object.keys(model.defaults).length > 0)) return undefined;
+  return { lists, inputTokens: needs.inputTokens };
 }
 
 /** The client's limit of output tokens, or the registry's default for clients without one. */

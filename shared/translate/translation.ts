@@ -95,6 +95,8 @@ export interface Translation<Request = JsonObject> {
   answerRules?: readonly FieldRule[];
   /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
+  /** Whether lists of `RequestParameters.unread` may have one text in the place of their elements, which then stays there. */
+  passesLists?: boolean;
   /** What the translation of the answer needs to know of the request; undefined for nothing. Kept while the answer runs. */
   recall?: (body: JsonObject) => JsonObject;
   /**

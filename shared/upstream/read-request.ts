@@ -1,11 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { ListSizes } from '#shared/core/json-lists.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 
 const nothing = Buffer.alloc(0);
 
 /** A job's request. */
-export interface ReadRequest {
+export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
   given: JsonObject;
   /** Writes the upstream's request, translated from this one. */
   write: JsonText['write'];
@@ -16,23 +17,25 @@ export interface ReadRequest {
 /**
  * Parses a job's body, which the ingress has checked, and releases it: a body may have many megabytes, and its answer may
  * stream for minutes. Every worker reads its jobs with this.
+ * @param unread lists of the body that this worker does not read
  * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for one nested too deeply to be
  * serialized for an upstream
  */
-export function readRequest(job: { body: Buffer }): ReadRequest {
+export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequest {
   const { body } = job;
   job.body = nothing;
-  const parsed = parse(body);
+  const parsed = parse(body, unread);
   const given = parsed?.value;
   if (!parsed || !isJsonObject(given)) throw new RouterError('internal', 'The job has no JSON object for a body.');
   if (parsed.skim(() => nestsTooDeeply(given)))
     throw new RouterError('invalid_request', 'The request is nested too deeply.');
-  return { given, write: parsed.write, skim: parsed.skim };
+  const { write, skim, hasUnreadLists } = parsed;
+  return { given, write, skim, hasUnreadLists };
 }
 
-function parse(body: Buffer): JsonText | undefined {
+function parse(body: Buffer, unread: ListSizes | undefined): JsonText | undefined {
   try {
-    return parseJsonText(body);
+    return parseJsonText(body, unread);
   } catch {
     return undefined;
   }

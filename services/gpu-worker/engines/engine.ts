@@ -30,7 +30,8 @@ export interface Engine {
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**
    * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Pure; the given request is not
-   * changed.
+   * changed. Where the ingress has found nothing in a list that any engine needs changed (`chatListsToPass`), one text stands in
+   * it for all elements, and stays there.
    * @throws RouterError 400 that names a field which cannot be honoured
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;

@@ -10,6 +10,8 @@ export const bodyPartBytes = 512 * 1024;
 /** Stands for the ack subject of a ticket that came from its ingress itself: there is nothing to ack. */
 export const handedOver = '';
 
+const count = z.number().int().nonnegative();
+
 const claimSchema = z.object({
   v: contractVersion,
   job: z.string(),
@@ -41,12 +43,17 @@ const grantSchema = z.object({
    * each as base64url, separated by dots.
    */
   ownerKey: z.string().optional(),
+  /** See `UnreadLists`. Absent where the worker reads all of the body, and from older releases. */
+  unread: z
+    .object({ lists: z.record(z.string(), count), inputTokens: count })
+    .optional()
+    .catch(undefined),
   /** The attempt's place in a trace, when requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** Subject of this attempt's frames, before kind and number. Nobody else can know it. */
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */
-  bodyBytes: z.number().int().nonnegative(),
+  bodyBytes: count,
 });
 
 const answerSchema = z.discriminatedUnion('answer', [

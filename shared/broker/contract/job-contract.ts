@@ -24,10 +24,20 @@ export interface GrantedJob {
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. Never logged. */
   ownerKey?: string | undefined;
+  /** See `Grant.unread`. */
+  unread?: UnreadLists | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
   trace?: TraceSpan | undefined;
   /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Read it with `readRequest`, which releases it. */
   body: Buffer;
+}
+
+/** What of a body its worker need not read, for an upstream of the client's format. */
+export interface UnreadLists {
+  /** Lists at the top of the body, by name, each with the number of fields of all objects in it. */
+  lists: Readonly<Record<string, number>>;
+  /** Input tokens of the whole request, estimated. */
+  inputTokens: number;
 }
 
 /** What a worker reports of a complete answer. */

@@ -121,7 +121,7 @@ export class WorkerLink {
   }
 
   #grantOf({ id, request, body }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
-    const { requestId, operation, format, stream, headers, answerId, ownerKey } = request;
+    const { requestId, operation, format, stream, headers, answerId, ownerKey, unread } = request;
     return {
       answer: 'grant',
       v,
@@ -134,6 +134,7 @@ export class WorkerLink {
       headers,
       answerId,
       ownerKey,
+      unread,
       trace,
       reply: this.#replySubject(grant),
       bodyBytes: body?.length ?? 0,

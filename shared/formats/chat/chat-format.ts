@@ -1,4 +1,4 @@
-import type { JsonText } from '#shared/core/json-text.ts';
+import { maxWhole, type JsonText } from '#shared/core/json-text.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
@@ -7,6 +7,7 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { chatConversation } from './conversation.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { chatListsToPass } from './lists-to-pass.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
@@ -27,7 +28,7 @@ export const chatFormat: ClientFormat = {
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 
-function readParameters(body: unknown, skim: JsonText['skim']): RequestParameters {
+function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): RequestParameters {
   const request = parseChatRequest(body, skim);
   const { service_tier: tier } = request;
   return {
@@ -38,5 +39,6 @@ function readParameters(body: unknown, skim: JsonText['skim']): RequestParameter
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
     conversation: chatConversation(request),
     signs: chatSigns(request),
+    unread: bytes > maxWhole ? skim(() => chatListsToPass(request)) : undefined,
   };
 }

@@ -13,6 +13,7 @@ export const chatToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
+  passesLists: true,
   request: chatToChatRequest,
   reply: chatToChatReply,
   stream: (minted) => new ChatToChatStream(minted),

@@ -25,7 +25,7 @@ const listener = {
   },
 };
 const ask = () =>
-  http.send({ path: '/chat', body: Buffer.from('{}') }, listener, { firstMs: 5000, idleMs: 5000 }, client.signal);
+  http.send({ path: '/chat', body: [Buffer.from('{}')] }, listener, { firstMs: 5000, idleMs: 5000 }, client.signal);
 await Promise.allSettled([ask(), ask(), ask()]);
 console.log('aborted');
 setInterval(() => undefined, 1000);

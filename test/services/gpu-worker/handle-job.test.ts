@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { countFields } from '#shared/core/json-lists.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
+import { vllm } from '#services/gpu-worker/engines/vllm.ts';
 import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
 import { runJob, type JobFields } from '../../helpers/broker/run-job.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
@@ -103,6 +105,34 @@ describe('a streamed answer', () => {
     const script = (response: ServerResponse): unknown =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"error":"Unexpected endpoint"}');
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('a long request with lists that the worker need not read', () => {
+  const turns = Array.from({ length: 400 }, (_, at) => ({
+    role: at % 2 ? 'assistant' : 'user',
+    content: `${at}: "${'€'.repeat(99)}"`,
+  }));
+  const messages = [...turns, { role: 'user', content: 'Well?' }];
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: {} } } } }];
+  const body = { model: 'auto', messages, temperature: 0.5, tools, stream: true, stream_options: { x: 1 } };
+  const answer = (response: ServerResponse): unknown =>
+    response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending);
+
+  it.each([
+    ['passes them on as they are', {}],
+    ['reads them when there are more fields in them than the ingress has seen', { more: 1 }],
+  ])('%s', async (_, { more = 0 }: { more?: number }) => {
+    const lists = { messages: countFields(messages) + more, tools: countFields(tools) };
+    const { end } = await serve(answer, { body, model: 'm', unread: { lists, inputTokens: 12_345 } }, { engine: vllm });
+    expect(JSON.parse(engine?.bodies[0] ?? '')).toEqual({
+      ...body,
+      model: 'm',
+      stream_options: { x: 1, include_usage: true },
+    });
+    // The engine has reported none.
+    if (more === 0) expect(end.usage.promptTokens).toBe(12_345);
+    else expect(end.usage.promptTokens).not.toBe(12_345);
   });
 });
 

@@ -9,7 +9,7 @@ const image = (bytes: number): string => randomBytes(bytes).toString('base64');
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const parseObject = (text: Buffer): { object: JsonObject; write: () => string } => {
   const { value, write } = parseJsonText(text);
-  return { object: value as JsonObject, write: () => write(value as JsonObject).toString() };
+  return { object: value as JsonObject, write: () => Buffer.concat(write(value as JsonObject)).toString() };
 };
 
 /** Texts that may be taken for a long string, or for its end, and long strings of all lengths around the limits. */
@@ -110,7 +110,7 @@ describe('a JSON text with long strings', () => {
     expect([...parts][1]).toBe(two);
     expect(structuredClone(kept)).toEqual({ data: one });
     const made = { moved: [kept, kept], own: first.url.slice(10), part: second.length, list: [...parts] };
-    expect(write(made).toString()).toBe(
+    expect(Buffer.concat(write(made)).toString()).toBe(
       JSON.stringify({
         moved: [{ data: one }, { data: one }],
         own: one.slice(10),

@@ -39,7 +39,7 @@ it('is not read on while there is no room, and is silent without exceeding a tim
     },
     room: () => (isFull ? room.promise : undefined),
   };
-  const body = Buffer.from('{}');
+  const body = [Buffer.from('{}')];
   const timeouts = { firstMs: 300, idleMs: 300 };
   const sent = http.send({ path: '/', body }, listener, timeouts, new AbortController().signal);
   await until(() => received > 0);

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { isJsonObject, mostLevels, type Json, type JsonObject } from './json.ts';
+
+/** Lists at the top of a JSON object, by name, each with the number of fields that all objects in it have. */
+export type ListSizes = Readonly<Record<string, number>>;
+
+/** A JSON object whose lists were not parsed: one text, the list's mark, stands in each of them for all its elements. */
+export interface AroundLists {
+  value: JsonObject;
+  /** Writes an object as `JSON.stringify` does, in UTF-8, in pieces. The elements come from the text, as they stand there. */
+  write: (object: JsonObject) => Buffer[];
+}
+
+interface ListRange {
+  name: string;
+  /** Of its elements, without brackets. */
+  start: number;
+  end: number;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Bytes of a string up to which looking at each takes less time than a call to search for its end. */
+const shortLength = 64;
+
+/** The number of fields that all objects in a value have. */
+export function countFields(value: Json | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) count += countFields(element);
+    return count;
+  }
+  for (const name of Object.keys(value)) count += 1 + countFields(value[name]);
+  return count;
+}
+
+/**
+ * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
+ * @param text valid JSON in UTF-8
+ * @returns undefined if it has to be parsed as a whole: a list is missing or there twice, it has another number of fields, so that
+ * an object in it may have two of one name, or it is nested too deeply
+ */
+export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
+  const found = findLists(text, lists);
+  if (!found) return undefined;
+  // Made when the text is here already, so that it cannot occur in it.
+  const mark = randomUUID();
+  let skeleton = '';
+  let from = 0;
+  for (const [at, { start, end }] of found.entries()) {
+    skeleton += `${text.toString('utf8', from, start)}"${mark}${at}"`;
+    from = end;
+  }
+  const value: unknown = JSON.parse(skeleton + text.toString('utf8', from));
+  if (!isJsonObject(value)) return undefined;
+  // A name can be written in several ways, and the last of two fields counts.
+  for (const [at, { name }] of found.entries()) {
+    const list = value[name];
+    if (!Array.isArray(list) || list[0] !== `${mark}${at}`) return undefined;
+  }
+  const elements = found.map(({ start, end }) => text.subarray(start, end));
+  return { value, write: (object) => writeAround(JSON.stringify(object), mark, elements) };
+}
+
+function writeAround(text: string, mark: string, elements: readonly Buffer[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {
+    const end = text.indexOf('"', at);
+    pieces.push(Buffer.from(text.slice(from, at - 1)));
+    const list = elements[Number(text.slice(at + mark.length, end))];
+    if (list) pieces.push(list);
+    from = end + 1;
+  }
+  return [...pieces, Buffer.from(text.slice(from))];
+}
+
+/** Finds the lists in one pass over the text, which reads nothing but brackets, colons and the ends of strings. */
+function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
+  const found: ListRange[] = [];
+  let levels = 0;
+  let fields = 0;
+  let name = '';
+  let [stringStart, stringEnd] = [0, 0];
+  /** The list that is being passed. */
+  let open: { name: string; start: number } | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case 0x22: // "
+        stringStart = at + 1;
+        stringEnd = endOfString(text, stringStart);
+        at = stringEnd;
+        break;
+      case 0x3a: // :
+        fields += 1;
+        if (levels === 1) name = text.toString('latin1', stringStart, stringEnd);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        levels += 1;
+        if (levels > mostLevels) return undefined;
+        if (levels !== 2 || text[at] !== 0x5b || !Object.hasOwn(lists, name)) break;
+        if (found.some((list) => list.name === name)) return undefined;
+        open = { name, start: at + 1 };
+        fields = 0;
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        levels -= 1;
+        if (levels !== 1 || !open) break;
+        if (fields !== lists[open.name]) return undefined;
+        found.push({ ...open, end: at });
+        open = undefined;
+        break;
+      default:
+    }
+  }
+  return found.length === Object.keys(lists).length ? found : undefined;
+}
+
+/** The position of the quote that ends a string. @param start the position after the quote that begins it */
+function endOfString(text: Buffer, start: number): number {
+  let at = start;
+  for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
+    if (text[at] === quote) return at;
+  }
+  for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {
+    if (!isEscaped(text, end, at)) return end;
+  }
+  return text.length;
+}
+
+/** Whether a backslash before a character belongs to it. @param from where no character is escaped */
+function isEscaped(text: Buffer, end: number, from: number): boolean {
+  let slashes = 0;
+  while (end - slashes > from && text[end - slashes - 1] === backslash) slashes += 1;
+  return slashes % 2 === 1;
+}

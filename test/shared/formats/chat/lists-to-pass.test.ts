@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+
+const filler = { role: 'user', content: 'x'.repeat(70_000) };
+const question = { role: 'user', content: 'Well?' };
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+const text = { type: 'text', text: 'see' };
+const tools = [{ type: 'function', function: { name: 'f' } }];
+
+function unreadOf(body: object): unknown {
+  const text = Buffer.from(JSON.stringify({ model: 'm', messages: [filler, question], ...body }));
+  return chatFormat.read(text, 'generate').parameters.unread;
+}
+
+describe('the lists of a long chat request', () => {
+  it('are passed when no worker has to look at them, each with the number of its fields', () => {
+    expect(unreadOf({})).toEqual({ messages: 4 });
+    expect(unreadOf({ tools, tool_choice: 'required' })).toEqual({ messages: 4, tools: 3 });
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const messages = [
+      { role: 'system', content: 'x' },
+      filler,
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: '{}' },
+      { role: 'user', content: [text, image], name: 'n' },
+    ];
+    expect(unreadOf({ messages })).toEqual({ messages: 2 + 2 + 3 + 5 + 3 + 3 + 5 });
+  });
+
+  it.each([
+    ['a request that is short', { messages: [question] }],
+    ['the beginning of an answer at the end', { messages: [filler, { role: 'assistant', content: 'I' }] }],
+    ['instructions of a developer', { messages: [{ role: 'developer', content: 'x' }, filler] }],
+    ['thinking', { messages: [filler, { role: 'assistant', content: 'x', reasoning_content: 'y' }, question] }],
+    [
+      'thinking by its other name',
+      { messages: [filler, { role: 'assistant', content: 'x', reasoning: 'y' }, question] },
+    ],
+    ['texts only in one message', { messages: [filler, { role: 'user', content: [text, text] }] }],
+    [
+      'an image elsewhere',
+      { messages: [filler, { role: 'user', content: [{ ...image, image_url: { url: 'http://x' } }] }] },
+    ],
+    ['an address beside an image', { messages: [filler, { role: 'user', content: [{ ...image, video_url: 'x' }] }] }],
+    ['an address in a text', { messages: [filler, { role: 'user', content: [{ ...text, image_url: 'x' }, image] }] }],
+    ['a file', { messages: [filler, { role: 'user', content: [{ type: 'file', file: {} }, image] }] }],
+  ])('are not passed with %s', (_, body) => {
+    expect(unreadOf(body)).toBeUndefined();
+  });
+
+  it('are passed without the tools where one is named, which may have to be the only one', () => {
+    const choice = { type: 'function', function: { name: 'f' } };
+    expect(unreadOf({ tools, tool_choice: choice })).toEqual({ messages: 4 });
+  });
+});
