@@ -29,7 +29,7 @@ const homes: Record<string, readonly string[]> = {
     'services/cli-worker',
     'services/tools-worker',
   ],
-  ioredis: ['shared/accounts', 'shared/webhooks'],
+  ioredis: ['shared/accounts'],
 };
 
 /** Besides each service's config.ts and main.ts: what runs before there is a service, and what hands the environment to one. */

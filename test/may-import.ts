@@ -9,6 +9,5 @@ export const mayImport: Record<string, readonly string[]> = {
   'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
   'shared/worker': ['shared/core', 'shared/broker', 'shared/upstream'],
   'shared/public-fetch': [],
-  'shared/webhooks': ['shared/core', 'shared/accounts'],
   'shared/serving': ['shared/core', 'shared/formats', 'shared/broker', 'shared/accounts', 'shared/registry'],
 };

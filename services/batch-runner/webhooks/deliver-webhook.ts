@@ -3,16 +3,16 @@ import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import type { PublicPost } from '#shared/public-fetch/public-post.ts';
-import { retryDelay } from '#shared/webhooks/retry-delay.ts';
+import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
 import type {
   AttemptEnd,
   DueDelivery,
   RunningDelivery,
   WebhookDeliveries,
-} from '#shared/webhooks/webhook-deliveries.ts';
-import type { WebhookEndpoint } from '#shared/webhooks/webhook-endpoint.ts';
-import type { WebhookEndpoints } from '#shared/webhooks/webhook-endpoints.ts';
-import { signWebhook } from '#shared/webhooks/webhook-signature.ts';
+} from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
+import type { WebhookEndpoints } from '#shared/accounts/webhooks/webhook-endpoints.ts';
+import { signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
 /** What came of an attempt: `dead` for one after which the delivery is given up, `returned` for one that this process did not end. */
 export const attemptOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;

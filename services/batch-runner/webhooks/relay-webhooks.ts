@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import type { DueDelivery, WebhookDeliveries } from '#shared/webhooks/webhook-deliveries.ts';
+import type { DueDelivery, WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 
 /** Deliveries that are taken at once. */
 const atOnce = 64;

@@ -8,6 +8,7 @@ import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
+import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
@@ -96,7 +97,7 @@ export class TeamStore {
     return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
   }
 
-  /** Deletes a team and its stored responses, and revokes its keys. Returns how many these were; undefined when there is no such team. */
+  /** Deletes a team, its stored responses and webhooks, and revokes its keys. Returns how many these were; undefined for no such team. */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
@@ -104,6 +105,7 @@ export class TeamStore {
     const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
     if (revoked === -1) return undefined;
     await removeStoredOf(this.#redis, this.#prefix, id);
+    await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);
     return Number(revoked);
   }
 

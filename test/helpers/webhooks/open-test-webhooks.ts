@@ -4,10 +4,10 @@ import { pino } from 'pino';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
-import { openWebhooks, type Webhooks } from '#shared/webhooks/open-webhooks.ts';
-import type { WebhookWithSecret } from '#shared/webhooks/webhook-endpoints.ts';
-import type { WebhookEvent, WebhookOwner } from '#shared/webhooks/webhook-event.ts';
-import { mintEventId } from '#shared/webhooks/webhook-outbox.ts';
+import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
+import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import {
   webhookDeliverer,
   type AttemptOutcome,

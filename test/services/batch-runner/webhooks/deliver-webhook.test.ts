@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { openWebhooks } from '#shared/webhooks/open-webhooks.ts';
+import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { webhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { relayWebhooks } from '#services/batch-runner/webhooks/relay-webhooks.ts';
-import type { DueDelivery } from '#shared/webhooks/webhook-deliveries.ts';
+import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';
 import { until } from '../../../helpers/until.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import type { WebhookEvent } from '#shared/webhooks/webhook-event.ts';
-import { mintEventId, scriptEvent } from '#shared/webhooks/webhook-outbox.ts';
-import { makeAdmin } from '../../helpers/accounts/open-key-store.ts';
-import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const url = 'https://hooks.example.com/a';
 
@@ -45,8 +45,6 @@ describe('an endpoint', () => {
     expect(await endpoints.remove(first?.id ?? '')).toBe(true);
     await add(url, { owner });
     expect(await endpoints.list()).toHaveLength(20);
-    await endpoints.removeOf(owner);
-    expect(await endpoints.list()).toEqual([]);
   });
 
   it('of a record that another release wrote costs no other endpoint its events', async () => {
@@ -101,7 +99,7 @@ describe('an event', () => {
     const { add, deliveries, connection, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     const script = new RedisScript(
-      new URL('../../../shared/webhooks/lua/emit.lua', import.meta.url),
+      new URL('../../../../shared/accounts/webhooks/lua/emit.lua', import.meta.url),
       new URL('change-and-emit.lua', import.meta.url),
     );
     const event: WebhookEvent = {

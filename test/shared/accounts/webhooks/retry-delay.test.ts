@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryDelay } from '#shared/webhooks/retry-delay.ts';
+import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { mintWebhookSecret, signWebhook } from '#shared/webhooks/webhook-signature.ts';
+import { mintWebhookSecret, signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
 const client = new OpenAI({ apiKey: 'none' });
 const body = '{"object":"event","type":"batch.completed","data":{"id":"batch_1"},"note":"grün ✓"}';

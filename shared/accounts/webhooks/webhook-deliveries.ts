@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { askRedis } from '#shared/accounts/redis/ask-redis.ts';
-import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import { readStored, StoredRecords, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 
 const common = new URL('lua/emit.lua', import.meta.url);
 const takeDue = new RedisScript(common, new URL('lua/take-due.lua', import.meta.url));

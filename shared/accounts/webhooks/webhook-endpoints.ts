@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
-import { mintId } from '#shared/accounts/keys/mint-key.ts';
-import { askRedis, storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
-import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
-import { storedFields } from '#shared/accounts/redis/stored-value.ts';
-import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { mintId } from '../keys/mint-key.ts';
+import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedFields } from '../redis/stored-value.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { Sealer } from '#shared/core/seal.ts';
+import { removeWebhook } from './remove-webhooks-of.ts';
 import { webhookEndpointSchema, type WebhookEndpoint, type WebhookSettings } from './webhook-endpoint.ts';
 import type { WebhookOwner } from './webhook-event.ts';
 import { mintWebhookSecret } from './webhook-signature.ts';
@@ -14,7 +15,6 @@ const common = new URL('lua/emit.lua', import.meta.url);
 const createEndpoint = new RedisScript(common, new URL('lua/create-endpoint.lua', import.meta.url));
 const changeEndpoint = new RedisScript(common, new URL('lua/change-endpoint.lua', import.meta.url));
 const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', import.meta.url));
-const removeEndpoint = new RedisScript(common, new URL('lua/remove-endpoint.lua', import.meta.url));
 
 /** Endpoints that an owner may have. */
 const mostPerOwner = 20;
@@ -101,14 +101,8 @@ export class WebhookEndpoints {
   }
 
   /** Removes an endpoint with all its deliveries. False when there is no such endpoint. */
-  async remove(id: string): Promise<boolean> {
-    return (await removeEndpoint.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
-  }
-
-  /** Removes the endpoints of an owner who is gone for good. */
-  async removeOf(owner: WebhookOwner): Promise<void> {
-    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}webhooks-of:${owner}`, '0', '-1'));
-    for (const id of ids) await this.remove(id);
+  remove(id: string): Promise<boolean> {
+    return removeWebhook(this.#redis, this.#prefix, id);
   }
 
   /** The secrets that sign now, newest first; undefined if the newest was sealed with another secret of the cluster. */
