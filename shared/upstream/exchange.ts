@@ -73,7 +73,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'failed') controller.abort(new Error('the request was cancelled'));
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // The controller lives as long as the answer, and would keep the memory that the head was read into.
+    controller.rawHeaders = null;
     if (this.#state === 'failed') return;
     this.#status = status;
     this.#guard(() => this.#listener.onStart(status, headers));

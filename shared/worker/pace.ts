@@ -83,14 +83,20 @@ export class Pace {
       };
       const head: Reply['head'] = (headers) => reply.head(headers);
       const room = (): Promise<void> | undefined => reply.room?.();
+      // A composed signal would take a kilobyte as long as the job runs, and work of the garbage collector.
+      const { givenUp } = run;
+      const onAbort = (): void => givenUp.abort(signal.reason);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
       try {
-        const end = await handler(job, { head, write, room }, AbortSignal.any([signal, run.givenUp.signal]));
+        const end = await handler(job, { head, write, room }, givenUp.signal);
         this.#served(job);
         return end;
       } catch (error) {
         if (!signal.aborted) this.#failed(error, job, run);
         throw error;
       } finally {
+        signal.removeEventListener('abort', onAbort);
         this.#silent.end(run);
         if (this.#state === 'probing' && this.#silent.isOlder(run)) this.#options.onChange();
       }

@@ -6,7 +6,7 @@ export interface PacedJob {
   readonly startedAt: number;
   /** The number of `mark` calls before it. */
   readonly marks: number;
-  /** Aborted when the job is given up. */
+  /** Aborted when the job is given up, or ends for another reason. */
   readonly givenUp: AbortController;
   hasOutput: boolean;
 }

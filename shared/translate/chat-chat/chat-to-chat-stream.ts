@@ -18,7 +18,8 @@ import { probeText, RepeatedChunk } from './repeated-chunk.ts';
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
-  readonly #order: ToolCallOrder;
+  /** Undefined until there is a tool call. */
+  #order: ToolCallOrder | undefined;
   readonly #repeated = new RepeatedChunk();
   #started = false;
   #hasContent = false;
@@ -32,7 +33,6 @@ export class ChatToChatStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
-    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
   }
 
   get hasContent(): boolean {
@@ -58,7 +58,7 @@ export class ChatToChatStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream sent a stream without an answer.');
     }
     const roleChunk = this.#started ? '' : this.#write({}, { index: 0, delta: {}, finish_reason: null }, {});
-    const finishReason = readFinishReason(this.#finish, this.#order.size > 0);
+    const finishReason = readFinishReason(this.#finish, this.#order !== undefined);
     const usage = completeUsage(readChatUsage(this.#usage), {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
@@ -133,6 +133,11 @@ export class ChatToChatStream implements StreamTranslation {
     return chunk;
   }
 
+  #placed(call: Json): ToolCallPiece {
+    this.#order ??= new ToolCallOrder(toolCallPrefix(this.#minted.id));
+    return this.#order.place(call);
+  }
+
   /** Repairs a delta in place. Returns whether it has any output. */
   #repair(delta: JsonObject): boolean {
     delta['role'] = undefined;
@@ -143,7 +148,7 @@ export class ChatToChatStream implements StreamTranslation {
       shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
     const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
-    const pieces = given.map((call) => this.#order.place(call));
+    const pieces = given.map((call) => this.#placed(call));
     if (pieces.length > 0) delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject));
     this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;

@@ -256,3 +256,20 @@ describe('an upstream without output', () => {
     expect(begunIsOver).toBe(false);
   });
 });
+
+it('a job that was cancelled before it began is aborted from the start, and one that is over is not any more', async () => {
+  const signals: AbortSignal[] = [];
+  const handler = pace.watch((_job, _reply, signal) => {
+    signals.push(signal);
+    return Promise.resolve(end);
+  });
+  const job = { operation: 'generate', stream: true } as GrantedJob;
+  const reply = { head: () => undefined, write: () => undefined };
+  const reason = new Error('cancelled');
+  await handler(job, reply, AbortSignal.abort(reason));
+  const client = new AbortController();
+  await handler(job, reply, client.signal);
+  client.abort(reason);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  expect(signals[0]?.reason).toBe(reason);
+});

@@ -21,9 +21,12 @@ export interface PlacedTicket {
   seq: number | undefined;
 }
 
+const none: ReadonlyMap<LivePool, PlacedTicket> = new Map();
+
 /** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
 export class JobTickets {
-  readonly #placed = new Map<LivePool, PlacedTicket>();
+  /** Undefined until there is one: most jobs are offered and have none. */
+  #placed: Map<LivePool, PlacedTicket> | undefined;
   #count = 0;
   #isAdmitted = false;
   #spillAt = Number.POSITIVE_INFINITY;
@@ -31,7 +34,7 @@ export class JobTickets {
 
   /** Pools that a ticket stands in. */
   get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
-    return this.#placed;
+    return this.#placed ?? none;
   }
 
   /** Tickets placed so far, withdrawn ones included. */
@@ -66,6 +69,7 @@ export class JobTickets {
     const { pool } = placement;
     pool.waiting += 1;
     if (place.isHeld) this.#isAdmitted = true;
+    this.#placed ??= new Map();
     this.#placed.set(pool, {
       placement,
       place,
@@ -81,7 +85,7 @@ export class JobTickets {
 
   /** The ticket of a pool goes to the broker, for the first time or again. */
   publish(pool: LivePool): Readonly<PlacedTicket> | undefined {
-    const ticket = this.#placed.get(pool);
+    const ticket = this.#placed?.get(pool);
     if (!ticket) return undefined;
     ticket.publishedAt = performance.now();
     ticket.waitingSince ??= ticket.publishedAt;
@@ -93,7 +97,7 @@ export class JobTickets {
   /** The broker has answered a ticket. @returns whether all tickets of a job that was never admitted are refused */
   answered(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
-    const tickets = [...this.#placed.values()];
+    const tickets = [...(this.#placed?.values() ?? [])];
     const answered = tickets.find((ticket) => ticket.number === number);
     // The answer may be to a ticket that was withdrawn meanwhile.
     if (!answered) return false;
@@ -107,16 +111,15 @@ export class JobTickets {
    * @param isSpent whether it was claimed, or may never be: it does not stand for another job
    */
   withdraw(pool: LivePool, isSpent = false): void {
-    const ticket = this.#placed.get(pool);
+    const ticket = this.#placed?.get(pool);
     if (!ticket) return;
-    this.#placed.delete(pool);
+    this.#placed?.delete(pool);
     pool.waiting -= 1;
     ticket.leave(!isSpent && ticket.publishedAt > 0 && ticket.answer !== 'full');
   }
 
   /** Forgets all of them. */
   withdrawAll(areSpent = false): void {
-    if (this.#placed.size === 0) return;
-    for (const pool of this.#placed.keys()) this.withdraw(pool, areSpent);
+    for (const pool of this.placed.keys()) this.withdraw(pool, areSpent);
   }
 }
