@@ -26,7 +26,7 @@ export const cloudWorkerConfig = z.object({
     false,
   ),
   PROVIDER_MODELS: setting.list('Models to serve, separated by commas, the preferred first; all if empty'),
-  SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 1024),
+  SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 16_384),
   MODELS_REFRESH_MS: setting.integer(
     'Approximate interval of reading the list of models, in milliseconds',
     600_000,

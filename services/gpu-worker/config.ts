@@ -4,7 +4,7 @@ import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { engineKinds } from './engines/engine.ts';
 
 /** Maximum number of jobs at once, whatever the engine reports. */
-export const maxSlots = 1024;
+export const maxSlots = 16_384;
 
 /** Highest value of a timeout, in milliseconds. */
 const maxMs = 3_600_000;
