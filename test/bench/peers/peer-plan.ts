@@ -34,7 +34,7 @@ export const quickPeerPlan: PeerPlan = {
   rounds: 1,
   seconds: 1,
   warmUpSeconds: 0.5,
-  heldStreams: 500,
+  heldStreams: 2_000,
   openSeconds: 15,
   coldKeys: { single: 5, atOnce: 32 },
   hungSeconds: 5,

@@ -13,11 +13,14 @@ const route = { client: 'chat', upstream: 'chat' } as const;
 
 /** Files that a process opens besides the sockets of streams. */
 const otherFiles = 200;
-/** Time for timers and buffers of what just happened to go. */
-const settleMs = 3_000;
-/** Memory that changes by less than this part in that time is steady; waited for at most so many times. */
-const steady = 0.01;
-const settleTimes = 10;
+/** Seconds of load before the first look: code gets compiled, and first buffers are no stream's cost. */
+const warmUpSeconds = 5;
+/** Milliseconds between two looks at a system's memory, and looks at most. */
+const lookMs = 1_500;
+const maxLooks = 40;
+/** Memory is steady when it has changed by less than this within three looks: bytes for each stream, and in all. */
+const steadyPerStream = 256;
+const steadyBytes = 1024 * 1024;
 /** Addresses of this machine from which streams are opened, so that no pair of addresses runs out of ports. */
 const sources = 8;
 
@@ -46,18 +49,17 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
   const ask = (order: LoadOrder): Promise<LoadResult> => bench.generator.ask<LoadResult>(order);
   const bodyOf = (scenario: 'bench-short' | 'bench-slow'): string =>
     requestBody('chat', 'everyday', modelOf(scenario, 'chat'), true);
-  // Code gets compiled, and first buffers are no stream's cost.
   await ask({
     kind: 'run',
     target,
     connections: 64,
     bodies: [bodyOf('bench-short')],
-    seconds: bench.plan.warmUpSeconds,
+    seconds: warmUpSeconds,
     requests: Number.POSITIVE_INFINITY,
     rampSeconds: 0,
     timeoutMs: 30_000,
   });
-  const before = await steadyMemory(system);
+  const before = await steadyMemory(system, streams);
   const opened = await ask({
     kind: 'open',
     target,
@@ -66,27 +68,28 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
     seconds: bench.plan.openSeconds,
     sources,
   });
-  const after = await steadyMemory(system);
+  const after = await steadyMemory(system, streams);
   const { requests: held } = await ask({ kind: 'close' });
   const values = { held, openedPerSecond: opened.requests / opened.seconds };
-  // Memory that the system gives back meanwhile hides what the streams take.
-  if (after <= before) bench.recorder.add({ name, title }, kind.name, values, { ...opened.failures, 'memory fell': 1 });
-  else {
-    const kibPerStream = (after - before) / 1024 / held;
-    bench.recorder.add({ name, title }, kind.name, { ...values, kibPerStream }, opened.failures);
-  }
+  // A figure of memory that still moves would be one of chance: what the system gives back meanwhile hides what streams take.
+  const add = (memory: { kibPerStream?: number }, failures: Record<string, number>): void =>
+    bench.recorder.add({ name, title }, kind.name, { ...values, ...memory }, { ...opened.failures, ...failures });
+  if (before === undefined || after === undefined) add({}, { 'memory not steady': 1 });
+  else if (after <= before) add({}, { 'memory fell': 1 });
+  else add({ kibPerStream: (after - before) / 1024 / held }, {});
 }
 
-/** Resident bytes of a system once they hardly change: one that has just started gives some back. */
-async function steadyMemory(system: System): Promise<number> {
-  let last = treeUsage(system.roots()).rssBytes;
-  for (let time = 0; time < settleTimes; time += 1) {
-    await sleep(settleMs);
-    const now = treeUsage(system.roots()).rssBytes;
-    if (Math.abs(now - last) < steady * now) return now;
-    last = now;
+/** Resident bytes of a system once they hardly change: one that has just started gives some back. Undefined if they never do. */
+async function steadyMemory(system: System, streams: number): Promise<number | undefined> {
+  const tolerance = Math.max(steadyBytes, streams * steadyPerStream);
+  const seen: number[] = [];
+  while (seen.length < maxLooks) {
+    seen.push(treeUsage(system.roots()).rssBytes);
+    const last = seen.slice(-3);
+    if (last.length === 3 && Math.max(...last) - Math.min(...last) < tolerance) return last.at(-1);
+    await sleep(lookMs);
   }
-  return last;
+  return undefined;
 }
 
 /** Files that a process of this machine may have open: see proc_pid_limits(5). */

@@ -30,7 +30,7 @@ export const rtr: SystemKind = {
   name: 'rtr',
   title: 'Model Router',
   settings:
-    'one ingress, one worker (ten for the streams that are held), NATS and Redis, all with their defaults and all counted; the key is verified, logs at `info` go to files, every request is in the ledger; of several upstreams one without a byte for two seconds is left',
+    'one ingress, one worker, NATS and Redis, all with their defaults and all counted; the key is verified, logs at `info` go to files, every request is in the ledger; of several upstreams one without a byte for two seconds is left',
   socketsPerStream: 1,
   avoidsHungUpstreams: true,
 
@@ -89,12 +89,13 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
     LEAVE_MS: '0',
     ROUTER_CONFIG: writePrices(folder),
   });
-  const workers = Math.max(upstreams.length, Math.ceil((streams * 1.02) / slotsPerWorker));
+  const workers = upstreams.length;
+  const slots = String(Math.max(slotsPerWorker, Math.ceil((streams * 1.02) / workers)));
   for (let worker = 0; worker < workers; worker += 1) {
     start(`gpu-worker-${worker}`, 'services/gpu-worker/main.ts', {
       ENGINE_URL: `http://127.0.0.1:${upstreams[worker % upstreams.length]}`,
       ENGINE_KIND: 'vllm',
-      SLOTS: String(slotsPerWorker),
+      SLOTS: slots,
       ...(upstreams.length > 1 && { FIRST_TOKEN_TIMEOUT_MS: hungAfter, IDLE_TIMEOUT_MS: hungAfter }),
     });
   }
