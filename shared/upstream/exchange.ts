@@ -39,6 +39,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #firstAt: number | undefined;
+  /** What has arrived and is not passed on yet. */
+  #chunks: Buffer[] = [];
   /** Whether the upstream is not read, so that its silence says nothing about it. */
   #isPaused = false;
   #timer: NodeJS.Timeout;
@@ -81,7 +83,28 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#guard(() => this.#listener.onStart(status, headers));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** A read of the socket may have hundreds of chunks of the body, one of each token: they are passed on together, right after it. */
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#pass());
+  }
+
+  onResponseEnd(): void {
+    this.#pass();
+    clearTimeout(this.#timer);
+    if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#pass();
+    this.#fail(error);
+  }
+
+  /** Passes the chunks on that have arrived. */
+  #pass(): void {
+    const [first] = this.#chunks;
+    if (!first) return;
+    const chunk = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks = [];
     if (this.#state === 'failed' || this.#state === 'complete') return;
     this.#guard(() => {
       const progress = this.#listener.onData(chunk);
@@ -89,17 +112,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (progress === 'complete') this.#complete();
       else if (progress === 'more') this.#answering();
       const room = progress === 'complete' ? undefined : this.#listener.room?.();
-      if (room && !this.#isPaused) this.#pause(controller, room);
+      if (room && this.#controller && !this.#isPaused) this.#pause(this.#controller, room);
     });
-  }
-
-  onResponseEnd(): void {
-    clearTimeout(this.#timer);
-    if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
   }
 
   #answering(): void {
