@@ -30,6 +30,7 @@ const homes: Record<string, readonly string[]> = {
     'services/tools-worker',
   ],
   ioredis: ['shared/accounts'],
+  '@aws-sdk/': ['shared/files'],
 };
 
 /** Besides each service's config.ts and main.ts: what runs before there is a service, and what hands the environment to one. */

@@ -9,5 +9,13 @@ export const mayImport: Record<string, readonly string[]> = {
   'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
   'shared/worker': ['shared/core', 'shared/broker', 'shared/upstream'],
   'shared/public-fetch': [],
-  'shared/serving': ['shared/core', 'shared/formats', 'shared/broker', 'shared/accounts', 'shared/registry'],
+  'shared/files': ['shared/core', 'shared/accounts'],
+  'shared/serving': [
+    'shared/core',
+    'shared/formats',
+    'shared/broker',
+    'shared/accounts',
+    'shared/files',
+    'shared/registry',
+  ],
 };

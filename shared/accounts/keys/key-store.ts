@@ -4,6 +4,7 @@ import { askRedis } from '../redis/ask-redis.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { removeFilesOf } from '../files/remove-files-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import {
   StoredRecords,
@@ -119,12 +120,13 @@ export class KeyStore {
     return outcome as 'changed' | 'over' | 'unknown';
   }
 
-  /** Revokes a key for good. The stored responses of a key without owner, which nobody can read any more, are removed. */
+  /** Revokes a key for good. What is stored of a key without owner, which nobody can read any more, is removed. */
   async revoke(id: string, now: number): Promise<Revocation> {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome !== 1 && outcome !== 0) return 'unknown';
     // A key with an owner has none itself. Once more for one that was revoked before: Redis may have been lost in between.
     await removeStoredOf(this.#redis, this.#prefix, id);
+    await removeFilesOf(this.#redis, this.#prefix, id);
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 

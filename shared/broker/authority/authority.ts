@@ -89,7 +89,7 @@ export async function serverConfig(authority: Authority): Promise<string> {
         conn: unlimited,
         leaf: 0,
         mem_storage: unlimited,
-        disk_storage: 0,
+        disk_storage: unlimited,
         streams: unlimited,
         consumer: unlimited,
       },

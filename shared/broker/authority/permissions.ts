@@ -11,7 +11,14 @@ export interface Permissions {
 /** The least that a part of the cluster needs. */
 export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
-  return role === 'ingress' ? ofIngress(subjects, owner) : ofWorker(subjects, role, owner);
+  switch (role) {
+    case 'ingress':
+      return ofIngress(subjects, owner);
+    case 'runner':
+      return ofDispatcher(subjects, `runner.${owner}`);
+    default:
+      return ofWorker(subjects, role, owner);
+  }
 }
 
 /**
@@ -40,11 +47,21 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   };
 }
 
-/** An ingress makes the queues, fills them, and hands on workers' pulls and acks; it receives from all workers and commands them. */
+/** An ingress commands workers besides what it dispatches, and says what an administrator has changed. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
+  const { publish, subscribe } = ofDispatcher(subjects, `ingress.${owner}`);
+  const changes = [subjects.keys, subjects.prices];
+  return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
+}
+
+/**
+ * A part that dispatches makes the queues, fills them, and hands on workers' pulls and acks; it receives from all workers and cancels
+ * its jobs. It stores, reads and removes objects.
+ * @param inbox the tokens of its inboxes
+ */
+function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
-  const anyWorker = ['cancel', 'retransmit', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
-  const betweenIngresses = [subjects.keys, subjects.prices, subjects.allIngressStats];
+  const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
   return {
     publish: [
       ...streams.flatMap((stream) => [
@@ -57,11 +74,12 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
         // Newer servers name domain and account first.
         `$JS.ACK.*.*.${stream}.>`,
       ]),
+      ...ofObjects(subjects),
       `${subjects.prefix}.jobs.*.*.*`,
       `${subjects.allInboxes}*.*.*.>`,
       ...anyWorker,
       subjects.announceRequest,
-      ...betweenIngresses,
+      subjects.allIngressStats,
     ],
     subscribe: [
       subjects.allHeartbeats,
@@ -71,8 +89,23 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
       subjects.allClaims('*'),
       subjects.allReplies('*'),
       subjects.allStored('*'),
-      ...betweenIngresses,
-      `${subjects.allInboxes}ingress.${owner}.>`,
+      subjects.keys,
+      subjects.prices,
+      subjects.allIngressStats,
+      `${subjects.allInboxes}${inbox}.>`,
     ],
   };
+}
+
+/** Storing, reading and removing objects, all in one stream. */
+function ofObjects({ objectStream: stream, allObjects }: Subjects): string[] {
+  return [
+    `$JS.API.STREAM.INFO.${stream}`,
+    `$JS.API.STREAM.CREATE.${stream}`,
+    `$JS.API.STREAM.UPDATE.${stream}`,
+    `$JS.API.STREAM.PURGE.${stream}`,
+    `$JS.API.STREAM.MSG.GET.${stream}`,
+    `$JS.API.DIRECT.GET.${stream}.>`,
+    allObjects,
+  ];
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** The role of a part of the cluster: an ingress, or a worker of a tier. */
-export const roles = ['ingress', ...tiers] as const;
+/** The role of a part of the cluster: an ingress, a batch runner, or a worker of a tier. */
+export const roles = ['ingress', 'runner', ...tiers] as const;
 export type Role = (typeof roles)[number];
 
 /** The name of an owner, and so of a credential: one token of a subject. */

@@ -49,6 +49,17 @@ export function createSubjects(prefix: string) {
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
+    // ---- the store of objects: whoever stores or reads one ↔ JetStream
+
+    /** The JetStream stream that holds stored objects. No subject, but a name. */
+    objectStream: `${prefix}_OBJECTS`,
+    /** The subjects of that stream. */
+    allObjects: `${prefix}.objects.>`,
+    /** A part of an object: a chunk, by its number from 0 on, or `end`, which is stored last and describes the whole. */
+    objectPart: (object: string, part: number | 'end') => `${prefix}.objects.${object}.${part}`,
+    /** All parts of one object. */
+    objectParts: (object: string) => `${prefix}.objects.${object}.*`,
+
     // ---- worker → ingress
 
     /**

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { defaultFolder } from './authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
@@ -9,10 +10,13 @@ import { revokeCredential } from './revoke-credential.ts';
 const hourMs = 3_600_000;
 const units: Record<string, number> = { h: hourMs, d: 24 * hourMs };
 
-/** `rtr credentials …`: the credentials with which ingresses and workers connect to NATS. */
+/** The roles that are not a worker's. */
+const partRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
+
+/** `rtr credentials …`: the credentials with which the parts of a cluster connect to NATS. */
 export function credentialsCommand(prefix: () => string, print: (line: string) => void): Command {
   const command = new Command('credentials').description(
-    'manage the credentials with which ingresses and workers connect to NATS',
+    'manage the credentials with which the parts of a cluster connect to NATS',
   );
   const ca = new Option(
     '--ca <file>',
@@ -21,7 +25,7 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
   const from = new Option('--from <folder>', "folder of the cluster's authority").default(defaultFolder);
   command
     .command('init')
-    .description("create a cluster's authority, and one credential for the ingresses and for each tier of workers")
+    .description("create a cluster's authority, and one credential for each kind of part")
     .option('--out <folder>', "folder of the cluster's authority", defaultFolder)
     .addOption(ca)
     .action((options: { out: string; ca?: string }) => initCredentials({ ...options, prefix: prefix(), print }));
@@ -36,6 +40,18 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .addOption(from)
     .action((options: { tier: Tier; name: string; out: string; expires?: number; ca?: string; from: string }) =>
       issueWorker({ ...options, role: options.tier, validMs: options.expires, print }),
+    );
+  command
+    .command('part')
+    .description('create a credential for one more ingress or batch runner, or for several that share it')
+    .addOption(new Option('--role <role>', 'what it is').choices(partRoles).makeOptionMandatory())
+    .requiredOption('--name <name>', 'name of the credential')
+    .requiredOption('--out <file>', 'file to write')
+    .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readTime)
+    .addOption(ca)
+    .addOption(from)
+    .action((options: { role: Role; name: string; out: string; expires?: number; ca?: string; from: string }) =>
+      issueWorker({ ...options, validMs: options.expires, print }),
     );
   command
     .command('revoke')

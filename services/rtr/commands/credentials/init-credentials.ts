@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
-import { roles } from '#shared/broker/connection/credential.ts';
+import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '../../up/replace-file.ts';
 import { hasAuthority, writeAuthority } from './authority-folder.ts';
 
@@ -15,7 +15,7 @@ export interface InitOptions {
 }
 
 /**
- * `rtr credentials init`: creates a cluster's authority, and one credential for the ingresses and for the workers of each tier.
+ * `rtr credentials init`: creates a cluster's authority, and one credential for each kind of part.
  * Where an authority exists it changes nothing, so it may run at every start.
  */
 export async function initCredentials({ out, prefix, ca, print }: InitOptions): Promise<void> {
@@ -34,7 +34,17 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
   await writeAuthority(out, authority);
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');
-  for (const role of roles)
-    print(`  ${`${role}.creds`.padEnd(16)} for ${role === 'ingress' ? 'the ingresses' : `the ${role} workers`}`);
+  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${partsOf(role)}`);
   print('  authority.json   signs further credentials: keep it where no server and no worker can read it');
+}
+
+function partsOf(role: Role): string {
+  switch (role) {
+    case 'ingress':
+      return 'the ingresses';
+    case 'runner':
+      return 'the batch runners';
+    default:
+      return `the ${role} workers`;
+  }
 }

@@ -17,7 +17,7 @@ export interface IssueOptions {
 }
 
 /**
- * `rtr credentials worker`: creates one more credential. The servers need no change.
+ * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
  * @throws ConfigError for an invalid name, or one in use
  */
 export async function issueWorker({ from, role, name, out, validMs, ca, print }: IssueOptions): Promise<void> {

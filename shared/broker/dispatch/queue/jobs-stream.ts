@@ -2,7 +2,6 @@ import {
   AckPolicy,
   DeliverPolicy,
   DiscardPolicy,
-  JetStreamApiError,
   RetentionPolicy,
   StorageType,
   jetstreamManager,
@@ -14,6 +13,7 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
+import { isApiError, onEnoughNodes } from '../../connection/on-enough-nodes.ts';
 
 /** Limits of the queue, the same for all nodes of a cluster. */
 export interface QueueSettings {
@@ -46,14 +46,8 @@ const answerMs = 2_000;
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
-/** JetStream's errors for more copies than nodes: no peers, no room on them, no cluster. */
-const tooFewNodes = [10005, 10023, 10074];
-
 /** JetStream's errors for a cluster that is not available, and for a server that is not its leader. */
 const leaderless = [10008, 10009];
-
-/** Nodes that keep the queue where NATS is a cluster: one of them may be lost without losing a ticket. */
-const copiesInCluster = 3;
 
 /**
  * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
@@ -91,17 +85,6 @@ export async function configureJobsStream(broker: Broker, tier: Tier, settings: 
   });
 }
 
-/** Makes a stream with a copy on several nodes where NATS is a cluster, and with one where that has too few nodes. */
-async function onEnoughNodes<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
-  if (broker.nc.info?.cluster === undefined) return make(1);
-  try {
-    return await make(copiesInCluster);
-  } catch (error) {
-    if (!tooFewNodes.some((code) => isApiError(error, code))) throw error;
-    return make(1);
-  }
-}
-
 function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {
   return {
     name: broker.subjects.stream(tier),
@@ -117,10 +100,6 @@ function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSe
 /** Whether JetStream cannot answer yet: its servers have not chosen a leader, or are not all there. A later try may succeed. */
 export function isLeaderless(error: unknown): boolean {
   return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
-}
-
-function isApiError(error: unknown, code: number): boolean {
-  return error instanceof JetStreamApiError && error.code === code;
 }
 
 /** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within two seconds */

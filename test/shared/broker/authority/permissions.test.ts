@@ -94,6 +94,10 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     pub('pull for another owner', subjects.pull('in', someone)),
     pub('pull as another tier', subjects.pull('in', { tier: foreign, owner, worker: 'w1' })),
     pub('ack for another owner', subjects.ack('in', someone)),
+    pub('store a part of an object', subjects.objectPart('o', 0)),
+    pub('read a part of an object', `$JS.API.DIRECT.GET.${subjects.objectStream}.${subjects.objectPart('o', 0)}`),
+    pub('read an object from its leader', `$JS.API.STREAM.MSG.GET.${subjects.objectStream}`),
+    pub('remove objects', `$JS.API.STREAM.PURGE.${subjects.objectStream}`),
     sub("receive others' pulls", subjects.allPulls('in')),
     sub("receive others' acks", subjects.allAcks('in')),
     pub('make a lane', `$JS.API.CONSUMER.CREATE.${own}.pool_high.rtr.jobs.${tier}.pool.high`),
@@ -110,8 +114,11 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
   ];
 }
 
-/** What an ingress may not do. */
-const notForIngress: Attempt[] = [
+/** What a part that dispatches may not do. */
+const notForDispatchers: Attempt[] = [
+  pub('delete the store of objects', `$JS.API.STREAM.DELETE.${subjects.objectStream}`),
+  pub('read objects by a consumer', `$JS.API.CONSUMER.CREATE.${subjects.objectStream}.c`),
+  sub('read objects as they are stored', subjects.allObjects),
   ...tiers.map((tier) => sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier))),
   sub("read a worker's inbox", 'rtr.inbox.gpu.gpu.>'),
   pub('heartbeat for a worker', subjects.heartbeat({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
@@ -119,10 +126,26 @@ const notForIngress: Attempt[] = [
   pub('reply for a worker', `${subjects.reply('in', 'grant')}.d.0`),
 ];
 
-const forbidden: [Role, Attempt[]][] = roles.map((role) => [
-  role,
-  [...nobody, ...(role === 'ingress' ? notForIngress : notForWorker(role, role))],
-]);
+/** What a batch runner may not do besides. */
+const notForRunner: Attempt[] = [
+  sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
+  pub('drain a worker', subjects.drain({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
+  pub('say that a key changed', subjects.keys),
+  pub('say that prices changed', subjects.prices),
+];
+
+const forbidden: [Role, Attempt[]][] = roles.map((role) => [role, [...nobody, ...notFor(role)]]);
+
+function notFor(role: Role): Attempt[] {
+  switch (role) {
+    case 'ingress':
+      return notForDispatchers;
+    case 'runner':
+      return [...notForDispatchers, ...notForRunner];
+    default:
+      return notForWorker(role, role);
+  }
+}
 
 /** A connection, and every refusal that the server has sent to it. */
 async function connectAs(role: Role): Promise<{ nc: NatsConnection; refused: Set<string> }> {
@@ -187,10 +210,23 @@ it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
   await expectNoneRefused(nc, refused);
 });
 
-it('an ingress may do all that it has to', async () => {
-  const { nc, refused } = await connectAs('ingress');
+it.each(['ingress', 'runner'] as const)('an %s may do all that it has to', async (role) => {
+  const { nc, refused } = await connectAs(role);
   const worker = { tier: 'gpu', owner: 'joe', worker: 'w1' } as const;
+  const commands = [
+    pub('drain', subjects.drain(worker)),
+    pub('say that a key changed', subjects.keys),
+    pub('say that prices changed', subjects.prices),
+  ];
   const attempts = [
+    ...(role === 'ingress' ? commands : []),
+    pub('look at the store of objects', `$JS.API.STREAM.INFO.${subjects.objectStream}`),
+    pub('make the store of objects', `$JS.API.STREAM.CREATE.${subjects.objectStream}`),
+    pub('change the store of objects', `$JS.API.STREAM.UPDATE.${subjects.objectStream}`),
+    pub('store a part of an object', subjects.objectPart('o', 0)),
+    pub('read a part of an object', `$JS.API.DIRECT.GET.${subjects.objectStream}.${subjects.objectPart('o', 0)}`),
+    pub('read it from its leader', `$JS.API.STREAM.MSG.GET.${subjects.objectStream}`),
+    pub('remove an object', `$JS.API.STREAM.PURGE.${subjects.objectStream}`),
     ...tiers.flatMap((tier) => {
       const stream = subjects.stream(tier);
       return [
@@ -206,11 +242,8 @@ it('an ingress may do all that it has to', async () => {
     pub('answer a claim', `${subjects.inbox(worker)}.secret.claim.1`),
     pub('cancel', subjects.cancel(worker)),
     pub('resume', subjects.retransmit(worker)),
-    pub('drain', subjects.drain(worker)),
     pub('call the roll', subjects.announceRequest),
     pub('count', subjects.ingressStats('in')),
-    pub('say that a key changed', subjects.keys),
-    pub('say that prices changed', subjects.prices),
     sub('receive heartbeats', subjects.allHeartbeats),
     sub('receive claims', subjects.allClaims('in')),
     sub('receive requests for lanes', subjects.allLanes),
@@ -219,7 +252,7 @@ it('an ingress may do all that it has to', async () => {
     sub('receive key changes', subjects.keys),
     sub('receive price changes', subjects.prices),
     sub("receive others' ingress stats", subjects.allIngressStats),
-    sub('be answered by JetStream', 'rtr.inbox.ingress.ingress.x.*'),
+    sub('be answered by JetStream', `rtr.inbox.${role}.${role}.x.*`),
   ];
   for (const attempt of attempts) make(nc, attempt);
   await expectNoneRefused(nc, refused);

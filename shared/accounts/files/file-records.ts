@@ -1,0 +1,189 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+
+const scriptOf = (name: string): RedisScript =>
+  new RedisScript(new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
+const reserveRoom = scriptOf('reserve');
+const keepFile = scriptOf('keep');
+const abandonUpload = scriptOf('abandon');
+const removeFile = scriptOf('remove');
+const listFiles = scriptOf('list');
+const takeRemovals = scriptOf('take-removals');
+
+/** Files of one owner at most, however small they are. */
+const ownerFiles = 10_000;
+
+/** Milliseconds without a sign of life after which an upload counts as dead. */
+export const uploadLeaseMs = 120_000;
+
+/** Milliseconds until an object that could not be removed is tried again. */
+const removeAgainMs = 60_000;
+
+const recordSchema = z.object({
+  id: z.string(),
+  /** What the file is called in the object store. */
+  object: z.string(),
+  /** What it was uploaded for, such as `batch`, or what has made it, such as `batch_output`. */
+  purpose: z.string(),
+  /** The name that its owner gave it. */
+  name: z.string(),
+  mimeType: z.string(),
+  bytes: z.number(),
+  /** SHA-256 of its content, as hex. */
+  sha256: z.string(),
+  /** Lines of its content. */
+  lines: z.number(),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+});
+
+/** What is known of a file. Times in ms since 1970. */
+export type FileRecord = z.output<typeof recordSchema>;
+
+export interface FileBounds {
+  /** Bytes of the files of one owner, uploads included. */
+  ownerBytes: number;
+  /** The same of all owners. */
+  totalBytes: number;
+}
+
+/** A page of files. */
+export interface FilePage {
+  files: FileRecord[];
+  /** Whether there are more in the direction in which the page was asked for. */
+  hasMore: boolean;
+}
+
+/** Which page of files is asked for. */
+export interface FilePageQuery {
+  purpose?: string | undefined;
+  newestFirst: boolean;
+  /** Id of the file behind which the page begins, or before which it ends. */
+  after?: string | undefined;
+  before?: string | undefined;
+  limit: number;
+}
+
+/** What an upload reserves. */
+export interface Reservation {
+  owner: string;
+  object: string;
+  /** Bytes in addition to those that it has reserved; 0 says only that it goes on. */
+  bytes: number;
+  /** Whether it is the upload's first one. */
+  begins: boolean;
+  /** Whether the bounds of the owner apply: they do not for results, whose work is done. */
+  bounded: boolean;
+}
+
+/**
+ * The records of files in Redis, and what their owners use. Nobody else finds a file: an id of another owner is an unknown one. Every
+ * method throws `store_unavailable`.
+ *
+ * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it
+ * is removed, it is listed among those that may be removed, so that none is left when a process dies.
+ */
+export class FileRecords {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #bounds: FileBounds;
+  readonly #report: ReportUnreadable;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, { bounds, report }: { bounds: FileBounds; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#bounds = bounds;
+    this.#report = report;
+  }
+
+  /** @throws RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead */
+  async reserve({ owner, object, bytes, begins, bounded }: Reservation): Promise<void> {
+    const { ownerBytes, totalBytes } = this.#bounds;
+    const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
+    const args = { prefix: this.#prefix, owner, object, bytes, begins, bounded, ...bounds };
+    const outcome = await reserveRoom.run(this.#redis, { args });
+    if (outcome === 'reserved') return;
+    if (outcome === 'total') throw new RouterError('storage_full', 'The storage for files is full.');
+    if (outcome === 'lapsed') throw lapsed();
+    throw quotaExceeded(outcome, ownerBytes);
+  }
+
+  /** Makes a file of a complete upload. @throws RouterError `store_unavailable` for an upload that counts as dead */
+  async keep(owner: string, record: FileRecord): Promise<void> {
+    const { object, id, purpose, bytes, expiresAt } = record;
+    const args = { prefix: this.#prefix, owner, object, id, purpose, bytes, expiresAt };
+    const kept = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
+    if (kept !== 1) throw lapsed();
+  }
+
+  /** Ends an upload that does not become a file. @returns false if there is no such upload: it may have become one */
+  async abandon(object: string): Promise<boolean> {
+    return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object } })) === 1;
+  }
+
+  /** One file; undefined if the owner has none with this id. */
+  async find(owner: string, id: string): Promise<FileRecord | undefined> {
+    const text = await askRedis(this.#redis.hget(`${this.#prefix}files-of:${owner}`, id));
+    const record = text === null ? undefined : this.#read(text);
+    return record?.expiresAt !== undefined && record.expiresAt <= Date.now() ? undefined : record;
+  }
+
+  /** A page of the owner's files; undefined if it is to begin or end at an unknown one. */
+  async list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
+    const reply = await listFiles.run(this.#redis, { args: { prefix: this.#prefix, owner, ...query } });
+    if (!Array.isArray(reply)) return undefined;
+    const [more, ...texts] = reply.map(String);
+    return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
+  }
+
+  /** Removes a file. @returns its object, which is to be removed; undefined if the owner has no such file */
+  async remove(owner: string, id: string): Promise<string | undefined> {
+    const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
+    return typeof object === 'string' ? object : undefined;
+  }
+
+  /** Objects that are to be removed. Nobody else gets them for a minute. */
+  async takeRemovals(most: number): Promise<string[]> {
+    const args = { prefix: this.#prefix, most, againMs: removeAgainMs };
+    const objects = await takeRemovals.run(this.#redis, { args });
+    return Array.isArray(objects) ? objects.map(String) : [];
+  }
+
+  /** Call it when an object was removed. */
+  async removed(object: string): Promise<void> {
+    await askRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
+  }
+
+  #read(text: string): FileRecord | undefined {
+    const read = readStored(storedJson(recordSchema), text);
+    if ('value' in read) return read.value;
+    this.#report('a file', read.reason);
+    return undefined;
+  }
+}
+
+function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
+  switch (outcome) {
+    case 'files':
+      return new RouterError('storage_quota_exceeded', `You have ${ownerFiles} files, which is the most: delete some.`);
+    case 'owner':
+      return new RouterError(
+        'storage_quota_exceeded',
+        `Your files would take more than ${ownerBytes} bytes together: delete some, or upload a smaller one.`,
+      );
+    default:
+      return new RouterError('storage_quota_exceeded', 'The owner of this key does not exist any more.');
+  }
+}
+
+function lapsed(): RouterError {
+  return new RouterError('store_unavailable', 'The upload was interrupted for too long. Please try again.', {
+    retryAfter: 1,
+  });
+}

@@ -1,0 +1,10 @@
+-- Ends an upload that does not become a file. Its object may be removed.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   object
+-- Returns 1, or 0 if there is no such upload: it may be a file.
+if not endUpload(args.object) then
+  return 0
+end
+mayBeRemovedAt(args.object, now)
+return 1

@@ -1,0 +1,108 @@
+-- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a
+-- person, a team or a key, and has no spaces in its id; neither have the ids of files and the names of objects.
+--
+--   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
+--   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
+--   <prefix>files-by-age:<owner>:<purpose>  the same of one purpose
+--   <prefix>files-refused:<owner>           string that expires: the owner is gone for good, and no file of it is added any more
+--   <prefix>file-number                     string: the number of the newest file
+--   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time at which they do
+--   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
+--   <prefix>file-total                      string: bytes of all files and uploads
+--   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved>`
+--   <prefix>file-removals                   sorted set: objects that no record has, by the time from which on they may be removed:
+--                                           those of uploads, until they become files, and those of files that are gone
+--
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Files that expire at once.
+local expireAtOnce = 100
+
+-- Lua's own conversion writes large numbers with an exponent. Nothing is taken from nothing as -0, which Redis does not read.
+local function whole(number)
+  return string.format('%.0f', number + 0)
+end
+
+local function recordsOf(owner)
+  return prefix .. 'files-of:' .. owner
+end
+
+local function byAge(owner, purpose)
+  return prefix .. 'files-by-age:' .. owner .. (purpose and ':' .. purpose or '')
+end
+
+local function recordOf(owner, id)
+  local text = redis.call('HGET', recordsOf(owner), id)
+  return text and cjson.decode(text) or nil
+end
+
+local function bytesOf(owner)
+  return tonumber(redis.call('ZSCORE', prefix .. 'file-bytes', owner) or 0)
+end
+
+local function totalBytes()
+  return tonumber(redis.call('GET', prefix .. 'file-total') or 0)
+end
+
+-- Counts bytes of an owner; fewer than none for bytes that are gone.
+local function count(owner, bytes)
+  redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
+  if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
+    redis.call('ZREM', prefix .. 'file-bytes', owner)
+  end
+end
+
+local function mayBeRemovedAt(object, at)
+  redis.call('ZADD', prefix .. 'file-removals', whole(at), object)
+end
+
+-- The owner of an upload and the bytes that it has reserved; nil for an unknown one.
+local function uploadOf(object)
+  local text = redis.call('HGET', prefix .. 'file-uploads', object)
+  if not text then
+    return nil
+  end
+  local owner, bytes = string.match(text, '^(%S+) (%d+)$')
+  return owner, tonumber(bytes)
+end
+
+-- Ends an upload, and gives back what it has reserved. Returns whether there was one.
+local function endUpload(object)
+  local owner, bytes = uploadOf(object)
+  if owner then
+    redis.call('HDEL', prefix .. 'file-uploads', object)
+    count(owner, -bytes)
+  end
+  return owner ~= nil
+end
+
+-- Removes the record of a file. Its object may be removed from `removableAt` on. Returns the record; nil for an unknown file.
+local function forget(owner, id, removableAt)
+  redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
+  redis.call('ZREM', byAge(owner), id)
+  local record = recordOf(owner, id)
+  if not record then
+    return nil
+  end
+  redis.call('HDEL', recordsOf(owner), id)
+  redis.call('ZREM', byAge(owner, record.purpose), id)
+  count(owner, -record.bytes)
+  mayBeRemovedAt(record.object, removableAt)
+  return record
+end
+
+-- Removes the records of files that have expired.
+local function expire()
+  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'file-expiries', '-inf', whole(now), 'LIMIT', 0, expireAtOnce)
+  for _, each in ipairs(expired) do
+    local owner, id = string.match(each, '^(%S+) (.+)$')
+    forget(owner, id, now)
+  end
+end

@@ -1,0 +1,37 @@
+-- Returns a page of an owner's files.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   owner
+--   purpose      absent for files of any
+--   newestFirst  the order
+--   after        id of the file behind which the page begins; absent for none
+--   before       id of the file before which the page ends; absent for none
+--   limit        files on the page
+-- Returns {1 if there are more in the direction in which the page was asked for, else 0, the records}; false if `after` or `before` is
+-- no file of the owner.
+expire()
+local name = byAge(args.owner, args.purpose)
+local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'
+local range = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
+local first, last = 0, args.limit - 1
+if args.after then
+  local rank = redis.call(rankOf, name, args.after)
+  if not rank then
+    return false
+  end
+  first, last = rank + 1, rank + args.limit
+elseif args.before then
+  local rank = redis.call(rankOf, name, args.before)
+  if not rank then
+    return false
+  end
+  first, last = math.max(0, rank - args.limit), rank - 1
+end
+local more = args.before and first > 0 or not args.before and redis.call('ZCARD', name) > last + 1
+local reply = { more and 1 or 0 }
+if last >= first then
+  for _, id in ipairs(redis.call(range, name, first, last)) do
+    table.insert(reply, redis.call('HGET', recordsOf(args.owner), id) or '')
+  end
+end
+return reply

@@ -1,0 +1,12 @@
+-- Removes the records of the files of an owner who is gone for good, oldest first, and refuses those of uploads that still run.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   owner
+--   most          files that are removed at most: Redis serves nobody else meanwhile
+--   refusedForMs  milliseconds for which further files are refused
+-- Returns how many are left.
+redis.call('SET', prefix .. 'files-refused:' .. args.owner, '1', 'PX', whole(args.refusedForMs))
+for _, id in ipairs(redis.call('ZRANGE', byAge(args.owner), 0, args.most - 1)) do
+  forget(args.owner, id, now)
+end
+return redis.call('ZCARD', byAge(args.owner))

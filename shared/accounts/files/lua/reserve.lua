@@ -1,0 +1,41 @@
+-- Reserves room for an upload, or more room for one that goes on: no two uploads get the same. Its object may be removed once it has
+-- reserved nothing for a while.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   owner
+--   object      of the upload
+--   bytes       that are reserved in addition; 0 says only that the upload goes on
+--   begins      whether this is the upload's first call
+--   bounded     whether the owner's bounds apply
+--   ownerBytes  bytes of one owner
+--   ownerFiles  files of one owner
+--   totalBytes  bytes of all
+--   leaseMs     milliseconds until the upload counts as dead, unless there is another call
+-- Returns 'reserved'; 'owner' or 'files' if the owner has as much as it may; 'total' if all have; 'gone' if the owner is gone; 'lapsed'
+-- if the upload counts as dead.
+local owner, object = args.owner, args.object
+expire()
+if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then
+  return 'gone'
+end
+local known, reserved = uploadOf(object)
+if args.begins == (known ~= nil) then
+  return 'lapsed'
+end
+if args.bounded then
+  if args.begins and redis.call('HLEN', recordsOf(owner)) >= args.ownerFiles then
+    return 'files'
+  end
+  if args.bytes > 0 and bytesOf(owner) + args.bytes > args.ownerBytes then
+    return 'owner'
+  end
+end
+if args.bytes > 0 and totalBytes() + args.bytes > args.totalBytes then
+  return 'total'
+end
+if args.bytes > 0 then
+  count(owner, args.bytes)
+end
+redis.call('HSET', prefix .. 'file-uploads', object, owner .. ' ' .. whole((reserved or 0) + args.bytes))
+mayBeRemovedAt(object, now + args.leaseMs)
+return 'reserved'

@@ -1,0 +1,24 @@
+import type { Redis } from 'ioredis';
+import { RedisScript } from '../redis/redis-script.ts';
+
+const removeOwner = new RedisScript(
+  new URL('lua/files.lua', import.meta.url),
+  new URL('lua/remove-owner.lua', import.meta.url),
+);
+
+/** Files that one call of the script removes at most, in some milliseconds. */
+const most = 1_000;
+
+/** Milliseconds for which files of the owner are refused: no upload takes longer. */
+const refusedForMs = 24 * 3_600_000;
+
+/**
+ * Removes all files of an owner who is gone for good: a deleted team, or a revoked key. Nothing of it is stored any more, not even the
+ * uploads that run now. The content is removed within minutes.
+ * @param prefix what all names in Redis begin with
+ * @throws RouterError `store_unavailable`
+ */
+export async function removeFilesOf(redis: Redis, prefix: string, owner: string): Promise<void> {
+  let left = 1;
+  while (left > 0) left = Number(await removeOwner.run(redis, { args: { prefix, owner, most, refusedForMs } }));
+}

@@ -1,0 +1,236 @@
+import { jetstream } from '@nats-io/jetstream';
+import type { Msg, Payload } from '@nats-io/transport-node';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { inChunks } from '#shared/core/in-chunks.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { isApiError } from '../connection/on-enough-nodes.ts';
+import { ObjectStream } from './object-stream.ts';
+
+/** Bytes of a chunk: a small part of what NATS takes as one message, so that others on the connection wait for under a millisecond. */
+const chunkBytes = 256 * 1024;
+
+/** Chunks of one object that are on their way at once. */
+const windowChunks = 4;
+
+/** Milliseconds for one try, for one server to read a part, and between two tries. */
+const tryMs = 5_000;
+const readMs = 2_000;
+const againMs = 250;
+
+/** Milliseconds for all tries: a broker that restarts is back before. */
+const defaultRetryForMs = 15_000;
+
+/** JetStream's errors for a stream, an account or a server that has no more room, and for a message that could not be stored. */
+const full = [10002, 10023, 10047, 10077];
+
+const objectName = /^[\w-]{1,128}$/;
+
+/** What the part `end` of an object says. Objects of other releases may have chunks of another size. */
+const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) });
+type End = z.output<typeof endSchema>;
+
+export interface JetStreamObjectsOptions {
+  /** Bytes of all objects. */
+  maxBytes: number;
+  log: Logger;
+  /** Milliseconds for which it tries again while the broker is away. Default 15 s. */
+  retryForMs?: number;
+}
+
+/**
+ * Objects in JetStream, in files of the NATS servers: chunks of 256 KiB, each a message with a subject of its own, and an end that
+ * is stored last. What has no end is no object. At most a mebibyte of each object is in memory.
+ */
+export class JetStreamObjects {
+  readonly #broker: Broker;
+  readonly #stream: ObjectStream;
+  readonly #retryForMs: number;
+
+  constructor(broker: Broker, { maxBytes, log, retryForMs = defaultRetryForMs }: JetStreamObjectsOptions) {
+    this.#broker = broker;
+    this.#retryForMs = retryForMs;
+    this.#stream = new ObjectStream(broker, maxBytes, log);
+  }
+
+  /**
+   * Stores a body under a new name. Nothing is visible before it is whole.
+   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws; nothing is left then, unless the
+   * broker is away: `delete` removes that
+   */
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+    assertName(name);
+    const madeAt = await this.#retrying(() => this.#stream.make(), signal);
+    const meter = new ByteMeter();
+    const sent: Promise<void>[] = [];
+    try {
+      let chunks = 0;
+      for await (const chunk of inChunks(meter.pass(body), chunkBytes)) {
+        signal?.throwIfAborted();
+        if (sent.length === windowChunks) await sent.shift();
+        const storing = this.#store(this.#broker.subjects.objectPart(name, chunks), chunk, signal);
+        // It is awaited later, and may fail before.
+        storing.catch(() => undefined);
+        sent.push(storing);
+        chunks += 1;
+      }
+      for (const storing of sent) await storing;
+      // A stream that was made anew meanwhile has lost the first chunks.
+      if ((await this.#retrying(() => this.#stream.madeAt(), signal)) !== madeAt)
+        throw unavailable(new Error('the stream of objects was made anew'));
+      signal?.throwIfAborted();
+      const measured = meter.result();
+      const end: End = { bytes: measured.bytes, chunkBytes };
+      await this.#store(this.#broker.subjects.objectPart(name, 'end'), JSON.stringify(end), signal);
+      return measured;
+    } catch (error) {
+      await Promise.allSettled(sent);
+      if (this.#broker.connected) await this.#stream.remove(name).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * The bytes of an object from one position up to another, which is not included; undefined if there is no such object.
+   * @throws RouterError `store_unavailable`, as does reading
+   */
+  async get(
+    name: string,
+    { from, to }: { from: number; to?: number | undefined } = { from: 0 },
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    assertName(name);
+    await this.#retrying(() => this.#stream.make(), signal);
+    const text = await this.#read(this.#broker.subjects.objectPart(name, 'end'), signal);
+    if (!text) return undefined;
+    const end = endSchema.parse(JSON.parse(Buffer.from(text).toString()));
+    return this.#chunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
+  }
+
+  /** Removes an object, or what is left of one that was not stored whole. @throws RouterError `store_unavailable` */
+  async delete(name: string): Promise<void> {
+    assertName(name);
+    await this.#retrying(async () => {
+      await this.#stream.make();
+      await this.#stream.remove(name);
+    });
+  }
+
+  async *#chunks(
+    name: string,
+    { chunkBytes: size }: End,
+    { from, to }: { from: number; to: number },
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    let next = Math.floor(from / size);
+    const asked: Promise<Uint8Array>[] = [];
+    for (let at = from; at < to;) {
+      // The next one is on its way while the reader works on this one.
+      while (asked.length < 2 && next * size < to) {
+        const reading = this.#chunk(name, next, signal);
+        reading.catch(() => undefined);
+        asked.push(reading);
+        next += 1;
+      }
+      const chunk = await asked.shift();
+      signal?.throwIfAborted();
+      if (!chunk) return;
+      const start = at % size;
+      const piece = chunk.subarray(start, Math.min(chunk.length, start + to - at));
+      if (piece.length === 0) throw unavailable(new Error(`a chunk of the object ${name} is too short`));
+      yield piece;
+      at += piece.length;
+    }
+  }
+
+  async #chunk(name: string, index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    const chunk = await this.#read(this.#broker.subjects.objectPart(name, index), signal);
+    if (!chunk) throw unavailable(new Error(`a chunk of the object ${name} is missing`));
+    return chunk;
+  }
+
+  async #store(subject: string, payload: Payload, signal: AbortSignal | undefined): Promise<void> {
+    const client = jetstream(this.#broker.nc, { timeout: tryMs });
+    await this.#retrying(async () => {
+      try {
+        await client.publish(subject, payload, { timeout: tryMs });
+      } catch (error) {
+        // Nobody answers where the stream is gone.
+        if (!isApiError(error, ...full) && this.#broker.connected) await this.#stream.makeAgain();
+        throw error;
+      }
+    }, signal);
+  }
+
+  /** One part; undefined if there is none. */
+  async #read(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+    return this.#retrying(
+      async () => (await this.#readDirectly(subject)) ?? (await this.#stream.find(subject)),
+      signal,
+    );
+  }
+
+  /** From any of the servers that have a copy, which may not have it yet: undefined leaves the answer to the leader. */
+  async #readDirectly(subject: string): Promise<Uint8Array | undefined> {
+    const { nc, subjects } = this.#broker;
+    try {
+      const answer = await nc.request(`$JS.API.DIRECT.GET.${subjects.objectStream}.${subject}`, '', {
+        timeout: readMs,
+      });
+      return statusOf(answer) === 0 ? answer.data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Does what may fail while the broker is away, again for some seconds. */
+  async #retrying<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const begun = performance.now();
+    for (;;) {
+      signal?.throwIfAborted();
+      let failure: unknown = new Error('there is no connection to NATS');
+      try {
+        if (this.#broker.connected) return await this.#unlessLost(act());
+      } catch (error) {
+        if (isApiError(error, ...full)) throw storageFull(error);
+        failure = error;
+      }
+      if (performance.now() - begun > this.#retryForMs || this.#broker.nc.isClosed()) throw unavailable(failure);
+      await sleep(againMs);
+    }
+  }
+
+  /** Does not wait for an answer that was lost with the connection. */
+  async #unlessLost<T>(answer: Promise<T>): Promise<T> {
+    const lost = Promise.withResolvers<never>();
+    const stop = this.#broker.onReconnect(() => lost.reject(new Error('the connection to NATS was lost')));
+    try {
+      return await Promise.race([answer, lost.promise]);
+    } finally {
+      stop();
+    }
+  }
+}
+
+/** The status in a message's headers; 0 for a message that was stored. */
+function statusOf({ headers }: Msg): number {
+  return headers?.code ?? 0;
+}
+
+function assertName(name: string): void {
+  if (!objectName.test(name)) throw new Error(`an object cannot be named ${JSON.stringify(name)}`);
+}
+
+function storageFull(cause: unknown): RouterError {
+  return new RouterError('storage_full', 'The storage for files is full.', { cause });
+}
+
+function unavailable(cause: unknown): RouterError {
+  return new RouterError('store_unavailable', 'The storage for files does not answer. Please try again soon.', {
+    retryAfter: 2,
+    cause,
+  });
+}

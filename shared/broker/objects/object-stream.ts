@@ -1,0 +1,125 @@
+import {
+  DiscardPolicy,
+  RetentionPolicy,
+  StorageType,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import type { Logger } from '#shared/core/log.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { isApiError, onEnoughNodes } from '../connection/on-enough-nodes.ts';
+
+/** Milliseconds for the broker to answer: removing an object of 512 MiB takes the longest, a fraction of a second. */
+const answerMs = 5_000;
+
+/** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
+const streamNameInUse = 10058;
+const streamNotFound = 10059;
+
+/** JetStream's errors for a stream that is larger than what the servers, or the account, may store, or than any server has room for. */
+const noRoom = [10002, 10005, 10023, 10028, 10047];
+
+/** Bytes of the smallest store that is worth having. */
+const leastBytes = 64 * 1024 * 1024;
+
+/**
+ * The JetStream stream that holds objects, in files. It keeps one message of each subject, so that a part that is stored twice is
+ * there once, and refuses what exceeds its size.
+ */
+export class ObjectStream {
+  readonly #broker: Broker;
+  readonly #maxBytes: number;
+  readonly #log: Logger;
+  #made: Promise<string> | undefined;
+
+  /** @param maxBytes that it may hold; less where the servers have less room */
+  constructor(broker: Broker, maxBytes: number, log: Logger) {
+    this.#broker = broker;
+    this.#maxBytes = maxBytes;
+    this.#log = log;
+  }
+
+  /**
+   * Makes the stream, or brings it to these settings, if that was not done before.
+   * @returns when it was made: one of another time has none of the parts that were stored before
+   */
+  make(): Promise<string> {
+    this.#made ??= this.#make().catch((error: unknown) => {
+      this.#made = undefined;
+      throw error;
+    });
+    return this.#made;
+  }
+
+  /** When the stream was made that is there now. @throws also when there is none */
+  async madeAt(): Promise<string> {
+    const { streams } = await this.#manager();
+    return (await streams.info(this.#broker.subjects.objectStream)).created;
+  }
+
+  /** Makes the stream where it is gone. */
+  async makeAgain(): Promise<void> {
+    this.#made = undefined;
+    await this.make();
+  }
+
+  /** Removes all parts of an object. @returns how many there were */
+  async remove(object: string): Promise<number> {
+    const { objectStream, objectParts } = this.#broker.subjects;
+    const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });
+    return purged;
+  }
+
+  /** What the leader of the stream has stored under a subject; undefined for nothing. */
+  async find(subject: string): Promise<Uint8Array | undefined> {
+    const { streams } = await this.#manager();
+    try {
+      return (await streams.getMessage(this.#broker.subjects.objectStream, { last_by_subj: subject }))?.data;
+    } catch (error) {
+      if (isApiError(error, streamNotFound)) return undefined;
+      throw error;
+    }
+  }
+
+  /** As large as the servers have room for, on as many of them as there are. */
+  async #make(): Promise<string> {
+    const manager = await this.#manager();
+    return onEnoughNodes(this.#broker, async (copies) => {
+      for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(leastBytes, Math.floor(maxBytes / 2))) {
+        try {
+          const created = await this.#makeOn(manager, copies, maxBytes);
+          if (maxBytes < this.#maxBytes)
+            this.#log.warn({ maxBytes, wanted: this.#maxBytes }, 'NATS has less room for files than is set');
+          return created;
+        } catch (error) {
+          if (maxBytes <= leastBytes || !isApiError(error, ...noRoom)) throw error;
+        }
+      }
+    });
+  }
+
+  async #makeOn(manager: JetStreamManager, copies: number, maxBytes: number): Promise<string> {
+    const { objectStream: name, allObjects } = this.#broker.subjects;
+    const config = {
+      name,
+      subjects: [allObjects],
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      max_msgs_per_subject: 1,
+      max_bytes: maxBytes,
+      allow_direct: true,
+      num_replicas: copies,
+    };
+    try {
+      return (await manager.streams.add(config)).created;
+    } catch (error) {
+      if (!isApiError(error, streamNameInUse)) throw error;
+    }
+    return (await manager.streams.update(name, config)).created;
+  }
+
+  #manager(): Promise<JetStreamManager> {
+    return jetstreamManager(this.#broker.nc, { checkAPI: false, timeout: answerMs });
+  }
+}

@@ -1,0 +1,35 @@
+import type { Logger } from '#shared/core/log.ts';
+import type { Files } from './files.ts';
+
+/** Milliseconds between two sweeps of a node. */
+const everyMs = 60_000;
+
+/** Sweeps files from time to time. Every node does: an object is taken by one of them. */
+export class FileSweep {
+  readonly #files: Pick<Files, 'sweep'>;
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #isRunning = false;
+
+  constructor(files: Pick<Files, 'sweep'>, log: Logger) {
+    this.#files = files;
+    this.#log = log;
+    // Nodes that start together do not sweep together.
+    this.#timer = setInterval(() => this.#sweep(), everyMs * (0.75 + Math.random() / 2)).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #sweep(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#files
+      .sweep()
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'files could not be swept, trying again'))
+      .finally(() => {
+        this.#isRunning = false;
+      });
+  }
+}

@@ -1,0 +1,44 @@
+import type { FileBounds, FileRecords } from '#shared/accounts/files/file-records.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { s3CredentialsOf, type FileSettings } from './file-settings.ts';
+import { Files } from './files.ts';
+import type { ObjectStore } from './object-store.ts';
+import { S3ObjectStore } from './s3-object-store.ts';
+import { SealedObjectStore } from './sealed-object-store.ts';
+
+const dayMs = 24 * 3_600_000;
+
+export interface OpenFilesOptions {
+  settings: FileSettings;
+  /** What the names of objects in S3 begin with, before a slash. */
+  prefix: string;
+  openRecords: (bounds: FileBounds) => FileRecords;
+  /** Opens the store of a cluster without S3. */
+  openObjects: (maxBytes: number) => ObjectStore;
+  /** Secrets that the operator has set, 32 bytes each: the first one seals, all open. Undefined for content in plain text. */
+  secrets: readonly Uint8Array[] | undefined;
+  log: Logger;
+}
+
+/** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed where the operator has set a secret. */
+export function openFiles(options: OpenFilesOptions): Files {
+  const { settings, openRecords, secrets = [], log } = options;
+  const { FILES_OWNER_BYTES: ownerBytes, FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
+  const [newest, ...older] = secrets;
+  const store = openStore(options);
+  return new Files({
+    records: openRecords({ ownerBytes, totalBytes }),
+    store: newest ? new SealedObjectStore(store, [newest, ...older]) : store,
+    fileBytes: settings.FILE_MAX_BYTES,
+    fileLines: settings.FILE_MAX_LINES,
+    keepMs: days === undefined ? undefined : days * dayMs,
+    log,
+  });
+}
+
+function openStore({ settings, prefix, openObjects }: OpenFilesOptions): ObjectStore {
+  const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
+  if (bucket === undefined) return openObjects(settings.FILES_MAX_BYTES);
+  const folder = `${prefix}/`;
+  return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: s3CredentialsOf(settings) });
+}

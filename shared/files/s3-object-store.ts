@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  S3ServiceException,
+  type MultipartUpload,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ByteRange, ObjectStore } from './object-store.ts';
+
+/** Bytes of a part of an upload, and parts that are on their way at once. S3 takes 10,000 parts of at least 5 MiB. */
+const partBytes = 8 * 1024 * 1024;
+const partsAtOnce = 2;
+
+export interface S3Access {
+  bucket: string;
+  /** What the names of objects begin with. */
+  folder: string;
+  region: string;
+  /** Address of a store that is not Amazon's. */
+  endpoint?: string | undefined;
+  /** Undefined for what the environment of the process offers: its variables, files, or the identity of its machine or pod. */
+  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
+}
+
+/** Objects in a bucket of a store that speaks S3's protocol. Uploads of several parts become visible as a whole. */
+export class S3ObjectStore implements ObjectStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #folder: string;
+
+  constructor({ bucket, folder, region, endpoint, credentials }: S3Access) {
+    this.#bucket = bucket;
+    this.#folder = folder;
+    this.#client = new S3Client({
+      region,
+      maxAttempts: 4,
+      // Many stores lack the checksums that Amazon's has taken since 2025.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+      ...(credentials && { credentials }),
+    });
+  }
+
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+    const meter = new ByteMeter();
+    const caught: { error?: unknown } = {};
+    const source = Readable.from(noting(meter.pass(body), caught), { objectMode: false, highWaterMark: 64 * 1024 });
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...this.#at(name), Body: source },
+      partSize: partBytes,
+      queueSize: partsAtOnce,
+    });
+    const abort = (): void => void upload.abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      signal?.throwIfAborted();
+      await upload.done();
+      return meter.result();
+    } catch (error) {
+      source.destroy();
+      signal?.throwIfAborted();
+      if ('error' in caught) throw caught.error;
+      throw storeError(error);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async get(
+    name: string,
+    { from, to }: ByteRange = { from: 0 },
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const isWhole = from === 0 && to === undefined;
+    const range = isWhole ? {} : { Range: `bytes=${from}-${to === undefined ? '' : to - 1}` };
+    try {
+      const command = new GetObjectCommand({ ...this.#at(name), ...range });
+      const { Body: body } = await this.#client.send(command, signal ? { abortSignal: signal } : {});
+      return body instanceof Readable ? reading(body) : nothing();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof S3ServiceException)) throw storeError(error);
+      if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
+      // There are no bytes from there on.
+      if (error.$metadata.httpStatusCode === 416) return nothing();
+      throw storeError(error);
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    const { Bucket, Key } = this.#at(name);
+    try {
+      await this.#client.send(new DeleteObjectCommand({ Bucket, Key }));
+      for (const { UploadId } of await this.#unfinished(Bucket, Key))
+        await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** Uploads of an object that a process has left. Some stores cannot list them, and remove them by rules of their own. */
+  async #unfinished(Bucket: string, Prefix: string): Promise<MultipartUpload[]> {
+    try {
+      return (await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))).Uploads ?? [];
+    } catch (error) {
+      if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501) return [];
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  #at(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: `${this.#folder}${name}` };
+  }
+}
+
+/** Passes a body on and notes what it throws: the library words it as an error of its own. */
+async function* noting(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    caught.error = error;
+    throw error;
+  }
+}
+
+async function* reading(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) yield piece as Uint8Array;
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** The store's own words stay in the log: they may name the bucket. */
+function storeError(cause: unknown): RouterError {
+  const isFull = cause instanceof S3ServiceException && isFullStatus(cause);
+  if (isFull) return new RouterError('storage_full', 'The storage for files is full.', { cause });
+  return new RouterError('store_unavailable', 'The storage for files does not answer. Please try again soon.', {
+    retryAfter: 2,
+    cause,
+  });
+}
+
+/** 507 is HTTP's status for a full store; MinIO and Ceph have names of their own. */
+function isFullStatus({ name, $metadata }: S3ServiceException): boolean {
+  return $metadata.httpStatusCode === 507 || name === 'XMinioStorageFull' || name === 'QuotaExceeded';
+}

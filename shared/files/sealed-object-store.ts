@@ -1,0 +1,164 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { inChunks } from '#shared/core/in-chunks.ts';
+import type { ByteRange, ObjectStore } from './object-store.ts';
+
+/** Bytes of a chunk, and what sealing adds to each. */
+const chunkBytes = 64 * 1024;
+const tagBytes = 16;
+const sealedBytes = chunkBytes + tagBytes;
+
+/** An object begins with a salt, and with bytes by which the secret is found that its key is from. */
+const saltBytes = 16;
+const checkBytes = 16;
+const headerBytes = saltBytes + checkBytes;
+
+/** What the names of sealed objects end with: objects from before there was a secret are found by their plain names. */
+const suffix = '-sealed';
+
+/**
+ * Encrypts and authenticates objects on their way to another store: AES-256-GCM in chunks of 64 KiB, with a key of each object's own.
+ * A chunk's nonce is its number and whether it is the last one, so that none can be moved, left out or cut off unnoticed. Any range can
+ * be read. What the other store has in plain text stays readable.
+ */
+export class SealedObjectStore implements ObjectStore {
+  readonly #store: ObjectStore;
+  readonly #secrets: readonly Uint8Array[];
+
+  /** @param secrets of 32 bytes each: the first one seals, all open */
+  constructor(store: ObjectStore, secrets: readonly [Uint8Array, ...Uint8Array[]]) {
+    this.#store = store;
+    this.#secrets = secrets;
+  }
+
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+    const salt = randomBytes(saltBytes);
+    const [secret = new Uint8Array()] = this.#secrets;
+    const keys = keysOf(secret, salt, name);
+    const meter = new ByteMeter();
+    await this.#store.put(`${name}${suffix}`, seal(meter.pass(body), keys, salt), signal);
+    return meter.result();
+  }
+
+  async get(
+    name: string,
+    { from, to }: ByteRange = { from: 0 },
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const sealedName = `${name}${suffix}`;
+    const header = await this.#store.get(sealedName, { from: 0, to: headerBytes }, signal);
+    if (!header) return this.#store.get(name, { from, to }, signal);
+    const key = this.#keyFor(name, await buffer(header));
+    const first = Math.floor(from / chunkBytes);
+    // One byte more than the last chunk that is wanted, if there is one, shows that this one is not the last of the object.
+    const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedBytes + 1;
+    const range = { from: headerBytes + first * sealedBytes, to: end };
+    const sealed = await this.#store.get(sealedName, range, signal);
+    if (!sealed) return undefined;
+    const limit = end === undefined ? undefined : end - range.from;
+    return slice(open(sealed, key, first, limit), from - first * chunkBytes, (to ?? Infinity) - from);
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#store.delete(`${name}${suffix}`);
+    await this.#store.delete(name);
+  }
+
+  #keyFor(name: string, header: Buffer): Buffer {
+    const salt = header.subarray(0, saltBytes);
+    const check = header.subarray(saltBytes);
+    for (const secret of this.#secrets) {
+      const keys = keysOf(secret, salt, name);
+      if (check.length === checkBytes && timingSafeEqual(keys.check, check)) return keys.key;
+    }
+    throw unreadable('it is sealed with a secret that is not set');
+  }
+}
+
+/** The key of an object, and what its header shows of it (RFC 5869). */
+function keysOf(secret: Uint8Array, salt: Uint8Array, name: string): { key: Buffer; check: Buffer } {
+  const derived = Buffer.from(hkdfSync('sha256', secret, salt, `file ${name}`, 32 + checkBytes));
+  return { key: derived.subarray(0, 32), check: derived.subarray(32) };
+}
+
+async function* seal(
+  body: AsyncIterable<Uint8Array>,
+  { key, check }: { key: Buffer; check: Buffer },
+  salt: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.concat([salt, check]);
+  let held: Uint8Array | undefined;
+  let index = 0;
+  for await (const chunk of inChunks(body, chunkBytes)) {
+    if (held) yield sealChunk(key, index++, false, held);
+    held = chunk;
+  }
+  yield sealChunk(key, index, true, held ?? new Uint8Array());
+}
+
+function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Uint8Array): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index, isLast));
+  return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
+}
+
+/**
+ * Opens chunks from one on.
+ * @param limit bytes of `sealed` if it may end before the object does: then its last byte, if it is there, belongs to a chunk that is
+ * not wanted
+ */
+async function* open(
+  sealed: AsyncIterable<Uint8Array>,
+  key: Buffer,
+  first: number,
+  limit: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | undefined;
+  let index = first;
+  let bytes = 0;
+  for await (const chunk of inChunks(sealed, sealedBytes)) {
+    bytes += chunk.length;
+    if (held) yield openChunk(key, index++, false, held);
+    held = chunk;
+  }
+  if (limit !== undefined && bytes === limit) return;
+  if (held) yield openChunk(key, index, true, held);
+  // Even an empty object has a chunk.
+  else if (first === 0) throw unreadable('it is cut off');
+}
+
+function openChunk(key: Buffer, index: number, isLast: boolean, sealed: Uint8Array): Buffer {
+  if (sealed.length < tagBytes) throw unreadable('it is cut off');
+  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast), { authTagLength: tagBytes });
+  decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - tagBytes)), decipher.final()]);
+  } catch {
+    throw unreadable('it was changed, or is cut off');
+  }
+}
+
+function nonceOf(index: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUInt32BE(index, 7);
+  nonce.writeUInt8(isLast ? 1 : 0, 11);
+  return nonce;
+}
+
+/** The bytes from a position on, as many as wanted. */
+async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wanted: number): AsyncGenerator<Uint8Array> {
+  let skip = from;
+  let left = wanted;
+  for await (const piece of bytes) {
+    const part = piece.subarray(skip, skip + Math.min(left, piece.length));
+    skip = Math.max(0, skip - piece.length);
+    if (part.length > 0) yield part;
+    left -= part.length;
+    if (left <= 0) return;
+  }
+}
+
+function unreadable(reason: string): RouterError {
+  return new RouterError('store_unavailable', 'The file cannot be read.', { cause: new Error(reason) });
+}

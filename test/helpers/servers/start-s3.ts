@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Server } from 'node:http';
+import type { S3Access } from '#shared/files/s3-object-store.ts';
+
+/** The part of the library that is used, which has no types of its own. */
+interface S3Server {
+  httpServer: Server;
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+interface S3ServerOptions {
+  address: string;
+  port: number;
+  silent: boolean;
+  /** Whether requests count whose signature it computes otherwise: it knows no parts whose content is not signed. */
+  allowMismatchedSignatures: boolean;
+  directory: string;
+  configureBuckets: { name: string }[];
+}
+
+const bucket = 'files';
+/** The only key that the library accepts. */
+const key = 'S3RVER';
+
+/** An S3 server with one bucket, which keeps it in a temporary folder. */
+export interface TestS3 {
+  access: S3Access;
+  /** The settings of a service that uses it. */
+  settings: Record<string, string>;
+  /** Where its objects are, as files. */
+  folder: string;
+  stop: () => Promise<void>;
+}
+
+/** Starts the server in this process; its `stop` belongs into `onTestFinished` or `afterAll`. */
+export async function startS3(): Promise<TestS3> {
+  // Loaded only where it is used: the library takes a second to load.
+  const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: S3ServerOptions) => S3Server;
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-s3-'));
+  const options = { address: '127.0.0.1', port: 0, silent: true, allowMismatchedSignatures: true, directory: folder };
+  const server = new S3rver({ ...options, configureBuckets: [{ name: bucket }] });
+  const { port } = await server.run();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId: key, secretAccessKey: key };
+  return {
+    access: { bucket, folder: 'test/', region: 'us-east-1', endpoint, credentials },
+    settings: {
+      FILES_S3_BUCKET: bucket,
+      FILES_S3_ENDPOINT: endpoint,
+      FILES_S3_ACCESS_KEY_ID: key,
+      FILES_S3_SECRET_ACCESS_KEY: key,
+    },
+    folder,
+    stop: async () => {
+      server.httpServer.closeAllConnections();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { describe, expect, inject, it } from 'vitest';
+import { FileRecords, type FileBounds, type FileRecord } from '#shared/accounts/files/file-records.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { until } from '../../../helpers/until.ts';
+
+const roomy: FileBounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
+
+function openRecords({ connection, prefix, unreadable }: OpenKeyStore, bounds: Partial<FileBounds> = {}) {
+  return new FileRecords(connection.redis, prefix, {
+    bounds: { ...roomy, ...bounds },
+    report: (record, reason) => unreadable.push(`${record}: ${reason}`),
+  });
+}
+
+function record(id: string, facts: Partial<FileRecord> = {}): FileRecord {
+  const type = { purpose: 'user_data', name: `${id}.txt`, mimeType: 'text/plain' };
+  return { id, object: `object-${id}`, ...type, bytes: 10, sha256: 'ab', lines: 1, createdAt: Date.now(), ...facts };
+}
+
+function reserve(records: FileRecords, owner: string, object: string, bytes: number): Promise<void> {
+  return records.reserve({ owner, object, bytes, begins: true, bounded: true });
+}
+
+async function add(records: FileRecords, owner: string, file: FileRecord): Promise<void> {
+  await reserve(records, owner, file.object, file.bytes);
+  await records.keep(owner, file);
+}
+
+const newest = { newestFirst: true, limit: 100 };
+
+describe('the records of files', () => {
+  it('are found, listed and removed by their owner alone', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')));
+    const file = record('a');
+    await add(records, 'ada', file);
+    expect(await records.find('ada', 'a')).toEqual(file);
+    for (const id of ['a', 'ada:a', '*', '']) expect(await records.find('bob', id)).toBeUndefined();
+    expect(await records.list('bob', newest)).toEqual({ files: [], hasMore: false });
+    expect(await records.remove('bob', 'a')).toBeUndefined();
+    expect(await records.remove('ada', 'a')).toBe('object-a');
+    expect(await records.remove('ada', 'a')).toBeUndefined();
+    expect(await records.find('ada', 'a')).toBeUndefined();
+  });
+
+  it('are listed page by page in both orders and directions, also of one purpose', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')));
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    for (const [at, id] of ids.entries())
+      await add(records, 'ada', record(id, { purpose: at % 2 === 0 ? 'batch' : 'vision', createdAt: 5 }));
+    const page = async (query: object): Promise<[string, boolean] | undefined> => {
+      const found = await records.list('ada', { newestFirst: true, limit: 3, ...query });
+      return found && [found.files.map(({ id }) => id).join(''), found.hasMore];
+    };
+    expect(await page({})).toEqual(['gfe', true]);
+    expect(await page({ after: 'e' })).toEqual(['dcb', true]);
+    expect(await page({ after: 'b' })).toEqual(['a', false]);
+    expect(await page({ after: 'a' })).toEqual(['', false]);
+    expect(await page({ before: 'a' })).toEqual(['dcb', true]);
+    expect(await page({ before: 'd' })).toEqual(['gfe', false]);
+    expect(await page({ before: 'g' })).toEqual(['', false]);
+    expect(await page({ newestFirst: false, after: 'c' })).toEqual(['def', true]);
+    expect(await page({ purpose: 'vision' })).toEqual(['fdb', false]);
+    expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toEqual(['ec', true]);
+    expect(await page({ after: 'unknown' })).toBeUndefined();
+    expect(await page({ purpose: 'vision', after: 'g' })).toBeUndefined();
+  });
+
+  it('leave nothing in Redis when they are removed, but that their objects are to be removed', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open);
+    await add(records, 'ada', record('a'));
+    await reserve(records, 'ada', 'upload', 500);
+    await records.abandon('upload');
+    await records.remove('ada', 'a');
+    expect((await records.takeRemovals(10)).sort()).toEqual(['object-a', 'upload']);
+    expect(await records.takeRemovals(10)).toEqual([]);
+    for (const object of ['object-a', 'upload']) await records.removed(object);
+    const left = (await open.connection.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
+    expect(left.sort()).toEqual(['file-number', 'file-total']);
+    expect(await open.connection.redis.get(`${open.prefix}file-total`)).toBe('0');
+  });
+
+  it('of a newer release are read as far as this one knows them, and others are left out', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open);
+    await add(records, 'ada', record('a'));
+    await add(records, 'ada', record('b'));
+    const name = `${open.prefix}files-of:ada`;
+    await open.connection.redis.hset(name, 'a', JSON.stringify({ ...record('a'), colour: 'blue' }), 'b', '{"id":"b"}');
+    expect((await records.list('ada', newest))?.files.map(({ id }) => id)).toEqual(['a']);
+    expect(await records.find('ada', 'b')).toBeUndefined();
+    expect(open.unreadable[0]).toContain('a file: object: invalid_type');
+  });
+});
+
+describe('the bounds of files', () => {
+  it('hold when many uploads of one owner race, to the byte', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open, { ownerBytes: 1_000 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, at) => reserve(records, 'ada', `object-${at}`, 100)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'storage_quota_exceeded' });
+    // Another owner has room of its own, and what is given back is there again.
+    await reserve(records, 'bob', 'object-of-bob', 1_000);
+    const first = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    await records.abandon(`object-${first}`);
+    await reserve(records, 'ada', 'late', 100);
+    await expect(reserve(records, 'ada', 'later', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+  });
+
+  it('count a file with what it has, in place of what its upload has reserved', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 1_000 });
+    await reserve(records, 'ada', 'object-a', 900);
+    await records.keep('ada', record('a', { bytes: 300 }));
+    await reserve(records, 'ada', 'object-b', 700);
+    const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, bounded: true };
+    await expect(records.reserve(more)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    await records.remove('ada', 'a');
+    await records.reserve(more);
+  });
+
+  it('of all owners together have an error of their own', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')), { totalBytes: 1_000 });
+    await reserve(records, 'ada', 'a', 800);
+    await expect(reserve(records, 'bob', 'b', 300)).rejects.toMatchObject({ code: 'storage_full' });
+    await reserve(records, 'bob', 'b', 200);
+  });
+
+  it('do not stop the result of work that is done, which counts all the same', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 100 });
+    await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, bounded: false });
+    await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
+    await expect(reserve(records, 'ada', 'more', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+  });
+});
+
+describe('a file that expires', () => {
+  it('is unknown from then on, gives back its room, and its object is to be removed', async () => {
+    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 10 });
+    await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
+    await until(async () => (await records.find('ada', 'a')) === undefined);
+    expect(await records.list('ada', newest)).toEqual({ files: [], hasMore: false });
+    await add(records, 'ada', record('b'));
+    expect(await records.takeRemovals(10)).toEqual(['object-a']);
+  });
+});
+
+describe('an upload', () => {
+  it('whose process dies gives back its room, and cannot become a file afterwards', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open, { ownerBytes: 100 });
+    await reserve(records, 'ada', 'object-a', 100);
+    expect(await records.takeRemovals(10)).toEqual([]);
+    // Its lease has ended.
+    await open.connection.redis.zadd(`${open.prefix}file-removals`, 1, 'object-a');
+    expect(await records.takeRemovals(10)).toEqual(['object-a']);
+    await reserve(records, 'ada', 'object-b', 100);
+    const lapsed = { code: 'store_unavailable' };
+    await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
+    const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, bounded: true };
+    await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
+    expect(await records.find('ada', 'a')).toBeUndefined();
+  });
+});
+
+describe('an owner who is gone', () => {
+  it('has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open);
+    const { record: key } = await createKey(open.accounts.keys, { kind: 'router', name: 'Key', class: 'normal' });
+    const team = await open.accounts.teams.create('Team');
+    for (const owner of [key.id, team.id, 'ada']) {
+      await add(records, owner, record(`f-${owner}`));
+      await reserve(records, owner, `running-${owner}`, 5);
+    }
+    await open.accounts.keys.revoke(key.id, 1);
+    await open.accounts.teams.delete(team.id, 1);
+    for (const owner of [key.id, team.id]) {
+      expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
+      const late = record('late', { object: `running-${owner}` });
+      await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    }
+    expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
+    expect(await records.find('ada', 'f-ada')).toBeDefined();
+  });
+});

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
+import { openObjects } from '../../../helpers/files/open-objects.ts';
+
+const mebibyte = 1024 * 1024;
+
+describe('objects in JetStream', () => {
+  it('are read as they were stored, whole and in ranges, and removed', async () => {
+    const { store, parts } = await openObjects();
+    const bytes = randomBytes(2 * mebibyte + 12_345);
+    const measured = await store.put('one', inPieces(bytes));
+    expect(measured).toEqual({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
+    expect((await allOf(await store.get('one')))?.equals(bytes)).toBe(true);
+    const chunk = 256 * 1024;
+    const ranges: [number, number | undefined][] = [
+      [0, 1],
+      [chunk - 1, chunk + 1],
+      [chunk, 2 * chunk],
+      [5, undefined],
+      [bytes.length - 3, bytes.length],
+      [bytes.length, undefined],
+      [bytes.length - 1, bytes.length + 100],
+    ];
+    for (const [from, to] of ranges) {
+      const read = await allOf(await store.get('one', { from, ...(to !== undefined && { to }) }));
+      expect(read?.equals(bytes.subarray(from, to)), `${from} to ${to}`).toBe(true);
+    }
+    await store.delete('one');
+    expect(await store.get('one')).toBeUndefined();
+    expect(await parts()).toBe(0);
+    await store.delete('one');
+  });
+
+  it('may be empty, and are unknown where there is none', async () => {
+    const { store } = await openObjects();
+    expect(await store.get('none')).toBeUndefined();
+    expect(await store.put('empty', inPieces(Buffer.alloc(0)))).toMatchObject({ bytes: 0 });
+    expect(await allOf(await store.get('empty'))).toEqual(Buffer.alloc(0));
+    for (const name of ['', 'a.b', 'a b', '*', '>', 'a/b', 'x'.repeat(129)])
+      await expect(store.put(name, inPieces(Buffer.alloc(1))), name).rejects.toThrow('cannot be named');
+  });
+
+  it('leave nothing when their body fails, and are not visible before they are whole', async () => {
+    const { store, parts } = await openObjects();
+    const failure = new Error('the client has gone');
+    await expect(store.put('half', failingAfter(mebibyte, failure))).rejects.toBe(failure);
+    expect(await store.get('half')).toBeUndefined();
+    expect(await parts()).toBe(0);
+    const held = Promise.withResolvers<void>();
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield* inPieces(randomBytes(mebibyte));
+      await held.promise;
+    }
+    const storing = store.put('slow', slow());
+    expect(await store.get('slow')).toBeUndefined();
+    held.resolve();
+    await storing;
+    expect((await allOf(await store.get('slow')))?.length).toBe(mebibyte);
+  });
+
+  it('leave nothing when they are called off', async () => {
+    const { store, parts } = await openObjects();
+    const abort = new AbortController();
+    async function* called(): AsyncGenerator<Uint8Array> {
+      yield* inPieces(randomBytes(mebibyte));
+      abort.abort(new Error('called off'));
+      yield* inPieces(randomBytes(mebibyte));
+    }
+    await expect(store.put('off', called(), abort.signal)).rejects.toThrow('called off');
+    expect(await parts()).toBe(0);
+  });
+
+  it('that do not fit are refused as such, and leave the room to others', async () => {
+    const { store, parts } = await openObjects({ maxBytes: 2 * mebibyte });
+    await store.put('first', inPieces(randomBytes(mebibyte)));
+    const before = await parts();
+    await expect(store.put('second', inPieces(randomBytes(3 * mebibyte)))).rejects.toMatchObject({
+      code: 'storage_full',
+    });
+    expect(await store.get('second')).toBeUndefined();
+    expect(await parts()).toBe(before);
+    expect((await store.put('third', inPieces(randomBytes(mebibyte / 2)))).bytes).toBe(mebibyte / 2);
+  });
+
+  it('are stored again when their stream was deleted, and one that loses its first parts so is refused', async () => {
+    const { store, deleteStream } = await openObjects();
+    await store.put('gone', inPieces(randomBytes(100)));
+    await deleteStream();
+    expect(await store.get('gone')).toBeUndefined();
+    async function* interrupted(): AsyncGenerator<Uint8Array> {
+      yield* inPieces(randomBytes(2 * mebibyte));
+      await deleteStream();
+      yield* inPieces(randomBytes(2 * mebibyte));
+    }
+    await expect(store.put('torn', interrupted())).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await store.get('torn')).toBeUndefined();
+    await store.put('next', inPieces(randomBytes(100)));
+    expect((await allOf(await store.get('next')))?.length).toBe(100);
+  });
+});

@@ -1,0 +1,167 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Files, type FilesParts } from '#shared/files/files.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { allOf, failingAfter, inPieces } from '../../helpers/files/bytes.ts';
+import { openObjects } from '../../helpers/files/open-objects.ts';
+import { startNats } from '../../helpers/servers/start-nats.ts';
+import { until } from '../../helpers/until.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const mebibyte = 1024 * 1024;
+const textFile = { purpose: 'user_data', name: 'a.txt' };
+
+async function open(parts: Partial<FilesParts> & { ownerBytes?: number; natsUrl?: string; retryForMs?: number } = {}) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { ownerBytes = 100 * mebibyte, natsUrl, retryForMs, ...own } = parts;
+  const objects = await openObjects({
+    ...(natsUrl !== undefined && { natsUrl }),
+    ...(retryForMs !== undefined && { retryForMs }),
+  });
+  const bounds = { ownerBytes, totalBytes: 1_000 * mebibyte };
+  const records = new FileRecords(connection.redis, prefix, { bounds, report: () => undefined });
+  const { store } = objects;
+  const files = new Files({ records, store, fileBytes: 20 * mebibyte, fileLines: 10, log, ...own });
+  const counted = async (): Promise<number> => Number(await connection.redis.get(`${prefix}file-total`));
+  const endLease = (): Promise<unknown> =>
+    connection.redis.eval(
+      `for _, each in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 1, each) end`,
+      1,
+      `${prefix}file-removals`,
+    );
+  return { files, records, ...objects, counted, endLease };
+}
+
+describe('files', () => {
+  it('are added, read in ranges and removed, record and content', async () => {
+    const { files, parts, counted } = await open();
+    const bytes = randomBytes(9 * mebibyte + 5);
+    const file = await files.add('ada', inPieces(bytes), textFile);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    expect(file).toMatchObject({ ...textFile, bytes: bytes.length, sha256, mimeType: 'text/plain' });
+    expect(file.id).toMatch(/^rtr[0-9a-f]{24}$/);
+    expect(await files.find('ada', file.id)).toEqual(file);
+    expect((await allOf(await files.read(file)))?.equals(bytes)).toBe(true);
+    const range = await allOf(await files.read(file, { from: 5 * mebibyte, to: 5 * mebibyte + 10 }));
+    expect(range?.equals(bytes.subarray(5 * mebibyte, 5 * mebibyte + 10))).toBe(true);
+    expect(await counted()).toBe(bytes.length);
+    expect(await files.remove('bob', file.id)).toBe(false);
+    expect(await files.remove('ada', file.id)).toBe(true);
+    expect(await files.find('ada', file.id)).toBeUndefined();
+    await until(async () => (await parts()) === 0);
+    expect(await counted()).toBe(0);
+  });
+
+  it('have the type by which they begin, else the named one, else that of their name', async () => {
+    const { files } = await open();
+    const cases: [string, { name: string; mimeType?: string }, string][] = [
+      ['%PDF-1.7 …', { name: 'a.txt', mimeType: 'text/plain' }, 'application/pdf'],
+      ['\x89PNG\r\n\x1a\n…', { name: 'a' }, 'image/png'],
+      ['{}', { name: 'a.jsonl', mimeType: 'application/octet-stream' }, 'application/jsonl'],
+      ['a,b', { name: 'a', mimeType: 'Text/CSV; charset=utf-8' }, 'text/csv'],
+      ['?', { name: 'a.unknown' }, 'application/octet-stream'],
+      ['', { name: 'empty.md' }, 'text/markdown'],
+    ];
+    for (const [text, description, type] of cases) {
+      const body = inPieces(Buffer.from(text, 'latin1'));
+      expect((await files.add('ada', body, { purpose: 'user_data', ...description })).mimeType).toBe(type);
+    }
+  });
+
+  it('for a batch have so many lines at most, the last of which need not end', async () => {
+    const { files, parts, counted } = await open({ fileLines: 3 });
+    const batch = { purpose: 'batch', name: 'in.jsonl' };
+    const add = (text: string) => files.add('ada', inPieces(Buffer.from(text), 2), batch);
+    for (const text of ['{}\n{}\n{}\n', '{}\n{}\n{}']) expect((await add(text)).lines).toBe(3);
+    const before = [await parts(), await counted()];
+    await expect(add('{}\n{}\n{}\n{')).rejects.toMatchObject({ code: 'invalid_request' });
+    expect([await parts(), await counted()]).toEqual(before);
+    const other = await files.add('ada', inPieces(Buffer.from('\n\n\n\n\n')), textFile);
+    expect(other.lines).toBe(5);
+  });
+
+  it('that are too large, or fail, or do not fit leave nothing, whatever was stored of them', async () => {
+    const { files, parts, counted } = await open({ fileBytes: 3 * mebibyte, ownerBytes: 4 * mebibyte });
+    const failure = new Error('the client has gone');
+    const add = (body: AsyncIterable<Uint8Array>, options = {}) => files.add('ada', body, textFile, options);
+    await expect(add(inPieces(randomBytes(3 * mebibyte + 1)))).rejects.toMatchObject({ code: 'body_too_large' });
+    await expect(add(failingAfter(2 * mebibyte, failure))).rejects.toBe(failure);
+    const kept = await add(inPieces(randomBytes(2 * mebibyte)));
+    await expect(add(inPieces(randomBytes(2 * mebibyte + 1)))).rejects.toMatchObject({
+      code: 'storage_quota_exceeded',
+    });
+    // One that says how large it is is refused before its first byte.
+    let asked = 0;
+    async function* unread(): AsyncGenerator<Uint8Array> {
+      asked += 1;
+      yield randomBytes(3 * mebibyte);
+    }
+    const expectedBytes = 3 * mebibyte;
+    await expect(add(unread(), { expectedBytes })).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    expect(asked).toBe(0);
+    expect(await counted()).toBe(kept.bytes);
+    expect(await parts()).toBe(2 * 4 + 1);
+    // All of what is left can be used.
+    await add(inPieces(randomBytes(2 * mebibyte)));
+    expect(await counted()).toBe(4 * mebibyte);
+  });
+
+  it('of one owner that are added at once stay within what it may have', async () => {
+    const { files, counted } = await open({ ownerBytes: 5 * mebibyte });
+    const adding = Array.from({ length: 12 }, () => files.add('ada', inPieces(randomBytes(mebibyte)), textFile));
+    const outcomes = await Promise.allSettled(adding);
+    const added = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'storage_quota_exceeded' });
+    expect(added).toBeGreaterThan(0);
+    expect(added).toBeLessThanOrEqual(5);
+    expect(await counted()).toBe(added * mebibyte);
+  });
+
+  it('that nobody made of what was stored are swept, as are those that have expired', async () => {
+    const { files, parts, counted, endLease } = await open();
+    await files.receive('ada', inPieces(randomBytes(mebibyte)));
+    const expiring = { ...textFile, expiresAfterMs: 50 };
+    const { id } = await files.add('ada', inPieces(randomBytes(mebibyte)), expiring);
+    expect(await parts()).toBe(10);
+    await until(async () => (await files.find('ada', id)) === undefined);
+    await files.sweep();
+    expect(await parts()).toBe(5);
+    await endLease();
+    await files.sweep();
+    expect(await parts()).toBe(0);
+    expect(await counted()).toBe(0);
+  });
+
+  it('are kept for as long as the operator allows, at most', async () => {
+    const { files } = await open({ keepMs: 1_000 });
+    const lifeOf = async (expiresAfterMs?: number): Promise<number> => {
+      const file = await files.add('ada', inPieces(Buffer.from('x')), { ...textFile, expiresAfterMs });
+      return (file.expiresAt ?? 0) - file.createdAt;
+    };
+    expect(await lifeOf()).toBe(1_000);
+    expect(await lifeOf(5_000)).toBe(1_000);
+    expect(await lifeOf(500)).toBe(500);
+  });
+
+  it('that are removed while the store is away are gone at once, and their content when it is back', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const { files, broker, parts, endLease } = await open({ natsUrl: nats.url, retryForMs: 300 });
+    const file = await files.add('ada', inPieces(randomBytes(mebibyte)), textFile);
+    await nats.kill();
+    expect(await files.remove('ada', file.id)).toBe(true);
+    expect(await files.find('ada', file.id)).toBeUndefined();
+    await expect(files.add('ada', inPieces(randomBytes(10)), textFile)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    await nats.restart();
+    await until(() => broker.connected);
+    expect(await parts()).toBeGreaterThan(0);
+    await endLease();
+    await files.sweep();
+    expect(await parts()).toBe(0);
+  });
+});
