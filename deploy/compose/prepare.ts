@@ -13,6 +13,9 @@ import { join } from 'node:path';
 const user = 1000;
 const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
+/** Bytes of the stream that holds files, as the ingress nodes create it, and those that the server itself needs besides. */
+const filesMaxBytes = Number(process.env['FILES_MAX_BYTES'] || 4 * 1024 ** 3);
+const spareBytes = 1024 ** 3;
 const task = process.argv[2];
 const isHa = task === 'ha';
 
@@ -56,7 +59,7 @@ function writeNats(nodes: readonly string[]): void {
     'ping_max: 2',
     // For workers on other machines, through the profile `outside`.
     'websocket { port: 8080, no_tls: true }',
-    'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',
+    `jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: ${filesMaxBytes + spareBytes} }`,
     'include ./nats-auth.conf',
     ...(nodes.length > 1 ? ['include ./cluster.conf'] : []),
   ]);

@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -54,8 +54,9 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
-  app.use('/console/api', (_request, _response, next) => {
+  app.use('/console/api', (request, _response, next) => {
     parts.store.assertIntact();
+    endSlowBody(request, parts.bodyTimeoutMs);
     next();
   });
   app.use('/console/api', parts.consoleApi);
@@ -68,4 +69,11 @@ export function createApp(parts: AppParts): Express {
   function baseOf(api: ClientApi): string {
     return `/api/${parts.segmentOf(api)}`;
   }
+}
+
+/** Disconnects a client whose request does not arrive in time, where nothing else waits for it. */
+function endSlowBody(request: Request, ms: number): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => request.destroy(), ms);
+  request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }

@@ -39,7 +39,12 @@ export const ingressConfig = z
       64 * 1024 ** 3,
     ),
     MAX_ACTIVE: setting.integer('Most requests running or waiting at once on this ingress', 20_000, 1, 1_000_000),
-    BODY_TIMEOUT_MS: setting.integer('Time for a request body to arrive', 60_000, 100, 3_600_000),
+    BODY_TIMEOUT_MS: setting.integer(
+      'Time for a request body to arrive; of the upload or download of a file, time without a byte',
+      60_000,
+      100,
+      3_600_000,
+    ),
     LEAVE_MS: setting.integer(
       'Time after SIGTERM for load balancers to let go: `/health` answers 503, and requests are still served',
       5_000,

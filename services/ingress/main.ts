@@ -46,6 +46,9 @@ import { recordRequests } from '#shared/serving/record-request.ts';
 /** Milliseconds for a request's headers to arrive. */
 const headersTimeoutMs = 20_000;
 
+/** Milliseconds for a request to arrive whole: only the upload of a file takes as long, because other bodies have a time of their own. */
+const uploadTimeoutMs = 3_600_000;
+
 /** Milliseconds between two checks for requests that arrive too slowly. */
 const checkSlowMs = 1_000;
 
@@ -86,7 +89,7 @@ await runService(async (environment, releases) => {
 
   const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
   const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
-  const { ledger, limits, prices } = serving;
+  const { files, ledger, limits, prices } = serving;
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
@@ -167,6 +170,9 @@ await runService(async (environment, releases) => {
     ownerKeys,
     answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
+    files,
+    inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
+    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     record,
     countRefusal,
     speedOf: (model) => metrics.speeds.of(model),
@@ -178,7 +184,7 @@ await runService(async (environment, releases) => {
     {
       keepAliveTimeout: keepAliveTimeoutMs,
       headersTimeout: Math.min(headersTimeoutMs, config.BODY_TIMEOUT_MS),
-      requestTimeout: config.BODY_TIMEOUT_MS + 10_000,
+      requestTimeout: Math.max(uploadTimeoutMs, config.BODY_TIMEOUT_MS + 10_000),
       connectionsCheckingInterval: checkSlowMs,
       keepAlive: true,
       keepAliveInitialDelay: probeClientMs,

@@ -5,6 +5,8 @@ import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
+import type { FileInputs } from './file-inputs.ts';
+import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
@@ -42,6 +44,8 @@ export interface ClientRequest {
   repeated?: JsonObject | undefined;
   /** What it has to do with stored answers, in a format whose answers are stored. */
   store?: StoreRequest | undefined;
+  /** The files that it names by their ids; absent if it names none. */
+  files?: FileInputs | undefined;
   /** Tools of the request that run beside the model; absent if it has none. */
   hosted?: HostedRequest | undefined;
   /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
@@ -110,6 +114,8 @@ export interface ClientFormat extends AnswerFormat {
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
   /** How its answers are stored and read again; undefined for a format whose answers are not. */
   stored?: StoredAnswers;
+  /** How it shows files; undefined for a format whose API has none, or shows them as another of its formats. */
+  files?: FormatFiles;
   /** The answer to a request for a token count; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
   /** Input tokens of a checked request, estimated from its size. */

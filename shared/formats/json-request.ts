@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
+import { findFileInputs, type FileParts } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
@@ -27,19 +28,24 @@ function parseBody(body: Buffer): JsonText {
 /**
  * Reads a body that is a JSON object.
  * @param check checks the body and returns what the router reads of it
+ * @param fileParts how the body names files; undefined if it names none
  * @param findHosted finds the hosted tools of a checked body
  * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, or as `check` does
  */
 export function readJsonRequest(
   body: Buffer,
   check: (parsed: unknown, skim: JsonText['skim'], bytes: number) => RequestParameters,
+  fileParts?: FileParts,
   findHosted: (parsed: unknown) => HostedRequest | undefined = () => undefined,
 ): ClientRequest {
-  const { value: parsed, skim } = parseBody(body);
+  const text = parseBody(body);
+  const { value: parsed, skim } = text;
   try {
     const parameters = check(parsed, skim, body.length);
+    const files = fileParts && findFileInputs(body, text, fileParts);
     const hosted = findHosted(parsed);
-    return { parameters, ...(hosted && { hosted }), withDefaults: (fields) => addDefaults(body, parsed, fields) };
+    const withDefaults: ClientRequest['withDefaults'] = (fields) => addDefaults(body, parsed, fields);
+    return { parameters, ...(files && { files }), ...(hosted && { hosted }), withDefaults };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });

@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
@@ -12,7 +12,7 @@ let client: OpenAI;
 
 beforeAll(async () => {
   redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
+  cluster = await startCluster({ redisUrl: redis.url, ingress: { FILES_MAX_BYTES: String(64 * 1024 ** 2) } });
   client = clientAt(cluster.url);
 });
 afterAll(async () => {
@@ -24,7 +24,7 @@ function clientAt(url: string): OpenAI {
   return new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
 }
 
-async function statusOf(asked: Promise<unknown>): Promise<unknown> {
+async function statusOf(asked: PromiseLike<unknown>): Promise<unknown> {
   try {
     await asked;
     return 200;
@@ -83,6 +83,9 @@ it('where nothing is stored, a request that relies on it is refused', async () =
 
 it('while Redis is away, answers are delivered and not stored, and stored ones answer 503', async () => {
   const before = await client.responses.create({ model: 'demo', input: 'Hello.' });
+  const upload = async () =>
+    client.files.create({ purpose: 'user_data', file: await toFile(Buffer.from('Read me.'), 'a.txt') });
+  const file = await upload();
   await redis.kill();
   const unstored = await client.responses.create({ model: 'demo', input: 'And now?' });
   expect(unstored.status).toBe('completed');
@@ -95,8 +98,13 @@ it('while Redis is away, answers are delivered and not stored, and stored ones a
   expect(await statusOf(client.responses.delete(before.id))).toEqual(away);
   const next = { model: 'demo', input: 'And?', previous_response_id: before.id };
   expect(await statusOf(client.responses.create(next))).toEqual(away);
+  const content = [{ type: 'input_file' as const, file_id: file.id }];
+  const naming = client.responses.create({ model: 'demo', input: [{ role: 'user', content }], store: false });
+  const asked: PromiseLike<unknown>[] = [upload(), client.files.retrieve(file.id), client.files.list(), naming];
+  expect(await Promise.all(asked.map(statusOf))).toEqual(asked.map(() => away));
   await redis.restart();
   await until(async () => (await statusOf(client.responses.retrieve(before.id))) === 200);
+  expect(await (await client.files.content(file.id)).text()).toBe('Read me.');
   expect(await statusOf(client.responses.create(next))).toBe(200);
   expect(await statusOf(client.responses.retrieve(unstored.id))).toEqual([404, 'not_found', null]);
 });

@@ -3,15 +3,17 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { findModel, listModels } from './list-models.ts';
 import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
-export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {
+export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts, FileRoutesParts {
   /** Output tokens per second of a model's last answers, where known. */
   speedOf: (model: string) => number | undefined;
+  store: HealthParts['store'] & FileRoutesParts['store'];
 }
 
 /** A path that generates answers, with its handlers. */
@@ -63,10 +65,15 @@ export function apiRoutes(
     }
   }
   for (const format of formats) {
-    const { stored } = format;
-    if (!stored) continue;
-    addStoredRoutes(keyed, stored, parts.answers);
-    keyed.use(stored.path, answerError(format, parts));
+    const { stored, files } = format;
+    if (stored) {
+      addStoredRoutes(keyed, stored, parts.answers);
+      keyed.use(stored.path, answerError(format, parts));
+    }
+    if (files) {
+      addFileRoutes(keyed, files, parts);
+      keyed.use(files.path, answerError(format, parts));
+    }
   }
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
 

@@ -9,7 +9,8 @@ import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
 import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { senderOf } from '#shared/serving/sender-of.ts';
-import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
+import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
+import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import { HttpCaller } from '../http/http-caller.ts';
@@ -28,6 +29,7 @@ export interface ServeParts extends ReceiveParts, ServingParts {
   unread: UnreadOutputs;
   answers: AnswerStore;
   storer: AnswerStorer;
+  inputFiles: InputFiles;
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
@@ -53,9 +55,13 @@ async function start(
   const { owner } = senderOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
   const { answers } = parts;
-  const { request: resolved, addedBytes, toStore } = await resolveStored(answers, format, operation, given, owner);
+  const { request: whole, fields, addedBytes, toStore } = await resolveStored(answers, format, operation, given, owner);
   if (response.destroyed) return undefined;
   received.grow(addedBytes);
+  const inlining = { format, operation, owner, onBytes: received.grow };
+  const inlined = whole.files ? await inlineFiles(parts.inputFiles, whole, inlining) : whole;
+  if (response.destroyed) return undefined;
+  const resolved = withFields(inlined, fields);
   const { parameters, withDefaults, hosted, repeated } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;

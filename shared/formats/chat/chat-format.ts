@@ -6,7 +6,9 @@ import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { chatConversation } from './conversation.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { chatFileParts } from './file-parts.ts';
 import { chatListsToPass } from './lists-to-pass.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
@@ -21,8 +23,9 @@ export const chatFormat: ClientFormat = {
   routes: [{ path: '/chat/completions', operation: 'generate' }],
   passedHeaders: ['openai-beta'],
   answerIdPrefix: 'chatcmpl-',
-  read: (body) => readJsonRequest(body, readParameters),
+  read: (body) => readJsonRequest(body, readParameters, chatFileParts),
   estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
+  files: openaiFiles,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),

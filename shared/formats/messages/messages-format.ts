@@ -6,6 +6,8 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { messagesAnswerHeaders } from './answer-headers.ts';
 import { messagesConversation } from './conversation.ts';
 import { messagesErrorAnswer, messagesName } from './error.ts';
+import { messagesFileParts } from './file-parts.ts';
+import { messagesFiles } from './messages-files.ts';
 import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
@@ -29,10 +31,12 @@ export const messagesFormat: ClientFormat = {
     readJsonRequest(
       body,
       (parsed) => readParameters(parsed, operation),
+      messagesFileParts,
       (parsed) => messagesHostedRequest(parsed as MessagesRequest),
     ),
   countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
+  files: messagesFiles,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),

@@ -57,6 +57,7 @@ function withArticle(type: string): string {
   return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-function openaiPath(path: FieldPath): string {
+/** A path as OpenAI's errors write it, such as `messages[0].content`. */
+export function openaiPath(path: FieldPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

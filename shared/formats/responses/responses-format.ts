@@ -7,6 +7,7 @@ import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { compactRoute } from './compact-route.ts';
 import { responsesConversation } from './conversation.ts';
+import { responsesFileParts } from './file-parts.ts';
 import { responsesHostedRequest } from './hosted/responses-hosted-request.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
@@ -50,7 +51,9 @@ function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientR
     store = storeRequest(checked);
     return parameters;
   };
-  const request = readJsonRequest(body, read, (parsed) => responsesHostedRequest(parsed as ResponsesRequest));
+  const request = readJsonRequest(body, read, responsesFileParts, (parsed) =>
+    responsesHostedRequest(parsed as ResponsesRequest),
+  );
   return { ...request, repeated, store };
 }
 

@@ -16,8 +16,10 @@ import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { ConfigError, readCertificates } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Files } from '#shared/files/files.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { followRegistry, type LiveRegistry } from '#shared/registry/follow-registry.ts';
+import { openServingFiles } from './open-serving-files.ts';
 import { dispatchSettings, type ServingConfig } from './serving-settings.ts';
 
 const hourMs = 3_600_000;
@@ -45,6 +47,7 @@ export interface OpenServing {
   unreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
   stored: StoredResponses;
+  files: Files;
   broker: Broker;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
@@ -65,7 +68,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   const ca = readCertificates('REDIS_CA', config.REDIS_CA);
   const redis = connectRedis(config.REDIS_URL, { log, name, ca });
   releases.add('redis', () => redis.close());
-  // A response may have megabytes: keys and limits must not wait for it.
+  // A response, or a list of files, may have megabytes: keys and limits must not wait for it.
   const storedRedis = connectRedis(config.REDIS_URL, {
     log: log.child({ connection: 'stored responses' }),
     name: `${name}-responses`,
@@ -95,6 +98,8 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   await dispatcher.prepare();
   await workers.requestAnnouncements();
 
+  const files = await openServingFiles(options, storedRedis, unreadable);
+
   const registry = followRegistry(config.ROUTER_CONFIG, log);
   releases.add('registry', () => registry.close());
   const ledger = new UsageLedger(redis.redis, prefix, log, {
@@ -115,7 +120,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
-  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored };
+  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, files };
   return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
 }
 

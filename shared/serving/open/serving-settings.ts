@@ -3,6 +3,7 @@ import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
+import { fileSettings } from '#shared/files/file-settings.ts';
 
 /** The settings of every process that serves requests: where its servers are, what it keeps there, and its timeouts. */
 export const servingSettings = {
@@ -22,7 +23,7 @@ export const servingSettings = {
     })
     .optional()
     .describe(
-      'Secret of the cluster, the same on every ingress, that seals stored responses and what answers carry for later requests; of several, separated by commas, the first seals and all open; if unset, one is made and kept in Redis',
+      'Secret of the cluster, the same on every ingress, that seals files, stored responses and what answers carry for later requests; of several, separated by commas, the first seals and all open; if unset, one is made and kept in Redis, and files are in plain text',
     ),
   RTR_PREFIX: setting.pathSegment(
     'First part of every NATS subject and Redis key, so that clusters can share servers',
@@ -51,6 +52,7 @@ export const servingSettings = {
     1_024,
     1024 ** 4,
   ),
+  ...fileSettings,
   MAX_BODY_BYTES: setting.integer(
     'Most bytes of one request body, after decompression',
     32 * 1024 * 1024,

@@ -22,6 +22,8 @@ export interface ToStore {
 /** A request with all that it refers to. */
 export interface ResolvedRequest {
   request: ClientRequest;
+  /** Fields for its worker, see `withFields`; undefined for none. */
+  fields: Readonly<Record<string, Json>> | undefined;
   /** Bytes that the request has in addition to the client's body. */
   addedBytes: number;
   /** Undefined if the answer is not stored. */
@@ -44,7 +46,7 @@ export async function resolveStored(
   owner: string,
 ): Promise<ResolvedRequest> {
   const { store: asked } = request;
-  if (!asked || !format.stored) return { request, addedBytes: 0, toStore: undefined };
+  if (!asked || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
   const { previous, references } = asked;
   if (!stores) assertStoreless(asked);
   const refers = previous !== undefined || references.length > 0;
@@ -52,20 +54,22 @@ export async function resolveStored(
   const items = references.length === 0 ? nothing : itemsFound(await responses.items(owner, references));
   const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
   const isStored = stores && operation === 'generate' && asked.store !== false;
-  const field = format.stored.storeField(isStored);
-  if (!refers && !isStored) return { request: withFields(request, field), addedBytes: 0, toStore: undefined };
+  const fields = format.stored.storeField(isStored);
+  if (!refers && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
   const input = asked.input(items);
   const body = refers ? asked.resolved(history, input) : undefined;
   const whole = body ? format.read(body, operation) : request;
   return {
-    request: withFields(whole, field),
+    request: whole,
+    fields,
     addedBytes: body?.length ?? 0,
     toStore: isStored ? { input, previous } : undefined,
   };
 }
 
 /** The same request with fields that its worker reads. */
-function withFields(request: ClientRequest, fields: Readonly<Record<string, Json>>): ClientRequest {
+export function withFields(request: ClientRequest, fields: ResolvedRequest['fields']): ClientRequest {
+  if (!fields) return request;
   const repeated = request.repeated && { ...request.repeated, ...fields };
   return { ...request, repeated, withDefaults: (defaults) => request.withDefaults({ ...defaults, ...fields }) };
 }

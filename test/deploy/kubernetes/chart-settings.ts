@@ -22,7 +22,13 @@ const setByTheChart = new Set(
 );
 
 /** Settings that are secrets: values only reference them. */
-const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY', 'SEAL_SECRET']);
+const secrets = new Set([
+  'ENGINE_API_KEY',
+  'PROVIDER_KEY',
+  'SEAL_SECRET',
+  'FILES_S3_ACCESS_KEY_ID',
+  'FILES_S3_SECRET_ACCESS_KEY',
+]);
 
 /** Variables that a cloud provider reads in addition to its key. */
 const providerVariables = Object.values(presets).flatMap(({ needs }) => needs);

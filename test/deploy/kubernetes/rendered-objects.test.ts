@@ -29,7 +29,8 @@ interface Pod {
 }
 
 const defaults = loadConfig(ingressConfig, {});
-const maxBodyMiB = defaults.MAX_BODY_BYTES / 1024 ** 2;
+/** A file, and what its form has besides. */
+const maxBodyMiB = defaults.FILE_MAX_BYTES / 1024 ** 2 + 8;
 const totalTimeoutSeconds = defaults.TOTAL_TIMEOUT_MS / 1000;
 
 describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (skipped where ${noChartTools})`, () => {

@@ -136,6 +136,7 @@ export const valuesSchema = z.strictObject({
     dns: peers,
     nats: server,
     redis: server,
+    s3: server,
     egress: passedOnList,
   }),
   monitoring: z.strictObject({

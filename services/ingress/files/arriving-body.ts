@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+
+/**
+ * The body of a request, as it arrives. The time in which the reader does not ask for more does not count. The request stays open when
+ * the reader ends early, so that it can be answered.
+ * @param timeoutMs milliseconds without a byte
+ * @throws RouterError `request_timeout`, or `invalid_request` for a body that is cut off
+ */
+export async function* arrivingBody(request: IncomingMessage, timeoutMs: number): AsyncGenerator<Uint8Array> {
+  const pieces = request.iterator({ destroyOnReturn: false });
+  let isLate = false;
+  try {
+    for (;;) {
+      const piece = await inTime(pieces.next(), timeoutMs);
+      if (piece.done === true) break;
+      yield piece.value as Uint8Array;
+    }
+  } catch (error) {
+    isLate = error instanceof RouterError;
+    throw isLate ? error : cutOff(error);
+  } finally {
+    // Otherwise nobody else could read the rest. While a piece is awaited, this would wait for it.
+    if (!isLate) await pieces.return?.(undefined);
+  }
+  if (!request.complete) throw cutOff(undefined);
+}
+
+async function inTime<T>(arriving: Promise<T>, timeoutMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow(timeoutMs)), timeoutMs);
+  try {
+    return await Promise.race([arriving, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function cutOff(cause: unknown): RouterError {
+  return new RouterError('invalid_request', 'The upload was cut off.', { cause });
+}
+
+function tooSlow(timeoutMs: number): RouterError {
+  return new RouterError('request_timeout', `Nothing of the upload arrived for ${timeoutMs / 1000} seconds.`);
+}

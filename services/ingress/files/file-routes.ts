@@ -1,0 +1,135 @@
+import type { Request, Response, Router } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+import type { FormatFiles } from '#shared/formats/format-files.ts';
+import { fileIdOf } from '#shared/files/file-id.ts';
+import type { Files } from '#shared/files/files.ts';
+import { senderOf } from '#shared/serving/sender-of.ts';
+import { wrongMethod } from '../http/answer-error.ts';
+import type { HeldBodies } from '../http/held-bodies.ts';
+import { identityOf } from '../http/require-key.ts';
+import { receiveForm } from './receive-form.ts';
+import { sendContent } from './send-content.ts';
+
+/** Bytes of an upload that are in memory at most: two parts of an upload to S3, and what is on its way. */
+const uploadBytes = 20 * 1024 * 1024;
+
+/** Most characters of a file's name. */
+const longestName = 255;
+
+export interface FileRoutesParts {
+  files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'remove'>;
+  held: HeldBodies;
+  /** Whether the time to drain is over, and the process about to exit. */
+  isEnding: () => boolean;
+  /** Milliseconds for which a client may send, or read, nothing. */
+  bodyTimeoutMs: number;
+  store: {
+    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    assertIntact: () => void;
+  };
+}
+
+/**
+ * Adds the paths of files to a router, as a format shows them. They find the files of the key's owner alone; those of others are
+ * unknown. Mount it behind `requireKey`.
+ */
+export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts): void {
+  const { path } = shape;
+  const { files, bodyTimeoutMs: timeoutMs } = parts;
+  const owned = (response: Response): string => {
+    parts.store.assertIntact();
+    return senderOf(identityOf(response)).owner;
+  };
+  const find = async (request: Request, response: Response) => {
+    const shown = shownIdOf(request);
+    const id = fileIdOf(shown);
+    const file = id === undefined ? undefined : await files.find(owned(response), id);
+    if (!file) throw shape.notFound(shown);
+    return file;
+  };
+  router.post(path, async (request, response) => {
+    response.json(shape.show(await upload(request, response, owned(response), shape, parts)));
+  });
+  router.get(path, async (request, response) => {
+    response.json(await list(request, owned(response), shape, files));
+  });
+  router.all(path, wrongMethod('GET', 'HEAD', 'POST'));
+  router.get(`${path}/:id`, async (request, response) => {
+    response.json(shape.show(await find(request, response)));
+  });
+  router.delete(`${path}/:id`, async (request, response) => {
+    const { id } = await find(request, response);
+    if (!(await files.remove(owned(response), id))) throw shape.notFound(shape.shownId(id));
+    response.json(shape.removed(shape.shownId(id)));
+  });
+  router.all(`${path}/:id`, wrongMethod('GET', 'HEAD', 'DELETE'));
+  router.get(`${path}/:id/content`, async (request, response) => {
+    const file = await find(request, response);
+    await sendContent(request, response, {
+      file,
+      read: (range, signal) => files.read(file, range, signal),
+      timeoutMs,
+    });
+  });
+  router.all(`${path}/:id/content`, wrongMethod('GET', 'HEAD'));
+}
+
+async function upload(
+  request: Request,
+  response: Response,
+  owner: string,
+  shape: FormatFiles,
+  { files, held, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
+) {
+  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  const given = Number(request.headers['content-length']);
+  const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
+  const holding = held.open(identityOf(response).id);
+  const gone = new AbortController();
+  response.on('close', () => {
+    gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
+    holding.release();
+  });
+  holding.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
+  const { fields, file } = await receiveForm(request, {
+    timeoutMs,
+    keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),
+  });
+  if (!file) throw new RouterError('missing_parameter', "The form has no file in the field 'file'.", { param: 'file' });
+  const { kept, mimeType } = file;
+  try {
+    const described = shape.readUpload(fields);
+    return await kept.keep({ ...described, name: nameOf(file.name), mimeType });
+  } catch (error) {
+    await kept.discard();
+    throw error;
+  }
+}
+
+async function list(request: Request, owner: string, shape: FormatFiles, files: Pick<Files, 'list' | 'find'>) {
+  const query = shape.readList(request.query);
+  const { after, before, ids } = query;
+  if (ids) {
+    const known = await Promise.all(ids.map(async (shown) => files.find(owner, fileIdOf(shown) ?? '')));
+    return shape.list(
+      known.filter((file) => file !== undefined),
+      false,
+      query,
+    );
+  }
+  const place = { after: after && (fileIdOf(after) ?? after), before: before && (fileIdOf(before) ?? before) };
+  const page = await files.list(owner, { ...query, ...place });
+  if (!page) throw shape.notFound(after ?? before ?? '', after === undefined ? 'before_id' : 'after');
+  return shape.list(page.files, page.hasMore, query);
+}
+
+function shownIdOf({ params }: Request): string {
+  const { id } = params;
+  return typeof id === 'string' ? id : '';
+}
+
+/** A name without what would break lines in a terminal. */
+function nameOf(given: string): string {
+  const name = given.replaceAll(/\p{Cc}/gu, '').slice(0, longestName);
+  return name === '' ? 'unnamed' : name;
+}

@@ -1,0 +1,86 @@
+import type { Request, Response } from 'express';
+import { once } from 'node:events';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ShownFile } from '#shared/formats/format-files.ts';
+
+/** Bytes of a file from one position up to another, which is not included. */
+export interface ContentRange {
+  from: number;
+  to: number;
+}
+
+export interface ContentParts {
+  file: ShownFile;
+  /** Opens the content, or a range of it. */
+  read: (range: ContentRange, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
+  /** Milliseconds for which a client may read nothing. */
+  timeoutMs: number;
+}
+
+/**
+ * Sends the content of a file, or the range that the request asks for (RFC 9110, 14), at the pace of its client.
+ * @throws RouterError `range_not_satisfiable`, or what reading throws before the first byte; afterwards the connection is closed, so
+ * that the client sees that bytes are missing
+ */
+export async function sendContent(request: Request, response: Response, parts: ContentParts): Promise<void> {
+  const { file, read, timeoutMs } = parts;
+  const range = rangeOf(request.headers.range, file.bytes, response);
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const { from, to } = range ?? { from: 0, to: file.bytes };
+  const content = request.method === 'HEAD' ? undefined : await read({ from, to }, gone.signal);
+  response.writeHead(range ? 206 : 200, {
+    'content-type': file.mimeType,
+    'content-length': to - from,
+    'content-disposition': attachment(file.name),
+    'accept-ranges': 'bytes',
+    ...(range && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
+    // A browser must not show what somebody has uploaded as a page of the router.
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-store',
+  });
+  try {
+    for await (const piece of content ?? []) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) await drained(response, timeoutMs, gone.signal);
+    }
+    response.end();
+  } catch (error) {
+    response.destroy();
+    if (!gone.signal.aborted) throw error;
+  }
+}
+
+/** Waits until the client has read what was sent; a client that reads nothing is disconnected. */
+async function drained(response: Response, timeoutMs: number, gone: AbortSignal): Promise<void> {
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  try {
+    await once(response, 'drain', { signal: gone });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The range that a header asks for; undefined for all, also where it asks for several or is not understood. */
+function rangeOf(header: string | undefined, bytes: number, response: Response): ContentRange | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if (first === '' && last === '') return undefined;
+  const from = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1);
+  if (from < to) return { from, to };
+  if (first !== '' && last !== '' && Number(last) < from) return undefined;
+  response.setHeader('content-range', `bytes */${bytes}`);
+  throw new RouterError('range_not_satisfiable', `The file has ${bytes} bytes: there are none in this range.`);
+}
+
+/** Names the file for those who save it (RFC 6266). */
+function attachment(name: string): string {
+  const plain = name.replaceAll(/[^\w.-]/g, '_').slice(0, 100);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percent)}`;
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}

@@ -1,0 +1,27 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { FileParts, MarkedFile } from '../file-inputs.ts';
+import { openaiFiles } from '../openai/openai-files.ts';
+import { openaiPath } from '../openai/problem-error.ts';
+
+/** How chat requests name files: in parts of the type `file`. */
+export const chatFileParts: FileParts = {
+  fields: ['messages', 'content'],
+  idOf: ({ type, file }) =>
+    type === 'file' && isJsonObject(file) && typeof file['file_id'] === 'string' ? file['file_id'] : undefined,
+  withFile,
+  paramOf: openaiPath,
+  notFound: openaiFiles.notFound,
+};
+
+/** Engines that take images take no files, and those that take text take no text files: each kind becomes the part that most take. */
+function withFile(part: JsonObject, { kind, name, mimeType, data }: MarkedFile): JsonObject {
+  const { type: _type, file: _file, ...rest } = part;
+  switch (kind) {
+    case 'text':
+      return { ...rest, type: 'text', text: `${name}\n\n${data}` };
+    case 'image':
+      return { ...rest, type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
+    case 'pdf':
+      return { ...rest, type: 'file', file: { filename: name, file_data: `data:${mimeType};base64,${data}` } };
+  }
+}

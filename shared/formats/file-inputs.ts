@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { JsonText } from '#shared/core/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { FieldPath } from './validation/first-problem.ts';
+
+/** What a model can read of a file. */
+export type InputKind = 'image' | 'pdf' | 'text';
+
+/** A file that a request names by its id. */
+export interface InputFile {
+  name: string;
+  mimeType: string;
+  kind: InputKind;
+  /** Its content as it stands in a string of a JSON text: base64, or text with escapes. */
+  content: Uint8Array;
+}
+
+/** A file as a part of a request is made of it. `data` stands for its content. */
+export type MarkedFile = Omit<InputFile, 'content'> & { data: string };
+
+/** How the requests of a format name files. */
+export interface FileParts {
+  /** Names of the fields that lead to parts, at any depth. */
+  fields: readonly string[];
+  /** The id of the file that a part names; undefined for a part that names none. */
+  idOf: (part: JsonObject) => string | undefined;
+  /**
+   * The part with the file in place of its id.
+   * @throws RouterError `invalid_request` for a file of a kind that cannot stand there
+   */
+  withFile: (part: JsonObject, file: MarkedFile, param: string) => JsonObject;
+  /** A path as the format writes it in errors. */
+  paramOf: (path: FieldPath) => string;
+  /** The error for an id that the key's owner has not. */
+  notFound: (id: string, param: string) => RouterError;
+}
+
+/** A place where a request names a file. */
+export interface FileInput {
+  id: string;
+  /** Path of the part. */
+  param: string;
+}
+
+/** The files that a request names. */
+export interface FileInputs {
+  inputs: readonly FileInput[];
+  /** The text of the request with these files in place of their ids, which are the keys. Other ids stay. @throws as `withFile` does */
+  inline: (files: ReadonlyMap<string, InputFile>) => Buffer;
+  notFound: FileParts['notFound'];
+}
+
+/** Stands in every text that names a file. */
+const sign = Buffer.from('"file_id"');
+
+/** Finds the files that a request names; undefined for one that names none, as most do. */
+export function findFileInputs(
+  body: Buffer,
+  { value, write }: Pick<JsonText, 'value' | 'write'>,
+  parts: FileParts,
+): FileInputs | undefined {
+  if (!isJsonObject(value) || !body.includes(sign)) return undefined;
+  const inputs: FileInput[] = [];
+  replaceParts(value, [], parts, (part, id, param) => {
+    inputs.push({ id, param });
+    return part;
+  });
+  if (inputs.length === 0) return undefined;
+  return { inputs, inline: (files) => inline(value, files, { parts, write }), notFound: parts.notFound };
+}
+
+function inline(
+  request: JsonObject,
+  files: ReadonlyMap<string, InputFile>,
+  { parts, write }: { parts: FileParts; write: JsonText['write'] },
+): Buffer {
+  // Made when the text is here already, so that it cannot occur in it.
+  const mark = randomUUID();
+  const contents: Uint8Array[] = [];
+  const marked = replaceParts(request, [], parts, (part, id, param) => {
+    const file = files.get(id);
+    if (!file) return part;
+    const { content, ...facts } = file;
+    const made = parts.withFile(part, { ...facts, data: `${mark}:${contents.length};` }, param);
+    contents.push(content);
+    return made;
+  });
+  return fillIn(Buffer.concat(write(isJsonObject(marked) ? marked : request)), mark, contents);
+}
+
+/** Puts contents in the places of their marks. */
+function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {
+    const end = text.indexOf(';', at);
+    const content = contents[Number(text.toString('latin1', at + mark.length + 1, end))];
+    pieces.push(text.subarray(from, at), content ?? new Uint8Array());
+    from = end + 1;
+  }
+  return Buffer.concat([...pieces, text.subarray(from)]);
+}
+
+type ReplacePart = (part: JsonObject, id: string, param: string) => JsonObject;
+
+/** The same value with other parts; what has none is not copied. */
+function replaceParts(value: Json, path: FieldPath, parts: FileParts, replace: ReplacePart): Json {
+  if (Array.isArray(value)) {
+    const items = value.map((item, at) => replaceParts(item, [...path, at], parts, replace));
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  if (!isJsonObject(value)) return value;
+  const id = parts.idOf(value);
+  if (id !== undefined) return replace(value, id, parts.paramOf(path));
+  let copy: JsonObject | undefined;
+  for (const field of parts.fields) {
+    const inner = value[field];
+    if (typeof inner !== 'object' || inner === null) continue;
+    const replaced = replaceParts(inner, [...path, field], parts, replace);
+    if (replaced !== inner) copy = { ...(copy ?? value), [field]: replaced };
+  }
+  return copy ?? value;
+}

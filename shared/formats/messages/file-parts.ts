@@ -1,0 +1,31 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { FileParts, MarkedFile } from '../file-inputs.ts';
+import { messagesFiles } from './messages-files.ts';
+
+/** How messages requests name files: as the source of an image or a document. */
+export const messagesFileParts: FileParts = {
+  fields: ['messages', 'content', 'source', 'system'],
+  idOf: ({ type, source }) => {
+    if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined;
+    return source['type'] === 'file' && typeof source['file_id'] === 'string' ? source['file_id'] : undefined;
+  },
+  withFile,
+  paramOf: (path) => path.join('.'),
+  notFound: messagesFiles.notFound,
+};
+
+function withFile(block: JsonObject, { kind, name, mimeType, data }: MarkedFile, param: string): JsonObject {
+  const isImage = kind === 'image';
+  if (isImage !== (block['type'] === 'image')) {
+    const wanted = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';
+    throw new RouterError('invalid_request', `${param}.source: the file '${name}' is ${wanted}`, {
+      param: `${param}.source`,
+    });
+  }
+  if (isImage) return { ...block, source: { type: 'base64', media_type: mimeType, data } };
+  const title = typeof block['title'] === 'string' ? block['title'] : name;
+  const source =
+    kind === 'pdf' ? { type: 'base64', media_type: mimeType, data } : { type: 'text', media_type: 'text/plain', data };
+  return { ...block, title, source };
+}

@@ -1,0 +1,95 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
+
+/** The purpose of files, which this format does not ask for. */
+const purpose = 'user_data';
+
+/** Seconds that an upload may set as its life. */
+const leastSeconds = 3_600;
+const mostSeconds = 7_776_000;
+
+const defaultListed = 20;
+const mostListed = 1_000;
+
+/** Ids that one list may be asked for. */
+const mostIds = 100;
+
+/**
+ * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs have paged through lists in two ways: by `after_id` and
+ * `before_id`, and by `page` and `next_page`.
+ */
+export const messagesFiles: FormatFiles = {
+  path: '/files',
+  shownId,
+  readUpload,
+  readList,
+  show,
+  list: (files, hasMore, { before }) => {
+    const data = files.map(show);
+    const idAt = (at: number): string | null => data.at(at)?.id ?? null;
+    const next = hasMore && before === undefined ? idAt(-1) : null;
+    return { data, has_more: hasMore, first_id: idAt(0), last_id: idAt(-1), next_page: next };
+  },
+  removed: (id) => ({ id, type: 'file_deleted' }),
+  notFound: (id, param) => new RouterError('not_found', `File not found: ${id}`, { param }),
+};
+
+function shownId(id: string): string {
+  return `file_${id}`;
+}
+
+function show({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
+  return {
+    id: shownId(id),
+    type: 'file',
+    filename: name,
+    mime_type: mimeType,
+    size_bytes: bytes,
+    created_at: new Date(createdAt).toISOString(),
+    downloadable: true,
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
+  const given = fields.get('expires_in_seconds');
+  if (given === undefined) return { purpose };
+  const seconds = wholeNumber(given, leastSeconds, mostSeconds);
+  if (seconds === undefined)
+    throw wrong('expires_in_seconds', `Input should be a whole number between ${leastSeconds} and ${mostSeconds}`);
+  return { purpose, expiresAfterMs: seconds * 1_000 };
+}
+
+function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
+  const { limit, page } = query;
+  const after = oneId('after_id', query['after_id']) ?? oneId('page', page);
+  const before = oneId('before_id', query['before_id']);
+  if (after !== undefined && before !== undefined)
+    throw wrong('before_id', 'cannot be used together with after_id or page');
+  const most = limit === undefined ? defaultListed : wholeNumber(limit, 1, mostListed);
+  if (most === undefined) throw wrong('limit', `Input should be a whole number between 1 and ${mostListed}`);
+  return { newestFirst: true, after, before, limit: most, ids: idsOf(query['ids[]'] ?? query['ids']) };
+}
+
+function idsOf(given: unknown): string[] | undefined {
+  if (given === undefined) return undefined;
+  const list = typeof given === 'string' ? given.split(',') : Array.isArray(given) ? given.map(String) : undefined;
+  if (!list) throw wrong('ids', 'Input should be a valid list');
+  const ids = [...new Set(list)];
+  if (ids.length > mostIds) throw wrong('ids', `List should have at most ${mostIds} items`);
+  return ids;
+}
+
+function oneId(param: string, given: unknown): string | undefined {
+  if (given === undefined || typeof given === 'string') return given;
+  throw wrong(param, 'Input should be a valid string');
+}
+
+function wholeNumber(given: unknown, least: number, most: number): number | undefined {
+  const number = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : NaN;
+  return number >= least && number <= most ? number : undefined;
+}
+
+function wrong(param: string, problem: string): RouterError {
+  return new RouterError('invalid_request', `${param}: ${problem}`, { param });
+}

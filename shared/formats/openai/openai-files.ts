@@ -1,0 +1,84 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
+
+/** What a file may be uploaded for (OpenAI API reference, "Upload file"). */
+const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
+
+const dayMs = 24 * 3_600_000;
+
+/** Milliseconds after which a file for a batch expires, unless its upload says otherwise. */
+const batchLifeMs = 30 * dayMs;
+
+/** Seconds that an upload may set. */
+const leastSeconds = 3_600;
+const mostSeconds = 2_592_000;
+
+const mostListed = 10_000;
+
+/** The files of OpenAI's API (OpenAI API reference, "Files"). */
+export const openaiFiles: FormatFiles = {
+  path: '/files',
+  shownId,
+  readUpload,
+  readList,
+  show,
+  list: (files, hasMore) => {
+    const data = files.map(show);
+    const idAt = (at: number): string | null => data.at(at)?.id ?? null;
+    return { object: 'list', data, first_id: idAt(0), last_id: idAt(-1), has_more: hasMore };
+  },
+  removed: (id) => ({ id, object: 'file', deleted: true }),
+  notFound: (id, param = 'id') => new RouterError('not_found', `No such File object: ${id}`, { param }),
+};
+
+function shownId(id: string): string {
+  return `file-${id}`;
+}
+
+function show({ id, purpose, name, bytes, createdAt, expiresAt }: ShownFile) {
+  return {
+    id: shownId(id),
+    object: 'file',
+    bytes,
+    created_at: Math.floor(createdAt / 1_000),
+    expires_at: expiresAt === undefined ? null : Math.floor(expiresAt / 1_000),
+    filename: name,
+    purpose,
+    status: 'processed',
+    status_details: null,
+  };
+}
+
+function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
+  const purpose = fields.get('purpose');
+  if (purpose === undefined || purpose === '')
+    throw new RouterError('missing_parameter', "Missing required parameter: 'purpose'.", { param: 'purpose' });
+  if (!purposes.includes(purpose)) throw wrong('purpose', `must be one of ${purposes.join(', ')}`);
+  const anchor = fields.get('expires_after[anchor]');
+  const given = fields.get('expires_after[seconds]');
+  if (anchor === undefined && given === undefined)
+    return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifeMs : undefined };
+  if (anchor !== 'created_at') throw wrong('expires_after[anchor]', "must be 'created_at'");
+  const seconds = wholeNumber(given, leastSeconds, mostSeconds);
+  if (seconds === undefined)
+    throw wrong('expires_after[seconds]', `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
+  return { purpose, expiresAfterMs: seconds * 1_000 };
+}
+
+function readList({ purpose, order = 'desc', after, limit }: Readonly<Record<string, unknown>>): FileListQuery {
+  if (order !== 'asc' && order !== 'desc') throw wrong('order', "must be 'asc' or 'desc'");
+  if (after !== undefined && typeof after !== 'string') throw wrong('after', 'must be one id');
+  if (purpose !== undefined && typeof purpose !== 'string') throw wrong('purpose', 'must be one purpose');
+  const most = limit === undefined ? mostListed : wholeNumber(limit, 1, mostListed);
+  if (most === undefined) throw wrong('limit', `must be a whole number from 1 to ${mostListed}`);
+  return { newestFirst: order === 'desc', after, purpose, limit: most };
+}
+
+function wholeNumber(given: unknown, least: number, most: number): number | undefined {
+  const number = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : NaN;
+  return number >= least && number <= most ? number : undefined;
+}
+
+function wrong(param: string, problem: string): RouterError {
+  return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
+}

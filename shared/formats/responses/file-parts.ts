@@ -1,0 +1,27 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { FileParts, MarkedFile } from '../file-inputs.ts';
+import { openaiFiles } from '../openai/openai-files.ts';
+import { openaiPath } from '../openai/problem-error.ts';
+
+/** How Responses requests name files: in the parts `input_file` and `input_image`. */
+export const responsesFileParts: FileParts = {
+  fields: ['input', 'content', 'output'],
+  idOf: ({ type, file_id: id }) =>
+    (type === 'input_file' || type === 'input_image') && typeof id === 'string' ? id : undefined,
+  withFile,
+  paramOf: openaiPath,
+  notFound: openaiFiles.notFound,
+};
+
+function withFile(part: JsonObject, { kind, name, mimeType, data }: MarkedFile, param: string): JsonObject {
+  const { type, file_id: _id, filename: _name, ...rest } = part;
+  if (kind === 'image') return { ...rest, type: 'input_image', image_url: `data:${mimeType};base64,${data}` };
+  if (type === 'input_image')
+    throw new RouterError('invalid_request', `Invalid '${param}.file_id': the file '${name}' is no image.`, {
+      param: `${param}.file_id`,
+    });
+  // Most upstreams take no text files, and all take text.
+  if (kind === 'text') return { ...rest, type: 'input_text', text: `${name}\n\n${data}` };
+  return { ...rest, type: 'input_file', filename: name, file_data: `data:${mimeType};base64,${data}` };
+}

@@ -1,0 +1,71 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { fileIdOf } from '#shared/files/file-id.ts';
+import type { Files } from '#shared/files/files.ts';
+import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
+import type { InputFile } from '#shared/formats/file-inputs.ts';
+import { readInput } from './read-input.ts';
+
+/** The files that requests may name, and what may be made of them. */
+export interface InputFiles {
+  files: Pick<Files, 'find' | 'read'>;
+  /** Bytes of a request with its files. */
+  maxBytes: number;
+  store: {
+    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    assertIntact: () => void;
+  };
+}
+
+export interface InlineOptions {
+  format: Pick<ClientFormat, 'read'>;
+  operation: ClientRoute['operation'];
+  /** Whose files the request may name. */
+  owner: string;
+  /** Called with the bytes that the request takes in addition, before they are read. What it throws ends the request. */
+  onBytes: (bytes: number) => void;
+}
+
+/**
+ * Puts files in place of their ids in a request. Ids that are not of this router stay: an upstream of the same format may know them.
+ * @returns the same request if it names no file of this router
+ * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read
+ * there, `store_unavailable`, or as `read` of the format does
+ */
+export async function inlineFiles(
+  { files, maxBytes, store }: InputFiles,
+  request: ClientRequest,
+  { format, operation, owner, onBytes }: InlineOptions,
+): Promise<ClientRequest> {
+  const named = (request.files?.inputs ?? []).filter(({ id }) => fileIdOf(id) !== undefined);
+  if (!request.files || named.length === 0) return request;
+  store.assertIntact();
+  const contents = new Map<string, InputFile>();
+  let left = maxBytes - request.withDefaults({}).length;
+  for (const { id, param } of named) {
+    const known = contents.get(id);
+    if (known) {
+      left = take(left, known.content.length, onBytes);
+      continue;
+    }
+    const file = await files.find(owner, fileIdOf(id) ?? '');
+    if (!file) throw request.files.notFound(id, param);
+    // Before it is read: its base64, or its text.
+    const expected = Math.ceil((file.bytes * 4) / 3);
+    left = take(left, expected, onBytes);
+    contents.set(id, await readInput(files, file, { param, left: left + expected }));
+  }
+  const body = request.files.inline(contents);
+  if (body.length > maxBytes) throw tooLarge();
+  return format.read(body, operation);
+}
+
+/** @returns bytes that are left then */
+function take(left: number, bytes: number, onBytes: (bytes: number) => void): number {
+  if (bytes > left) throw tooLarge();
+  onBytes(bytes);
+  return left - bytes;
+}
+
+function tooLarge(): RouterError {
+  return new RouterError('body_too_large', 'The request is too large with the files that it names.');
+}

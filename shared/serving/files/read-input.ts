@@ -1,0 +1,68 @@
+import type { FileRecord } from '#shared/accounts/files/file-records.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { inChunks } from '#shared/core/in-chunks.ts';
+import type { Files } from '#shared/files/files.ts';
+import type { InputFile, InputKind } from '#shared/formats/file-inputs.ts';
+
+const images: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Types of texts whose names do not begin with `text/`. */
+const texts: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/jsonl',
+  'application/xml',
+  'application/yaml',
+  'application/x-yaml',
+  'application/javascript',
+]);
+
+/** Bytes that are encoded at once: each but the last has whole groups of three, so that base64 has no padding between them. */
+const pieceBytes = 192 * 1024;
+
+/**
+ * Reads a file as the input of a request.
+ * @param place where the request names it, and characters that are left for it
+ * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or as `Files.read` does
+ */
+export async function readInput(
+  files: Pick<Files, 'read'>,
+  file: FileRecord,
+  { param, left }: { param: string; left: number },
+): Promise<InputFile> {
+  const { name, mimeType } = file;
+  const kind = kindOf(mimeType);
+  if (kind === undefined)
+    throw new RouterError(
+      'invalid_request',
+      `The file '${name}' of the type ${mimeType} cannot be an input: it must be a PDF, a text, or an image (PNG, JPEG, GIF, WebP).`,
+      { param },
+    );
+  const encode = kind === 'text' ? escapedText() : base64;
+  const content: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of inChunks(await files.read(file), pieceBytes)) {
+    const encoded = encode(piece);
+    bytes += encoded.length;
+    // Text may be longer with its escapes.
+    if (kind === 'text' && bytes > left)
+      throw new RouterError('body_too_large', 'The request is too large with the files that it names.', { param });
+    content.push(encoded);
+  }
+  return { name, mimeType, kind, content: Buffer.concat(content) };
+}
+
+function kindOf(mimeType: string): InputKind | undefined {
+  if (images.has(mimeType)) return 'image';
+  if (mimeType === 'application/pdf') return 'pdf';
+  return mimeType.startsWith('text/') || texts.has(mimeType) ? 'text' : undefined;
+}
+
+function base64(piece: Uint8Array): Buffer {
+  return Buffer.from(Buffer.from(piece).toString('base64'), 'latin1');
+}
+
+/** UTF-8 as it stands in a string of a JSON text. A character may begin in one piece and end in the next. */
+function escapedText(): (piece: Uint8Array) => Buffer {
+  const decoder = new TextDecoder();
+  return (piece) => Buffer.from(JSON.stringify(decoder.decode(piece, { stream: true })).slice(1, -1));
+}

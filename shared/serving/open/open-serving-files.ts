@@ -1,0 +1,43 @@
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import type { RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
+import { FileSweep } from '#shared/files/file-sweep.ts';
+import type { Files } from '#shared/files/files.ts';
+import { openFiles } from '#shared/files/open-files.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import type { ServingConfig } from './serving-settings.ts';
+
+export interface OpenServingFilesOptions {
+  config: ServingConfig;
+  /** What servers call its connections. */
+  name: string;
+  log: Logger;
+  releases: Releases;
+}
+
+/** Opens the files of the cluster for a process, which sweeps them from then on. @throws as `connectBroker` does */
+export async function openServingFiles(
+  { config, name, log, releases }: OpenServingFilesOptions,
+  { redis }: RedisConnection,
+  report: ReportUnreadable,
+): Promise<Files> {
+  const { RTR_PREFIX: prefix } = config;
+  // A file may have hundreds of megabytes: jobs must not wait for it.
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
+  releases.add('broker for files', () => broker.close());
+  const files = openFiles({
+    settings: config,
+    prefix,
+    openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),
+    openObjects: (maxBytes) => new JetStreamObjects(broker, { maxBytes, log }),
+    secrets: config.SEAL_SECRET,
+    log,
+  });
+  const sweep = new FileSweep(files, log);
+  releases.add('file sweep', () => sweep.close());
+  return files;
+}

@@ -1,0 +1,569 @@
+import { randomBytes } from 'node:crypto';
+import Anthropic, { toFile as anthropicFile } from '@anthropic-ai/sdk';
+import OldAnthropic from 'anthropic-sdk-0';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
+import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+
+const mebibyte = 1024 * 1024;
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(300_000)]);
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(5_000)]);
+
+let cluster: Cluster;
+let upstream: MessagesUpstream;
+let otherUrl: string;
+/** The same client at each of two ingress nodes. */
+let here: OpenAI;
+let there: OpenAI;
+let messages: Anthropic;
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    workers: 0,
+    engineUrl: 'http://127.0.0.1:9',
+    ingress: {
+      // The least that a stream of files may have.
+      FILES_MAX_BYTES: String(64 * mebibyte),
+      FILES_OWNER_BYTES: String(20 * mebibyte),
+      FILE_MAX_BYTES: String(8 * mebibyte),
+      FILE_MAX_LINES: '100',
+      MAX_BODY_BYTES: String(4 * mebibyte),
+      BODY_TIMEOUT_MS: '2000',
+      SEAL_SECRET: randomBytes(32).toString('hex'),
+    },
+  });
+  upstream = await startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]);
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_FORMAT: 'messages',
+    PROVIDER_URL: `${upstream.url}/v1`,
+    PROVIDER_KEY: 'k',
+  });
+  ({ url: otherUrl } = await cluster.addIngress());
+  here = openaiAt(cluster.url);
+  there = openaiAt(otherUrl, '');
+  messages = anthropicAt(otherUrl);
+});
+afterAll(async () => {
+  await cluster.stop();
+  await upstream.stop();
+});
+
+function openaiAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {
+  return new OpenAI({ baseURL: `${url}/api/openai${prefix}`, apiKey, maxRetries: 0 });
+}
+
+function anthropicAt(url: string, apiKey = cluster.key): Anthropic {
+  return new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey, maxRetries: 0 });
+}
+
+/** A client of an owner who has no files yet. */
+async function newOwner(): Promise<{ raw: string; openai: OpenAI; anthropic: Anthropic }> {
+  const { raw } = await cluster.addKey({});
+  return { raw, openai: openaiAt(cluster.url, '/v1', raw), anthropic: anthropicAt(cluster.url, raw) };
+}
+
+async function refusal(asked: Promise<unknown>): Promise<object> {
+  const error: unknown = await asked.catch((thrown: unknown) => thrown);
+  if (error instanceof OpenAI.APIError) {
+    const { status, code, param, message } = error;
+    return { status, code, param, message };
+  }
+  if (error instanceof Anthropic.APIError) {
+    const { status, error: body } = error;
+    return { status, ...(body as { error: object }).error };
+  }
+  throw new Error('it was not refused', { cause: error });
+}
+
+const post = (path: string, init: RequestInit): Promise<Response> =>
+  fetch(`${cluster.url}${path}`, {
+    method: 'POST',
+    ...init,
+    headers: { authorization: `Bearer ${cluster.key}`, ...(init.headers as Record<string, string>) },
+  });
+
+/** The blocks of the last message that the upstream was sent. */
+function lastBlocks(): JsonObject[] {
+  const content = upstream.calls.at(-1)?.body.messages.at(-1)?.content;
+  return Array.isArray(content) ? content : [];
+}
+
+describe('the files of the chat format', () => {
+  it('are uploaded at one ingress, and shown, read and removed at another', async () => {
+    const bytes = randomBytes(6 * mebibyte);
+    const file = await here.files.create({ file: await toFile(bytes, 'données (1).bin'), purpose: 'user_data' });
+    expect(file).toMatchObject({
+      id: expect.stringMatching(/^file-rtr[0-9a-f]{24}$/) as string,
+      object: 'file',
+      bytes: bytes.length,
+      created_at: expect.closeTo(Date.now() / 1000, -1) as number,
+      expires_at: null,
+      filename: 'données (1).bin',
+      purpose: 'user_data',
+      status: 'processed',
+      status_details: null,
+    });
+    expect(await there.files.retrieve(file.id)).toEqual(file);
+    expect(await here.files.waitForProcessing(file.id)).toEqual(file);
+    const content = await there.files.content(file.id);
+    expect(Buffer.from(await content.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(content.headers.get('content-disposition')).toContain("filename*=UTF-8''donn%C3%A9es%20%281%29.bin");
+    expect(await there.files.delete(file.id)).toEqual({ id: file.id, object: 'file', deleted: true });
+    const unknown = { status: 404, code: 'not_found', param: 'id', message: `404 No such File object: ${file.id}` };
+    expect(await refusal(here.files.retrieve(file.id))).toEqual(unknown);
+    expect(await refusal(here.files.content(file.id))).toEqual(unknown);
+    expect(await refusal(here.files.delete(file.id))).toEqual(unknown);
+  });
+
+  it('belong to their owner alone', async () => {
+    const { openai, anthropic } = await newOwner();
+    const file = await here.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+    expect(await refusal(openai.files.retrieve(file.id))).toMatchObject({ status: 404 });
+    expect(await refusal(openai.files.delete(file.id))).toMatchObject({ status: 404 });
+    expect((await openai.files.list()).data).toEqual([]);
+    expect(await refusal(anthropic.beta.files.retrieveMetadata(file.id.replace('-', '_')))).toMatchObject({
+      status: 404,
+    });
+    expect((await there.files.retrieve(file.id)).id).toBe(file.id);
+  });
+
+  it('are listed in both orders, by purpose and page by page', async () => {
+    const { openai } = await newOwner();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      const file = await toFile(Buffer.from('{}\n'), `${at}.jsonl`);
+      ids.push((await openai.files.create({ purpose: at === 2 ? 'assistants' : 'batch', file })).id);
+    }
+    const listed = async (query: object): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const { id } of openai.files.list(query)) found.push(id);
+      return found;
+    };
+    expect(await listed({ limit: 2 })).toEqual(ids.toReversed());
+    expect(await listed({ order: 'asc', limit: 3 })).toEqual(ids);
+    expect(await listed({ purpose: 'assistants' })).toEqual([ids[2]]);
+    const first = await openai.files.list({ limit: 2, purpose: 'batch' });
+    expect(first).toMatchObject({ has_more: true });
+    for (const query of [{ limit: 0 }, { limit: 10_001 }, { order: 'up' as 'asc' }])
+      expect(await refusal(openai.files.list(query))).toMatchObject({ status: 400 });
+    expect(await refusal(openai.files.list({ after: 'file-unknown' }))).toMatchObject({ status: 404 });
+  });
+
+  it('expire as their upload says, and those for a batch after 30 days', async () => {
+    const file = (name: string) => toFile(Buffer.from('{}'), name);
+    const create = async (fields: object): Promise<number | undefined> => {
+      const made = await here.files.create({ purpose: 'user_data', file: await file('a.json'), ...fields });
+      return made.expires_at && made.expires_at - made.created_at;
+    };
+    expect(await create({ expires_after: { anchor: 'created_at', seconds: 3_600 } })).toBe(3_600);
+    expect(await create({ purpose: 'batch' })).toBe(30 * 86_400);
+    const wrong: [object, string][] = [
+      [{ expires_after: { anchor: 'created_at', seconds: 5 } }, 'expires_after[seconds]'],
+      [{ expires_after: { anchor: 'now', seconds: 3_600 } }, 'expires_after[anchor]'],
+      [{ purpose: 'nonsense' }, 'purpose'],
+    ];
+    for (const [fields, param] of wrong) expect(await refusal(create(fields))).toMatchObject({ status: 400, param });
+  });
+
+  it('have ranges', async () => {
+    const bytes = randomBytes(500_000);
+    const { id } = await here.files.create({ file: await toFile(bytes, 'a.bin'), purpose: 'user_data' });
+    const read = (range: string, method = 'GET'): Promise<Response> =>
+      fetch(`${otherUrl}/api/openai/v1/files/${id}/content`, {
+        method,
+        headers: { authorization: `Bearer ${cluster.key}`, range },
+      });
+    for (const [range, from, to] of [
+      ['bytes=0-0', 0, 1],
+      ['bytes=262143-262145', 262_143, 262_146],
+      ['bytes=499990-', 499_990, 500_000],
+      ['bytes=-7', 499_993, 500_000],
+      ['bytes=100-9999999', 100, 500_000],
+    ] as const) {
+      const answer = await read(range);
+      expect(answer.status, range).toBe(206);
+      expect(answer.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/500000`);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(from, to)), range).toBe(true);
+    }
+    for (const whole of ['bytes=0-1,5-6', 'lines=1-2', 'bytes=9-3', 'bytes=-'])
+      expect((await read(whole)).status, whole).toBe(200);
+    const beyond = await read('bytes=500000-');
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */500000']);
+    const head = await read('', 'HEAD');
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '500000']);
+  });
+});
+
+describe('the files of the messages format', () => {
+  it('are uploaded, shown, read and removed', async () => {
+    const file = await messages.beta.files.upload({
+      file: await anthropicFile(pdf, 'report.pdf', { type: 'application/pdf' }),
+      betas: ['files-api-2025-04-14'],
+    });
+    expect(file).toMatchObject({
+      id: expect.stringMatching(/^file_rtr[0-9a-f]{24}$/) as string,
+      type: 'file',
+      filename: 'report.pdf',
+      mime_type: 'application/pdf',
+      size_bytes: pdf.length,
+      downloadable: true,
+      expires_at: null,
+    });
+    expect(Math.abs(Date.parse(file.created_at) - Date.now())).toBeLessThan(10_000);
+    expect(await messages.beta.files.retrieveMetadata(file.id)).toMatchObject({ id: file.id, size_bytes: pdf.length });
+    const content = await messages.beta.files.download(file.id);
+    expect(Buffer.from(await content.arrayBuffer()).equals(pdf)).toBe(true);
+    expect(await messages.beta.files.delete(file.id)).toEqual({ id: file.id, type: 'file_deleted' });
+    const unknown = { status: 404, type: 'not_found_error', message: `File not found: ${file.id}` };
+    expect(await refusal(messages.beta.files.retrieveMetadata(file.id))).toEqual(unknown);
+    const soon = await messages.beta.files.upload({
+      file: await anthropicFile(png, 'a.png'),
+      expires_in_seconds: 7_200,
+    });
+    expect(Date.parse(soon.expires_at ?? '') - Date.parse(soon.created_at)).toBe(7_200_000);
+  });
+
+  it('are listed by the pages of every SDK, and by ids', async () => {
+    const { raw, anthropic } = await newOwner();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1)
+      ids.push((await anthropic.beta.files.upload({ file: await anthropicFile(Buffer.from('x'), `${at}.txt`) })).id);
+    const older = new OldAnthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: raw, maxRetries: 0 });
+    for (const client of [anthropic, older]) {
+      const found: string[] = [];
+      for await (const { id } of client.beta.files.list({ limit: 2 })) found.push(id);
+      expect(found).toEqual(ids.toReversed());
+    }
+    const some = await anthropic.beta.files.list({ ids: [ids[1] ?? '', 'file_unknown', ids[3] ?? ''] });
+    expect(some.data.map(({ id }) => id)).toEqual([ids[1], ids[3]]);
+    const page = async (query: string): Promise<unknown> => {
+      const answer = await fetch(`${cluster.url}/api/anthropic/v1/files?${query}`, { headers: { 'x-api-key': raw } });
+      const { data, ...rest } = (await answer.json()) as { data: { id: string }[] };
+      return { ids: data.map(({ id }) => id), ...rest };
+    };
+    const [first, , third, , fifth] = ids;
+    expect(await page(`limit=2&before_id=${first}`)).toEqual({
+      ids: [third, ids[1]],
+      has_more: true,
+      first_id: third,
+      last_id: ids[1],
+      next_page: null,
+    });
+    expect(await page(`limit=3&after_id=${fifth}`)).toMatchObject({ ids: [ids[3], third, ids[1]], has_more: true });
+  });
+
+  it('are those of the chat format, each shown in its own way', async () => {
+    const file = await here.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+    const shown = await messages.beta.files.retrieveMetadata(file.id.replace('file-', 'file_'));
+    expect(shown).toMatchObject({ filename: 'a.png', mime_type: 'image/png', size_bytes: png.length });
+  });
+});
+
+describe('an upload', () => {
+  it('that is too large, or has too many lines, is refused in the format of the client, and leaves nothing', async () => {
+    const { openai, anthropic } = await newOwner();
+    const large = await toFile(randomBytes(8 * mebibyte + 1), 'a.bin');
+    expect(await refusal(openai.files.create({ file: large, purpose: 'user_data' }))).toMatchObject({
+      status: 413,
+      code: 'request_too_large',
+    });
+    const file = await anthropicFile(randomBytes(8 * mebibyte + 1), 'a.bin');
+    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
+      status: 413,
+      type: 'request_too_large',
+    });
+    const lines = await toFile(Buffer.from('{}\n'.repeat(101)), 'a.jsonl');
+    expect(await refusal(openai.files.create({ file: lines, purpose: 'batch' }))).toMatchObject({
+      status: 400,
+      message: '400 The file has 101 lines: a batch may have 100.',
+    });
+    expect((await openai.files.list()).data).toEqual([]);
+    // All that was reserved is there again.
+    for (let at = 0; at < 2; at += 1)
+      await openai.files.create({ file: await toFile(randomBytes(8 * mebibyte), 'b.bin'), purpose: 'user_data' });
+  });
+
+  it('beyond the quota of its owner is refused, whatever its order and however many come at once', async () => {
+    const { openai, anthropic } = await newOwner();
+    const create = async (): Promise<string> =>
+      (await openai.files.create({ file: await toFile(randomBytes(3 * mebibyte), 'a.bin'), purpose: 'user_data' })).id;
+    const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
+    const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    expect(made.length).toBeGreaterThan(2);
+    expect(made.length).toBeLessThanOrEqual(6);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ status: 403, code: 'storage_quota_exceeded' });
+    for (let left = made.length; left < 6; left += 1) await create();
+    expect(await refusal(create())).toMatchObject({ status: 403 });
+    const file = await anthropicFile(randomBytes(3 * mebibyte), 'a.bin');
+    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
+      status: 403,
+      type: 'permission_error',
+    });
+    await openai.files.delete(made[0] ?? '');
+    await create();
+  });
+
+  it('that is cut off leaves nothing, and what it has reserved is free', async () => {
+    const { raw, openai } = await newOwner();
+    for (let at = 0; at < 3; at += 1) {
+      const { socket } = await openRaw(cluster.url);
+      const length = 8 * mebibyte;
+      const head = [
+        'POST /api/openai/v1/files HTTP/1.1',
+        'host: router',
+        `authorization: Bearer ${raw}`,
+        'content-type: multipart/form-data; boundary=b',
+        `content-length: ${length}`,
+      ];
+      socket.write(`${head.join('\r\n')}\r\n\r\n`);
+      socket.write('--b\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
+      await new Promise((resolve) => socket.write(randomBytes(3 * mebibyte), resolve));
+      socket.destroy();
+    }
+    await until(async () => {
+      const whole = await toFile(randomBytes(8 * mebibyte), 'b.bin');
+      const { id } = await openai.files.create({ file: whole, purpose: 'user_data' });
+      const listed = (await openai.files.list()).data.map((file) => file.id);
+      return listed.includes(id) && listed.length === 2;
+    });
+    expect(cluster.ingress.lines.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
+  it('that stalls is refused in time', async () => {
+    const { socket, text, closed } = await openRaw(cluster.url);
+    const head = [
+      'POST /api/openai/v1/files HTTP/1.1',
+      'host: router',
+      `authorization: Bearer ${cluster.key}`,
+      'content-type: multipart/form-data; boundary=b',
+      'content-length: 5000',
+    ];
+    socket.write(
+      `${head.join('\r\n')}\r\n\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc`,
+    );
+    await closed;
+    expect(readRawAnswer(text())).toMatchObject({ status: 408 });
+  });
+
+  it.each<[string, RequestInit, { status: number; error: object }]>([
+    [
+      'without a form',
+      { body: '{}', headers: { 'content-type': 'application/json' } },
+      { status: 400, error: { code: 'invalid_type' } },
+    ],
+    [
+      'of a form that does not end',
+      {
+        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc',
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      },
+      { status: 400, error: { code: 'invalid_type' } },
+    ],
+    [
+      'without a file',
+      {
+        body: '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n',
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      },
+      { status: 400, error: { code: 'missing_required_parameter', param: 'file' } },
+    ],
+    [
+      'without a purpose',
+      {
+        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc\r\n--b--\r\n',
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      },
+      { status: 400, error: { code: 'missing_required_parameter', param: 'purpose' } },
+    ],
+    [
+      'that is compressed',
+      { body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' } },
+      { status: 415, error: { code: 'unsupported_encoding' } },
+    ],
+  ])('%s is refused with the reason', async (_, init, { status, error }) => {
+    const answer = await post('/api/openai/v1/files', init);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ error });
+  });
+
+  it('has the file before or behind the purpose', async () => {
+    const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="../a/b.txt"\r\n\r\nabc\r\n';
+    const purpose = '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n';
+    for (const body of [`${file}${purpose}--b--\r\n`, `${purpose}${file}--b--\r\n`]) {
+      const answer = await post('/api/openai/v1/files', {
+        body,
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      });
+      expect(await answer.json()).toMatchObject({ filename: 'b.txt', bytes: 3, purpose: 'user_data' });
+    }
+  });
+
+  it('is refused by another method, and without a key', async () => {
+    const wrong = await fetch(`${cluster.url}/api/openai/v1/files`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${cluster.key}` },
+    });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+    expect((await fetch(`${cluster.url}/api/anthropic/v1/files`)).status).toBe(401);
+  });
+});
+
+describe('a request that names files', () => {
+  const text = 'A "quoted" line,\nand anöther — 🙂.';
+
+  async function uploads() {
+    const user = { purpose: 'user_data' } as const;
+    const [document, image, note] = await Promise.all([
+      here.files.create({ ...user, file: await toFile(pdf, 'report.pdf') }),
+      here.files.create({ ...user, file: await toFile(png, 'image.png') }),
+      here.files.create({ ...user, file: await toFile(Buffer.from(text), 'note.txt') }),
+    ]);
+    return { document: document.id, image: image.id, note: note.id };
+  }
+
+  const documentBlock = {
+    type: 'document',
+    source: { type: 'base64', media_type: 'application/pdf', data: pdf.toString('base64') },
+  };
+  const imageBlock = {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') },
+  };
+
+  it('has them as inputs in the chat format', async () => {
+    const { document, image, note } = await uploads();
+    const content = [
+      { type: 'text' as const, text: 'Read these.' },
+      ...[document, image, note, image].map((id) => ({ type: 'file' as const, file: { file_id: id } })),
+    ];
+    const answer = await there.chat.completions.create({ model: 'reader', messages: [{ role: 'user', content }] });
+    expect(answer.choices[0]?.message.content).toBe('I have read it.');
+    const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
+    expect(lastBlocks()).toMatchObject([{ type: 'text' }, documentBlock, imageBlock, noteBlock, imageBlock]);
+  });
+
+  it('has them as inputs in the Responses format, also in what it continues', async () => {
+    const { document, image, note } = await uploads();
+    const content = [
+      { type: 'input_file' as const, file_id: document },
+      { type: 'input_image' as const, file_id: image, detail: 'auto' as const },
+      { type: 'input_file' as const, file_id: note },
+    ];
+    const first = await here.responses.create({ model: 'reader', input: [{ role: 'user', content }] });
+    const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
+    expect(lastBlocks()).toMatchObject([documentBlock, imageBlock, noteBlock]);
+    // What is stored has the ids.
+    const items = await there.responses.inputItems.list(first.id);
+    expect(items.data[0]).toMatchObject({ content: [{ file_id: document }, { file_id: image }, { file_id: note }] });
+    await there.responses.create({ model: 'reader', input: 'And?', previous_response_id: first.id });
+    expect(upstream.calls.at(-1)?.body.messages[0]?.content).toMatchObject([documentBlock, imageBlock, noteBlock]);
+  });
+
+  it('has them as inputs in the messages format', async () => {
+    const ids = await uploads();
+    const [document, image, note] = [ids.document, ids.image, ids.note].map((id) => ({
+      type: 'file' as const,
+      file_id: id.replace('file-', 'file_'),
+    }));
+    if (!document || !image || !note) throw new Error('an upload is missing');
+    await messages.beta.messages.create({
+      model: 'reader',
+      max_tokens: 10,
+      betas: ['files-api-2025-04-14'],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: document, title: 'The report', citations: { enabled: true } },
+            { type: 'image', source: image },
+            { type: 'document', source: note },
+          ],
+        },
+      ],
+    });
+    expect(lastBlocks()).toMatchObject([
+      { ...documentBlock, title: 'The report', citations: { enabled: true } },
+      imageBlock,
+      { type: 'document', title: 'note.txt', source: { type: 'text', media_type: 'text/plain', data: text } },
+    ]);
+  });
+
+  it('is refused in its format for a file that is unknown, of another owner, or nothing that can stand there', async () => {
+    const { document, image } = await uploads();
+    const { openai, anthropic } = await newOwner();
+    const binary = await here.files.create({ file: await toFile(randomBytes(10), 'a.bin'), purpose: 'user_data' });
+    const chat = (client: OpenAI, id: string) =>
+      client.chat.completions.create({
+        model: 'reader',
+        messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: id } }] }],
+      });
+    const unknown = `file-rtr${'0'.repeat(24)}`;
+    const calls = upstream.calls.length;
+    for (const [client, id] of [
+      [here, unknown],
+      [openai, document],
+    ] as const)
+      expect(await refusal(chat(client, id))).toEqual({
+        status: 404,
+        code: 'not_found',
+        param: 'messages[0].content[0]',
+        message: `404 No such File object: ${id}`,
+      });
+    expect(await refusal(chat(here, binary.id))).toMatchObject({ status: 400, param: 'messages[0].content[0]' });
+    const notAnImage = here.responses.create({
+      model: 'reader',
+      input: [{ role: 'user', content: [{ type: 'input_image', file_id: document, detail: 'auto' }] }],
+    });
+    expect(await refusal(notAnImage)).toMatchObject({ status: 400, param: 'input[0].content[0].file_id' });
+    const ask = (client: Anthropic, source: string) =>
+      client.beta.messages.create({
+        model: 'reader',
+        max_tokens: 10,
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'document', source: { type: 'file', file_id: source.replace('-', '_') } }],
+          },
+        ],
+      });
+    expect(await refusal(ask(anthropic, document))).toMatchObject({ status: 404, type: 'not_found_error' });
+    expect(await refusal(ask(messages, image))).toMatchObject({
+      status: 400,
+      message:
+        "messages.0.content.0.source: the file 'image.png' is an image, which belongs in a block of the type 'image'",
+    });
+    expect(upstream.calls.length).toBe(calls);
+  });
+
+  it('is refused when it is too large with them', async () => {
+    const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(2 * mebibyte)]);
+    const { id } = await here.files.create({ file: await toFile(bytes, 'a.pdf'), purpose: 'user_data' });
+    const part = { type: 'file' as const, file: { file_id: id } };
+    const create = (parts: (typeof part)[]) =>
+      here.chat.completions.create({ model: 'reader', messages: [{ role: 'user', content: parts }] });
+    expect((await create([part])).choices.length).toBe(1);
+    expect(await refusal(create([part, part]))).toMatchObject({ status: 413 });
+  });
+
+  it('has ids of a vendor passed on to an upstream of its format, and refused elsewhere', async () => {
+    const source = { type: 'file' as const, file_id: 'file_011CNha8iCJcU1wXNR6q4V8w' };
+    await messages.beta.messages.create({
+      model: 'reader',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: [{ type: 'document', source }] }],
+    });
+    expect(lastBlocks()).toMatchObject([{ type: 'document', source }]);
+    const foreign = here.chat.completions.create({
+      model: 'reader',
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-abc123' } }] }],
+    });
+    expect(await refusal(foreign)).toMatchObject({ status: 400 });
+  });
+});
