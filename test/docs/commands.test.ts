@@ -117,7 +117,9 @@ describe('the paths in the documentation', () => {
     );
     // Of a stored response or a file that is not there, the path is served nevertheless.
     const isUnserved = ({ status, text }: { status: number; text: string }): boolean =>
-      status === 405 || (status === 404 && !/Response with id 'demo' not found|No such File object: demo|File not found: demo/.test(text));
+      status === 405 ||
+      (status === 404 &&
+        !/Response with id 'demo' not found|No such File object: demo|File not found: demo/.test(text));
     expect(answers.filter(isUnserved)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import OpenAI from 'openai';
+import { randomBytes } from 'node:crypto';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
@@ -68,6 +69,15 @@ async function ask(model: string): Promise<{ text: string; tier: string | null; 
 }
 
 describe('a cluster in which every part has a credential of its own', () => {
+  it('stores files, reads and removes them', async () => {
+    const bytes = randomBytes(1_000_000);
+    const { files } = client();
+    const { id } = await files.create({ purpose: 'user_data', file: await toFile(bytes, 'a.bin') });
+    expect(Buffer.from(await (await files.content(id)).arrayBuffer()).equals(bytes)).toBe(true);
+    expect(await files.delete(id)).toMatchObject({ deleted: true });
+    expect(cluster.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+
   it.each([
     ['demo', 'gpu'],
     ['cat', 'cli'],

@@ -89,7 +89,7 @@ describe('a file of 512 MiB', () => {
       natsUrl: nats.url,
       workers: 0,
       engineUrl: 'http://127.0.0.1:9',
-      ingress: { SEAL_SECRET: randomBytes(32).toString('hex'), FILES_MAX_BYTES: String(2 * largest), ...s3?.settings },
+      ingress: { SEAL_SECRET: randomBytes(32).toString('hex'), FILES_MAX_BYTES: String(3 * largest), ...s3?.settings },
     });
     onTestFinished(() => cluster.stop());
     // What every part has loaded is not what a large file takes.

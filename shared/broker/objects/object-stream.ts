@@ -20,7 +20,7 @@ const streamNotFound = 10059;
 const noRoom = [10002, 10005, 10023, 10028, 10047];
 
 /** Bytes of the smallest store that is worth having. */
-const leastBytes = 64 * 1024 * 1024;
+const leastBytes = 16 * 1024 * 1024;
 
 /**
  * The JetStream stream that holds objects, in files. It keeps one message of each subject, so that a part that is stored twice is
