@@ -30,6 +30,7 @@ const homes: Record<string, readonly string[]> = {
     'services/tools-worker',
   ],
   ioredis: ['shared/accounts'],
+  bullmq: ['shared/background'],
   '@aws-sdk/': ['shared/files'],
 };
 

@@ -9,6 +9,7 @@ export const mayImport: Record<string, readonly string[]> = {
   'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
   'shared/worker': ['shared/core', 'shared/broker', 'shared/upstream'],
   'shared/public-fetch': [],
+  'shared/background': ['shared/core', 'shared/accounts'],
   'shared/files': ['shared/core', 'shared/accounts'],
   'shared/serving': [
     'shared/core',

@@ -73,15 +73,27 @@ function writeNats(nodes: readonly string[]): void {
     `  routes: [${routes.join(', ')}]`,
     '}',
   ]);
-  for (const part of ['ingress', 'gpu', 'cli', 'cloud', 'tools']) {
+  issueRunner();
+  for (const part of ['ingress', 'runner', 'gpu', 'cli', 'cloud', 'tools']) {
     write(`${part}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
     write(`${part}/nats.creds`, needed(`trust/${part}.creds`));
   }
   const password = encodeURIComponent(redisPassword);
   const bySentinel = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
   const alone = `redis://:${password}@redis:6379`;
-  write('ingress/seal-secret', sealSecret);
-  write('ingress/redis-url', isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
+  for (const part of ['ingress', 'runner']) {
+    write(`${part}/seal-secret`, sealSecret);
+    write(`${part}/redis-url`, isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
+  }
+}
+
+/** Issues the batch runners' credential, which an authority of an earlier release has not. */
+function issueRunner(): void {
+  const file = `${volumes}/trust/runner.creds`;
+  if (existsSync(file)) return;
+  const command = ['credentials', 'part', '--role', 'runner', '--name', 'runner'];
+  const folder = ['--from', `${volumes}/trust`, '--out', file];
+  execFileSync('rtr', [...command, ...folder], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** The credentials that NATS accepts; the servers reread the file on SIGHUP. */

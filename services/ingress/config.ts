@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
@@ -14,6 +15,7 @@ export const ingressConfig = z
     ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     ...servingSettings,
+    ...batchSettings,
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: `/api/<segment>`', 'anthropic'),
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use `/api/tools/mcp`, in addition to this machine'),

@@ -3,16 +3,19 @@ import { createServer } from 'node:http';
 import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { loadConfig } from '#shared/core/load-config.ts';
+import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
@@ -90,6 +93,17 @@ await runService(async (environment, releases) => {
   const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
   const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
   const { files, ledger, limits, prices } = serving;
+  const jobs = new BackgroundJobs({
+    url: config.REDIS_URL,
+    ca: readCertificates('REDIS_CA', config.REDIS_CA),
+    prefix: `${prefix}:`,
+    log,
+  });
+  releases.add('background jobs', () => jobs.close());
+  const batches = new Batches(redis.redis, `${prefix}:`, {
+    bounds: { mostOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
+    report: unreadable,
+  });
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
@@ -173,6 +187,9 @@ await runService(async (environment, releases) => {
     files,
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    batches,
+    jobs,
+    maxLineBytes: config.MAX_BODY_BYTES,
     record,
     countRefusal,
     speedOf: (model) => metrics.speeds.of(model),

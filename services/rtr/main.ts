@@ -30,12 +30,13 @@ const folder = join(root, '.rtr');
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
-/** The workers that `rtr worker <tier>` runs. */
+/** The workers that `rtr worker <kind>` runs: one for each tier, and the batch runner. */
 const workers = {
   gpu: () => import('../gpu-worker/main.ts'),
   cli: () => import('../cli-worker/main.ts'),
   cloud: () => import('../cloud-worker/main.ts'),
   tools: () => import('../tools-worker/main.ts'),
+  batch: () => import('../batch-runner/main.ts'),
 };
 /** A further signal within this time counts as part of the first. */
 const repeatAfterMs = 1_000;
@@ -155,12 +156,14 @@ program
 program
   .command('worker')
   .description('run one worker, configured by environment variables')
-  .addArgument(new Argument('<tier>', 'the tier it serves').choices(Object.keys(workers)))
+  .addArgument(
+    new Argument('<kind>', 'the tier it serves, or `batch`, which works on batches').choices(Object.keys(workers)),
+  )
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
-  .action((tier: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
+  .action((kind: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
     takeBrokerOptions(options);
-    return runService(workers[tier], ['NATS_URL']);
+    return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
 program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
 program

@@ -20,20 +20,28 @@ export interface OpenFilesOptions {
   log: Logger;
 }
 
+/** The files of a cluster, and the store that their content is in. */
+export interface OpenedFiles {
+  files: Files;
+  objects: ObjectStore;
+}
+
 /** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed where the operator has set a secret. */
-export function openFiles(options: OpenFilesOptions): Files {
+export function openFiles(options: OpenFilesOptions): OpenedFiles {
   const { settings, openRecords, secrets = [], log } = options;
   const { FILES_OWNER_BYTES: ownerBytes, FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
   const [newest, ...older] = secrets;
   const store = openStore(options);
-  return new Files({
+  const objects = newest ? new SealedObjectStore(store, [newest, ...older]) : store;
+  const files = new Files({
     records: openRecords({ ownerBytes, totalBytes }),
-    store: newest ? new SealedObjectStore(store, [newest, ...older]) : store,
+    store: objects,
     fileBytes: settings.FILE_MAX_BYTES,
     fileLines: settings.FILE_MAX_LINES,
     keepMs: days === undefined ? undefined : days * dayMs,
     log,
   });
+  return { files, objects };
 }
 
 function openStore({ settings, prefix, openObjects }: OpenFilesOptions): ObjectStore {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { BatchFormat } from './batches/batch-format.ts';
 
 /** The paths below one segment of `/api/`, which the SDKs of one vendor use with one base URL and one key. */
 export interface ClientApi {
@@ -22,6 +23,8 @@ export interface ClientApi {
   nameBehind?(name: string): string | undefined;
   /** The body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
+  /** How its batches look; absent for an API without batches. */
+  batches?: BatchFormat;
 }
 
 /** The public description of a model. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { logins } from '#services/cli-worker/clis/logins.ts';
+import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
@@ -53,7 +54,14 @@ describe('the commands in the documentation', () => {
 
 describe('the variables in the documentation', () => {
   it('exist in a configuration, or belong to a program that the page runs', () => {
-    const configs = [ingressConfig, gpuWorkerConfig, cliWorkerConfig, cloudWorkerConfig, toolsWorkerConfig];
+    const configs = [
+      ingressConfig,
+      batchRunnerConfig,
+      gpuWorkerConfig,
+      cliWorkerConfig,
+      cloudWorkerConfig,
+      toolsWorkerConfig,
+    ];
     const known = new Set([
       ...[...configs, upSettings, demoEngineSettings].flatMap(({ shape }) => Object.keys(shape)),
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
@@ -115,11 +123,9 @@ describe('the paths in the documentation', () => {
         return { method, path, status: answer.status, text: await answer.text() };
       }),
     );
-    // Of a stored response or a file that is not there, the path is served nevertheless.
+    // Of a stored response, a file or a batch that is not there, the path is served nevertheless.
     const isUnserved = ({ status, text }: { status: number; text: string }): boolean =>
-      status === 405 ||
-      (status === 404 &&
-        !/Response with id 'demo' not found|No such File object: demo|File not found: demo/.test(text));
+      status === 405 || (status === 404 && !/(?:with id 'demo'|(?:object|found): demo|the batch demo)/.test(text));
     expect(answers.filter(isUnserved)).toEqual([]);
   });
 });

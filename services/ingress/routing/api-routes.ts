@@ -3,6 +3,7 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.ts';
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
@@ -10,7 +11,9 @@ import { findModel, listModels } from './list-models.ts';
 import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
-export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts, FileRoutesParts {
+export interface ApiRoutesParts
+  extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts, FileRoutesParts, BatchRoutesParts {
+  files: FileRoutesParts['files'] & BatchRoutesParts['files'];
   /** Output tokens per second of a model's last answers, where known. */
   speedOf: (model: string) => number | undefined;
   store: HealthParts['store'] & FileRoutesParts['store'];
@@ -75,6 +78,7 @@ export function apiRoutes(
       keyed.use(files.path, answerError(format, parts));
     }
   }
+  if (api.batches) addBatchRoutes(keyed, api, api.batches, parts);
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
 
   const routes = Router();

@@ -173,8 +173,10 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const { onDemo } = engineWorkers;
   say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
-  // After the models: starting the tools earlier would take CPU time from what clients wait for.
+  // After the models: starting the tools and the batch runner earlier would take CPU time from what clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
+  const batchRunner = await startService('batch-runner', 'batch-runner', false, {});
+  releases.add('batch runner', () => batchRunner.stop(serverStopTimeoutMs));
   for (;;) {
     const pauseMs = engineWorkers.handingOver ? handoverPollMs : enginePollMs;
     await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());

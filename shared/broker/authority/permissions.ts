@@ -15,7 +15,7 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
     case 'ingress':
       return ofIngress(subjects, owner);
     case 'runner':
-      return ofDispatcher(subjects, `runner.${owner}`);
+      return ofRunner(subjects, owner);
     default:
       return ofWorker(subjects, role, owner);
   }
@@ -52,6 +52,13 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
   const { publish, subscribe } = ofDispatcher(subjects, `ingress.${owner}`);
   const changes = [subjects.keys, subjects.prices];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
+}
+
+/** A batch runner dispatches, and is told which live requests wait for a slot. */
+function ofRunner(subjects: Subjects, owner: string): Permissions {
+  const { publish, subscribe } = ofDispatcher(subjects, `runner.${owner}`);
+  const { liveJobs, allSlotsWanted } = subjects;
+  return { publish: [...publish, allSlotsWanted], subscribe: [...subscribe, ...liveJobs, allSlotsWanted] };
 }
 
 /**

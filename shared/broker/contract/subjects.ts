@@ -49,6 +49,12 @@ export function createSubjects(prefix: string) {
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
+    /** The tickets of all classes but the lowest: those of live requests. Batch runners listen, see `LiveTickets`. */
+    liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
+    /** A live request waits for a slot of a pool, and the batch runner that got its ticket has none there; no payload. */
+    slotsWanted: (tier: string, pool: string) => `${prefix}.slots-wanted.${tier}.${pool}`,
+    allSlotsWanted: `${prefix}.slots-wanted.*.*`,
+
     // ---- the store of objects: whoever stores or reads one ↔ JetStream
 
     /** The JetStream stream that holds stored objects. No subject, but a name. */

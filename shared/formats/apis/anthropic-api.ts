@@ -1,4 +1,5 @@
 import type { ClientApi } from '../client-api.ts';
+import { anthropicBatches } from '../batches/anthropic-batches.ts';
 import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
@@ -14,4 +15,5 @@ export const anthropicApi: ClientApi = {
     messagesModelPage(isDiscovery(headers) ? discoveredModels(cards) : cards, query),
   nameBehind: nameBehindAlias,
   showModel: messagesModel,
+  batches: anthropicBatches,
 };

@@ -1,4 +1,5 @@
 import type { ClientApi, ModelCard } from '../client-api.ts';
+import { openaiBatches } from '../batches/openai-batches.ts';
 import { codexModels } from './codex-models.ts';
 
 /** The API of OpenAI's SDKs, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
@@ -13,6 +14,7 @@ export const openaiApi: ClientApi = {
     ...(query['client_version'] !== undefined && { models: codexModels(cards) }),
   }),
   showModel: modelObject,
+  batches: openaiBatches,
 };
 
 function modelObject({ id, created, ownedBy, contextWindow, maxOutput }: ModelCard): object {

@@ -5,8 +5,7 @@ import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
 import { FileSweep } from '#shared/files/file-sweep.ts';
-import type { Files } from '#shared/files/files.ts';
-import { openFiles } from '#shared/files/open-files.ts';
+import { openFiles, type OpenedFiles } from '#shared/files/open-files.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { ServingConfig } from './serving-settings.ts';
@@ -24,12 +23,12 @@ export async function openServingFiles(
   { config, name, log, releases }: OpenServingFilesOptions,
   { redis }: RedisConnection,
   report: ReportUnreadable,
-): Promise<Files> {
+): Promise<OpenedFiles> {
   const { RTR_PREFIX: prefix } = config;
   // A file may have hundreds of megabytes: jobs must not wait for it.
   const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
   releases.add('broker for files', () => broker.close());
-  const files = openFiles({
+  const opened = openFiles({
     settings: config,
     prefix,
     openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),
@@ -37,7 +36,7 @@ export async function openServingFiles(
     secrets: config.SEAL_SECRET,
     log,
   });
-  const sweep = new FileSweep(files, log);
+  const sweep = new FileSweep(opened.files, log);
   releases.add('file sweep', () => sweep.close());
-  return files;
+  return opened;
 }

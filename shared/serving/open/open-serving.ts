@@ -17,6 +17,7 @@ import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { ConfigError, readCertificates } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
+import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { followRegistry, type LiveRegistry } from '#shared/registry/follow-registry.ts';
 import { openServingFiles } from './open-serving-files.ts';
@@ -48,6 +49,8 @@ export interface OpenServing {
   ownerKeys: OwnerKeys;
   stored: StoredResponses;
   files: Files;
+  /** The store of the files' content, for what is no file. */
+  objects: ObjectStore;
   broker: Broker;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
@@ -98,7 +101,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   await dispatcher.prepare();
   await workers.requestAnnouncements();
 
-  const files = await openServingFiles(options, storedRedis, unreadable);
+  const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
 
   const registry = followRegistry(config.ROUTER_CONFIG, log);
   releases.add('registry', () => registry.close());
@@ -120,7 +123,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
-  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, files };
+  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, files, objects };
   return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
 }
 

@@ -3,6 +3,7 @@ import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts'
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
+import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
@@ -13,7 +14,7 @@ import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-r
 import { keptResults } from '../../clients/results.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
-import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
+import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-registries.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderTable } from './render-table.ts';
@@ -32,6 +33,8 @@ export const tables: Record<string, () => string> = {
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
   'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
+  'settings:batch-runner': () => renderSettings(batchRunnerConfig),
+  'metrics:batch-runner': () => renderTable(metricHead, metricRows('batch-runner')),
   'metrics:ingress': () => renderTable(metricHead, metricRows('ingress')),
   'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
@@ -121,7 +124,7 @@ function renderSettings(schema: z.ZodObject): string {
 }
 
 /** The rows of the documentation's table of a part's metrics: name, kind, labels, meaning. */
-function metricRows(part: 'ingress' | 'worker'): string[][] {
+function metricRows(part: MeasuredPart): string[][] {
   return definedMetrics(part)
     .toSorted((a, b) => a.name.localeCompare(b.name))
     .map(({ name, type, labelNames, help }) => [

@@ -5,6 +5,7 @@ import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
 import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
 import { watchFailingTools } from '#services/tools-worker/tool-pace.ts';
+import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
@@ -18,8 +19,11 @@ export interface DefinedMetric {
   labelNames: readonly string[];
 }
 
-/** The router's own metrics of an ingress and of a worker, without those that Node and the process have by themselves. */
-export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
+/** The parts that have metrics of their own. */
+export type MeasuredPart = 'ingress' | 'batch-runner' | 'worker';
+
+/** The router's own metrics of a part, without those that Node and the process have by themselves. */
+export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   const registry = new Registry();
   watchDependencies(registry, {});
   if (part === 'ingress') {
@@ -36,6 +40,14 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
       store: { isLost: false },
       hedges: new Hedges(),
       storer: { counts: { stored: 0, too_large: 0, failed: 0 } },
+    });
+  } else if (part === 'batch-runner') {
+    void new RunnerMetrics(registry);
+    watchRunner(registry, {
+      jobs: { counts: () => Promise.reject(new Error('there are no queues')) },
+      work: { open: () => Promise.resolve([]) },
+      slots: { running: 0, gaveWay: 0 },
+      workers: new Map(),
     });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));

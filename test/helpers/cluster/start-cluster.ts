@@ -59,6 +59,8 @@ export interface Cluster {
   addCliWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a batch runner and waits until it works. */
+  addBatchRunner: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Makes one more key that belongs to nobody. */
   addKey: (settings: KeySettings) => Promise<{ raw: string; id: string }>;
   /** Starts one more ingress on the same broker and accounts. */
@@ -128,7 +130,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await until(async () => (await listModels(url, key)) !== before);
       return worker;
     };
-    const starters = { addKey, addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
+    const addBatchRunner = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+      const runner = start('services/batch-runner/main.ts', environment);
+      await runner.line('batch-runner is ready');
+      return runner;
+    };
+    const starters = { addBatchRunner, addKey, addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
     return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, ...starters, stop };
   } catch (error) {
     await stop();

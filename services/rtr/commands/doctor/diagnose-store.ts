@@ -1,4 +1,4 @@
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
@@ -18,8 +18,12 @@ export interface StoreToDiagnose {
 
 const subject = 'store';
 const connectMs = 3_000;
+const remedy = 'set `maxmemory-policy noeviction` in its configuration';
 
-/** Checks the account store: whether it answers, what it holds, and whether this machine's router misses what it held. */
+/**
+ * Checks the account store: whether it answers, what it holds, whether this machine's router misses what it held, and whether it would
+ * remove something when it is full.
+ */
 export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   const connection = connectRedis(redisUrl, { log, name: 'rtr-doctor', ca: readCertificates('REDIS_CA', redisCa) });
@@ -32,10 +36,20 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
       return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${held}: ${confirm}` };
     if (keys === 0 && people === 0)
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
+    const policy = await evictionPolicy(connection.redis);
+    if (policy !== undefined && policy !== 'noeviction')
+      return { subject, state: 'missing', detail: `it may evict keys, limits and batches (${policy}): ${remedy}` };
     return { subject, state: 'ok', detail: held };
   } catch {
     return { subject, state: 'missing', detail: `Redis does not answer at ${redisHosts(redisUrl)}` };
   } finally {
     connection.close();
   }
+}
+
+/** What Redis removes when it is full; undefined where it does not say. */
+async function evictionPolicy(redis: RedisConnection['redis']): Promise<string | undefined> {
+  // `CONFIG` is not allowed on managed servers.
+  const memory = await redis.info('memory');
+  return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
 }

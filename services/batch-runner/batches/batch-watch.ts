@@ -1,0 +1,48 @@
+import { isOver, stopOf, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+
+/** Milliseconds between two looks at a batch. */
+const lookMs = 1_000;
+
+/** Follows a batch while a slice of it is worked on: whether it was cancelled, has expired, or is over. */
+export class BatchWatch {
+  readonly #work: Pick<BatchWork, 'find'>;
+  readonly #stopped = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #batch: BatchRecord | undefined;
+
+  constructor(work: Pick<BatchWork, 'find'>, batch: BatchRecord) {
+    this.#work = work;
+    this.#batch = batch;
+    this.#timer = setInterval(() => void this.#look(), lookMs);
+    this.#judge();
+  }
+
+  /** Aborts when no more lines of the batch are to be run. */
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  /** What becomes of lines that were not run; undefined while they are to be. */
+  get outcome(): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
+    return this.#batch && stopOf(this.#batch);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const { id = '' } = this.#batch ?? {};
+      this.#batch = (await this.#work.find(id)) ?? this.#batch;
+    } catch {
+      // Redis is away: what is known of the batch stays, and its time may run out all the same.
+    }
+    this.#judge();
+  }
+
+  #judge(): void {
+    if (this.#batch && (isOver(this.#batch) || stopOf(this.#batch) !== undefined)) this.#stopped.abort();
+  }
+}

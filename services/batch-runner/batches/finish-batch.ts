@@ -1,0 +1,83 @@
+import { LaterError } from '#shared/background/background-worker.ts';
+import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import type { SliceResults } from '#shared/accounts/batches/batch-work.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import type { BatchJob } from '#shared/background/batch-jobs.ts';
+import type { BatchParts } from './batch-parts.ts';
+
+/** Milliseconds until it is looked again whether all slices are over. */
+const waitMs = 2_000;
+
+/**
+ * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by others at the same time.
+ * @throws LaterError while slices are not over
+ */
+export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
+  const { work, log } = parts;
+  let batch = await work.find(id);
+  if (batch?.state === 'running') {
+    if (batch.slicesLeft > 0) throw new LaterError(waitMs);
+    await work.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
+    batch = await work.find(id);
+  }
+  if (batch?.state === 'finishing') {
+    const outputFile = await joinSide(parts, batch, 'output');
+    const errorFile = await joinSide(parts, batch, 'errors');
+    const isMine = await work.move(id, {
+      from: 'finishing',
+      to: 'ended',
+      fields: { outputFile, errorFile },
+      timed: 'endedAt',
+    });
+    if (isMine) log.info({ batch: id }, 'a batch has ended');
+    else await removeFiles(parts, batch, [outputFile, errorFile]);
+    batch = await work.find(id);
+  }
+  if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
+}
+
+async function removeFiles({ files }: BatchParts, { owner }: BatchRecord, ids: readonly (string | undefined)[]) {
+  for (const id of ids) if (id !== undefined) await files.remove(owner, id);
+}
+
+/** Removes what a batch that is over needs no more. */
+async function cleanUp({ work, objects, jobs }: BatchParts, { id }: BatchRecord): Promise<void> {
+  const names = await work.objects(id);
+  for (const name of names) await objects.delete(name);
+  await work.close(id);
+  // Where the slices' jobs were lost, the one that was added with them waits for ever.
+  await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
+}
+
+/** @returns the id of the file; undefined if the batch has no results of this side */
+async function joinSide(
+  { work, objects, files, resultsKeptMs }: BatchParts,
+  batch: BatchRecord,
+  side: keyof SliceResults,
+): Promise<string | undefined> {
+  const { id, owner, slices, outputSeconds } = batch;
+  const results: string[] = [];
+  for (let slice = 0; slice < slices; slice += 1) {
+    const of = await work.resultsOf(id, slice);
+    if (!of) throw storeUnavailable(`the results of slice ${slice} of ${id} cannot be read`);
+    const name = of[side];
+    if (name !== undefined) results.push(name);
+  }
+  if (results.length === 0) return undefined;
+  const description = {
+    purpose: 'batch_output',
+    name: `${id}_${side}.jsonl`,
+    mimeType: 'application/jsonl',
+    expiresAfterMs: outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000,
+  };
+  const file = await files.add(owner, joined(), description, { isResult: true });
+  return file.id;
+
+  async function* joined(): AsyncGenerator<Uint8Array> {
+    for (const name of results) {
+      const pieces = await objects.get(name);
+      if (!pieces) throw storeUnavailable(`the object ${name} is away`);
+      yield* pieces;
+    }
+  }
+}

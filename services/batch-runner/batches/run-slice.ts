@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LaterError } from '#shared/background/background-worker.ts';
+import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import type { LineResult, Slice } from '#shared/accounts/batches/batch-work.ts';
+import { linesOf } from '../lines/lines-of.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import type { LineIdentities } from '../lines/line-identities.ts';
+import { LineCharge } from '../lines/line-charge.ts';
+import { runLine, type LineEnd, type LineStops, type RunLineParts } from '../lines/run-line.ts';
+import type { Answer } from '../lines/answer-sink.ts';
+import type { SliceJob } from '#shared/background/batch-jobs.ts';
+import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
+import type { BatchParts } from './batch-parts.ts';
+import { BatchWatch } from './batch-watch.ts';
+import { endSlice } from './end-slice.ts';
+
+/** Milliseconds after which a slice is begun anew whose runner stops. */
+const stoppingMs = 100;
+
+/** Milliseconds between two looks whether a limit that is used up allows something again, at most. */
+const longestPauseMs = 10_000;
+
+/** Milliseconds for which a result is held while Redis is away, and between two attempts to record it. */
+const patienceMs = 60_000;
+const againMs = 500;
+
+export interface RunSliceParts extends BatchParts {
+  lines: RunLineParts;
+  identities: LineIdentities;
+  ledger: Pick<UsageLedger, 'entryOf'>;
+  ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
+  /** Aborts when the runner stops. */
+  stopping: AbortSignal;
+  /** Called with every line whose result was recorded, and with false for one that had a result. */
+  countLine: (outcome: 'succeeded' | 'errored', isFirst: boolean) => void;
+}
+
+/** One slice that is worked on. */
+interface RunningSlice {
+  batch: BatchRecord;
+  formats: BatchFormats;
+  number: number;
+  slice: Slice;
+  sealer: Sealer;
+}
+
+/**
+ * Runs the lines of a slice that have no result yet, as many at once as there are free slots, and records each result. Then writes all
+ * results into objects and ends the slice. May be called again, and by others at the same time.
+ * @throws LaterError if the runner stops, or lines wait for a limit
+ */
+export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
+  const { work, stopping } = parts;
+  const batch = await work.find(id);
+  if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
+  // Another slice has found that a limit is used up.
+  const pausedMs = (batch.pausedUntil ?? 0) - Date.now();
+  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(pausedMs);
+  const slice = await work.slice(id, number);
+  const formats = formatsOf(batch, parts.formats);
+  const sealer = parts.ownerKeys.storeSealer(batch.owner);
+  if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
+  const running = { batch, formats, number, slice, sealer };
+  const watch = new BatchWatch(work, batch);
+  try {
+    const pauseMs = await runLines(parts, running, AbortSignal.any([watch.signal, stopping]));
+    if (stopping.aborted) throw new LaterError(stoppingMs);
+    if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
+    await endSlice(parts, running, () => watch.outcome);
+  } finally {
+    watch.close();
+  }
+}
+
+/**
+ * Runs the lines until all have a result, or the signal aborts.
+ * @returns milliseconds after which the lines may be tried that wait for a limit; undefined if there are none
+ */
+async function runLines(parts: RunSliceParts, running: RunningSlice, signal: AbortSignal): Promise<number | undefined> {
+  if (signal.aborted) return undefined;
+  const { batch, slice, number } = running;
+  const recorded = await parts.work.recordedLines(batch.id, number);
+  if (recorded.size >= slice.lines) return undefined;
+  const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
+  if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
+  const halt = new AbortController();
+  const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
+  const open = new Set<Promise<void>>();
+  let pauseMs: number | undefined;
+  let failure: unknown;
+  const begin = (line: number, bytes: Buffer): Promise<void> => {
+    const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
+    const run = async (): Promise<void> => {
+      try {
+        const end = await runNumbered(parts, running, line, bytes, { stops, onPlaced });
+        if (end?.kind !== 'pause') return;
+        pauseMs = Math.min(end.ms, longestPauseMs);
+        halt.abort();
+        await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason });
+      } catch (error) {
+        failure ??= error;
+        halt.abort();
+      } finally {
+        onPlaced();
+      }
+    };
+    const ended: Promise<void> = run().finally(() => open.delete(ended));
+    open.add(ended);
+    return placed;
+  };
+  let line = 0;
+  try {
+    for await (const { bytes } of linesOf(pieces, parts.maxLineBytes, slice.from)) {
+      // One line at a time waits for a slot, besides those that run.
+      if (!recorded.has(line)) await begin(line, bytes);
+      if (stops.waiting.aborted) break;
+      line += 1;
+    }
+  } catch (error) {
+    if (!signal.aborted) failure ??= error;
+    halt.abort();
+  }
+  await Promise.all(open);
+  if (failure !== undefined) throw failure;
+  return pauseMs;
+}
+
+/** Runs one line and records its result. */
+async function runNumbered(
+  parts: RunSliceParts,
+  { batch, formats, number, sealer }: RunningSlice,
+  line: number,
+  bytes: Buffer,
+  { stops, onPlaced }: { stops: LineStops; onPlaced: () => void },
+): Promise<LineEnd | undefined> {
+  const { work, lines, ledger } = parts;
+  const { customId, body } = formats.batch.readLine(bytes, batch.endpoint);
+  const requestId = `${batch.id}_${number}_${line}`;
+  const identity = await parts.identities.find(batch.key);
+  const end = identity
+    ? await runLine(
+        lines,
+        { requestId, format: formats.line, identity, body, knownModel: batch.knownModel, onPlaced },
+        stops,
+      )
+    : keyGone(lines);
+  if (end.kind !== 'over') return end;
+  const { answer, charge } = end;
+  const result = resultOf(formats, customId, requestId, answer);
+  try {
+    const at = { id: batch.id, slice: number, line };
+    const record = () => work.recordLine(at, result, charge.usage, ledger.entryOf(charge.records), sealer);
+    const isFirst = await recordPatiently(record, parts.stopping);
+    if (isFirst) charge.commit();
+    parts.countLine(result.outcome, isFirst);
+    if (isFirst && batch.pausedUntil !== undefined) await work.pause(batch.id, undefined);
+  } finally {
+    charge.release();
+  }
+  return end;
+}
+
+/**
+ * Records a result, trying again while Redis is away: an answer that took minutes is not to be lost to a restart of it. An attempt whose
+ * answer was lost may have recorded it, so a result that is there then counts as recorded by this one.
+ */
+async function recordPatiently(record: () => Promise<boolean>, stopping: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return (await record()) || isAgain;
+    } catch (error) {
+      if (stopping.aborted || performance.now() > deadline) throw error;
+      await pause(againMs);
+    }
+  }
+}
+
+function resultOf({ batch, line }: BatchFormats, customId: string, requestId: string, answer: Answer): LineResult {
+  if ('text' in answer) return { outcome: 'succeeded', text: batch.succeeded(customId, requestId, answer.text) };
+  const text = batch.errored(customId, requestId, line.errorAnswer(answer.error, requestId));
+  return { outcome: 'errored', text };
+}
+
+/** The end of a line whose key was revoked, or whose owner was blocked. */
+function keyGone({ limits, priceOf }: RunLineParts): LineEnd {
+  const error = new RouterError('invalid_api_key', 'The key that created the batch may not be used any more.');
+  return { kind: 'over', answer: { error }, charge: new LineCharge(limits, priceOf) };
+}

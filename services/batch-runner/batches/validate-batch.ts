@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto';
+import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import type { Slice } from '#shared/accounts/batches/batch-work.ts';
+import { linesOf, type TextLine } from '../lines/lines-of.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
+import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
+import { formatsOf } from '#shared/formats/batches/formats-of.ts';
+import type { BatchParts } from './batch-parts.ts';
+
+/** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
+const linesPerSlice = 100;
+
+/** Bytes of one slice at most, unless one line is larger. */
+const bytesPerSlice = 8 * 1024 * 1024;
+
+/** Problems that are kept; with as many, the input is not read on. */
+const mostProblems = 100;
+
+const inputGone: BatchProblem = { code: 'not_found', message: 'The input of the batch is not there any more.' };
+
+/** What was found in the input of a batch. */
+interface ReadInput {
+  slices: Slice[];
+  lines: number;
+  model: string | undefined;
+  problems: BatchProblem[];
+}
+
+/**
+ * Reads the input of a batch line by line, and has its slices worked on; or, if a line cannot be one of a request, fails the batch and
+ * says which lines are wrong. May be called again for a batch that it has begun.
+ */
+export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
+  const { work, jobs, log } = parts;
+  const batch = await work.find(id);
+  if (batch?.state === 'validating') {
+    const read = await readInput(parts, batch);
+    const { slices, lines: total, model, problems } = read;
+    if (problems.length > 0) {
+      log.info({ batch: id, problems: problems.length }, 'the input of a batch is not valid');
+      await work.move(id, { from: 'validating', to: 'failed', fields: { problems }, timed: 'failedAt' });
+      await jobs.add(endingJob(id));
+      return;
+    }
+    const input = await copyInput(parts, batch);
+    await work.writeSlices(id, slices);
+    const fields = {
+      input,
+      total,
+      slices: slices.length,
+      slicesLeft: slices.length,
+      model,
+      knownModel: parts.isKnownModel(model) ? model : undefined,
+    };
+    await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
+    log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
+  }
+  const begun = await work.find(id);
+  if (begun?.state !== 'running') return;
+  const { batch: format } = formatsOf(begun, parts.formats) ?? {};
+  if (format?.source.kind === 'inline') await parts.files.remove(begun.owner, begun.inputFile);
+  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice));
+  await jobs.addAfter(endingJob(id), slices);
+}
+
+/**
+ * Copies the input, which its owner may remove while the batch runs. One that came with the request that created the batch is not needed
+ * any more then.
+ * @returns the name of the object
+ */
+async function copyInput(parts: BatchParts, batch: BatchRecord): Promise<string> {
+  const { work, objects, files } = parts;
+  const { id, owner, inputFile } = batch;
+  const file = await files.find(owner, inputFile);
+  if (!file) throw storeUnavailable(`the input of ${id} is away`);
+  const copy = `${id}-input`;
+  await work.noteObject(id, copy);
+  // What an earlier attempt has left.
+  await objects.delete(copy);
+  await objects.put(copy, await files.read(file));
+  return copy;
+}
+
+async function readInput(parts: BatchParts, batch: BatchRecord): Promise<ReadInput> {
+  const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
+  const formats = formatsOf(batch, parts.formats);
+  const file = await parts.files.find(batch.owner, batch.inputFile);
+  if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve its endpoint.' });
+  if (!file) read.problems.push(inputGone);
+  if (!formats || !file) return read;
+  const pieces = await parts.files.read(file);
+  const ids = new Set<string>();
+  let number = 0;
+  try {
+    for await (const line of linesOf(pieces, parts.maxLineBytes)) {
+      number += 1;
+      if (number > formats.batch.maxLines) throw tooMany(formats.batch);
+      const problem = checkLine(line, batch, formats.batch, ids, read);
+      if (problem) read.problems.push({ ...problem, line: number });
+      else addToSlices(read, line);
+      if (read.problems.length >= mostProblems) break;
+    }
+  } catch (error) {
+    if (!(error instanceof RouterError) || error.code === 'store_unavailable') throw error;
+    read.problems.push({ ...problemOf(error), line: number });
+  }
+  if (number === 0) read.problems.push({ code: 'empty_file', message: 'The input of the batch has no requests.' });
+  return read;
+}
+
+/** What is wrong with a line, if anything. */
+function checkLine(
+  { bytes }: TextLine,
+  { endpoint }: BatchRecord,
+  format: BatchFormat,
+  ids: Set<string>,
+  read: ReadInput,
+): BatchProblem | undefined {
+  try {
+    const { customId, body } = format.readLine(bytes, endpoint);
+    // Of a long id its hash is kept: a hundred thousand of them are in memory at once.
+    const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
+    if (ids.has(short)) {
+      const message = `The custom_id ${JSON.stringify(customId)} is that of an earlier line, too.`;
+      return { code: 'duplicate_custom_id', message, param: 'custom_id' };
+    }
+    ids.add(short);
+    if (read.lines === 0) read.model = modelOf(body);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RouterError) return problemOf(error);
+    throw error;
+  }
+}
+
+function problemOf({ code, message, param }: RouterError): BatchProblem {
+  return { code, message, ...(param !== undefined && { param }) };
+}
+
+function modelOf(body: Buffer): string | undefined {
+  const { model } = JSON.parse(body.toString()) as { model?: unknown };
+  return typeof model === 'string' ? model.slice(0, 200) : undefined;
+}
+
+function addToSlices(read: ReadInput, { from, to }: TextLine): void {
+  const last = read.slices.at(-1);
+  read.lines += 1;
+  if (!last || last.lines >= linesPerSlice || to - last.from > bytesPerSlice) read.slices.push({ from, to, lines: 1 });
+  else {
+    last.to = to;
+    last.lines += 1;
+  }
+}
+
+function tooMany({ maxLines }: BatchFormat): RouterError {
+  return new RouterError('invalid_request', `A batch has ${maxLines} requests at most.`);
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
+import { setting } from '#shared/core/load-config.ts';
+import { servingSettings } from '#shared/serving/open/serving-settings.ts';
+
+/** A number of decimals, such as `0.5`. */
+const factor = /^\d{1,3}(?:\.\d{1,4})?$/;
+
+/** Every setting of the batch runner. Times are in milliseconds. */
+export const batchRunnerConfig = z.object({
+  ADMIN_PORT: setting.optionalInteger(
+    'Port of `/metrics`, `/health` and `/live` for operators; none if unset',
+    0,
+    65_535,
+  ),
+  ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
+  ...servingSettings,
+  ...batchSettings,
+  BATCH_SLICES: setting.integer('Slices of batches, of up to 100 requests each, at the same time', 8, 1, 1_000),
+  BATCH_LINES: setting.integer(
+    'Most requests of batches at the same time, however many slots are free',
+    256,
+    1,
+    100_000,
+  ),
+  BATCH_ATTEMPTS: setting.integer('Executions of a request at most that end with an error of its own', 3, 1, 100),
+  BATCH_YIELD_MS: setting.integer(
+    'Time for which a slot is left to live requests after one of them has taken it from a batch',
+    10_000,
+    0,
+    3_600_000,
+  ),
+  BATCH_PRICE_FACTOR: z
+    .string()
+    .regex(factor, 'must be a number such as 0.5')
+    .transform(Number)
+    .default(1)
+    .describe('What prices are multiplied with for requests of batches'),
+  LOG_LEVEL: setting.choice(
+    'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
+    'info',
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+  ),
+  LOG_FORMAT: setting.choice(
+    'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
+    'auto',
+    ['auto', 'json', 'pretty'],
+  ),
+});

@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import { hasLimits, identityOfKey, isUsable, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { UserStore } from '#shared/accounts/people/user-store.ts';
+
+/** Milliseconds after which a key is read again, should an announcement be lost. */
+const freshMs = 10_000;
+
+/** Keys that are known at once. */
+const maxKnown = 1_000;
+
+/** What the id of the identity of a console session begins with; the person's follows. */
+const sessionPrefix = 'session:';
+
+export interface LineIdentitiesParts {
+  keys: Pick<KeyStore, 'find'>;
+  users: Pick<UserStore, 'find'>;
+}
+
+/**
+ * The identities that lines of batches are served with: those of the keys, or the people, that created the batches, as they are now,
+ * in the lowest class.
+ */
+export class LineIdentities {
+  readonly #parts: LineIdentitiesParts;
+  readonly #known = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxKnown, ttl: freshMs });
+
+  constructor(parts: LineIdentitiesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The identity of a key or session by its id; undefined if it may not be used any more.
+   * @throws RouterError `store_unavailable`
+   */
+  async find(id: string): Promise<KeyIdentity | undefined> {
+    const known = this.#known.get(id);
+    if (known) return known.identity;
+    const identity = id.startsWith(sessionPrefix)
+      ? await this.#ofPerson(id, id.slice(sessionPrefix.length))
+      : await this.#ofKey(id);
+    this.#known.set(id, { identity });
+    return identity;
+  }
+
+  /** Has all of them read again: one has changed. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  async #ofKey(id: string): Promise<KeyIdentity | undefined> {
+    const found = await this.#parts.keys.find(id);
+    if (!found || !isUsable(found, Date.now())) return undefined;
+    return { ...identityOfKey(found), class: 'low' };
+  }
+
+  async #ofPerson(id: string, userId: string): Promise<KeyIdentity | undefined> {
+    const user = await this.#parts.users.find(userId);
+    if (!user || user.blockedAt !== undefined) return undefined;
+    const { name, limits, weight } = user;
+    return {
+      id,
+      kind: 'user',
+      name,
+      class: 'low',
+      ownerId: userId,
+      models: undefined,
+      tiers: undefined,
+      limits: hasLimits(limits) ? [{ party: `user:${userId}`, limits }] : [],
+      ownerWeight: weight,
+    };
+  }
+}

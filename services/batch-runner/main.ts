@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { BackgroundQueue } from '#shared/background/background-job.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
+import { LiveTickets } from '#shared/broker/dispatch/queue/live-tickets.ts';
+import { createAdminServer } from '#shared/core/admin-server.ts';
+import { listen } from '#shared/core/listen.ts';
+import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { runService } from '#shared/core/run-service.ts';
+import { version } from '#shared/core/version.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import { openServing } from '#shared/serving/open/open-serving.ts';
+import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import type { BatchJob, SliceJob } from '#shared/background/batch-jobs.ts';
+import { finishBatch } from './batches/finish-batch.ts';
+import { BatchRepair } from './batches/repair-batches.ts';
+import { runSlice } from './batches/run-slice.ts';
+import { validateBatch } from './batches/validate-batch.ts';
+import { batchRunnerConfig } from './config.ts';
+import { LineIdentities } from './lines/line-identities.ts';
+import { scaledPrices } from './lines/scaled-price.ts';
+import { LineSlots } from './slots/line-slots.ts';
+import { RunnerMetrics, watchRunner } from './watch-runner.ts';
+
+/** Validations, and endings, at the same time: they stream files and wait for the store. */
+const filesAtOnce = 2;
+
+await runService(async (environment, releases) => {
+  const config = loadConfig(batchRunnerConfig, environment);
+  const log = createLog({ service: 'batch-runner', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
+  const id = randomBytes(6).toString('hex');
+  const prefix = `${config.RTR_PREFIX}:`;
+  const metricsRegistry = createServiceRegistry('batch-runner');
+  let isReady = false;
+  if (config.ADMIN_PORT !== undefined) {
+    const health = () => ({ ready: isReady, facts: { status: isReady ? 'ok' : 'starting', version } });
+    const admin = createAdminServer({ log, registry: metricsRegistry, health });
+    await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
+  }
+
+  const serving = await openServing({ config, role: 'runner', id, name: `batch-runner-${id}`, log, releases });
+  const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
+  const { ledger, limits, prices, files, objects } = serving;
+  const access = {
+    url: config.REDIS_URL,
+    ca: readCertificates('REDIS_CA', config.REDIS_CA),
+    prefix,
+    log: log.child({ part: 'background' }),
+  };
+  const jobs = new BackgroundJobs(access);
+  releases.add('background jobs', () => jobs.close());
+  const work = new BatchWork(redis.redis, prefix, { keepMs: batchKeepMs(config), report: unreadable });
+  const slots = new LineSlots({ dispatcher, most: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
+  workers.onChange(() => slots.changed());
+  const tickets = new LiveTickets({ broker, workers, onWaiting: (pool) => slots.demand(pool) });
+  releases.add('live tickets', () => tickets.close());
+  const identities = new LineIdentities({ keys: accounts.keys, users: accounts.users });
+  onKeyChange(broker, () => identities.forget());
+  const counted: Pick<LimitKeeper, 'reserve'> = {
+    reserve: (parties, amount) => {
+      store.assertIntact();
+      return limits.reserve(parties, amount);
+    },
+  };
+  const priceOf = scaledPrices((tier, model) => prices.priceOf(tier, model), config.BATCH_PRICE_FACTOR);
+  const metrics = new RunnerMetrics(metricsRegistry);
+  const stopping = new AbortController();
+  const parts = {
+    work,
+    jobs,
+    objects,
+    files,
+    formats: clientFormats,
+    isKnownModel: (model: string | undefined) => model !== undefined && workers.isKnownModel(model),
+    resultsKeptMs: batchKeepMs(config),
+    maxLineBytes: config.MAX_BODY_BYTES,
+    log,
+  };
+  const slices = {
+    ...parts,
+    identities,
+    ledger,
+    ownerKeys,
+    stopping: stopping.signal,
+    countLine: metrics.countLine.bind(metrics),
+    lines: {
+      dispatcher,
+      workers,
+      registry: () => registry.current(),
+      limits: counted,
+      priceOf,
+      hedges: new Hedges(),
+      ownerKeys,
+      slots,
+      answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+      storer: new AnswerStorer(stored, log),
+      inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
+      maxAttempts: config.BATCH_ATTEMPTS,
+    },
+  };
+  const repair = new BatchRepair(parts);
+  releases.add('repair of batches', () => repair.close());
+  const { BATCH_SLICES: concurrency } = config;
+  const validations = { access, queue: 'batch-validations', concurrency: filesAtOnce } as const;
+  const endings = { access, queue: 'batch-endings', concurrency: filesAtOnce } as const;
+  const queues = new Map<BackgroundQueue, WorkOnQueue>([
+    [
+      'batch-validations',
+      new BackgroundWorker<BatchJob>({ ...validations, handle: (job) => validateBatch(parts, job) }),
+    ],
+    [
+      'batch-slices',
+      new BackgroundWorker<SliceJob>({
+        access,
+        queue: 'batch-slices',
+        concurrency,
+        handle: (job) => runSlice(slices, job),
+      }),
+    ],
+    ['batch-endings', new BackgroundWorker<BatchJob>({ ...endings, handle: (job) => finishBatch(parts, job) })],
+  ]);
+  releases.add('background work', async () => {
+    stopping.abort();
+    await Promise.all(Array.from(queues.values(), (worker) => worker.close()));
+  });
+  watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });
+  isReady = true;
+  log.info({ id, version }, 'batch-runner is ready');
+});

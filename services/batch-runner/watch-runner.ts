@@ -1,0 +1,109 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { BackgroundJobs, QueueCounts } from '#shared/background/background-jobs.ts';
+import type { WorkOnQueue } from '#shared/background/background-worker.ts';
+import type { BackgroundQueue } from '#shared/background/background-job.ts';
+import type { LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+
+export interface WatchedRunner {
+  jobs: Pick<BackgroundJobs, 'counts'>;
+  work: Pick<BatchWork, 'open'>;
+  slots: { running: number; gaveWay: number };
+  workers: ReadonlyMap<BackgroundQueue, Omit<WorkOnQueue, 'close'>>;
+}
+
+/** The metrics of a batch runner. */
+export class RunnerMetrics {
+  readonly #lines: Counter<'outcome'>;
+  readonly #repeated: Counter;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#lines = new Counter({
+      name: 'rtr_batch_lines_total',
+      help: 'Requests of batches whose result this runner has recorded, by whether it is an answer or an error',
+      labelNames: ['outcome'],
+      registers,
+    });
+    for (const outcome of ['succeeded', 'errored']) this.#lines.inc({ outcome }, 0);
+    this.#repeated = new Counter({
+      name: 'rtr_batch_lines_repeated_total',
+      help: 'Requests of batches that were executed although they had a result; neither recorded nor counted',
+      registers,
+    });
+  }
+
+  /** Counts a line that was executed. */
+  countLine(outcome: Extract<LineOutcome, 'succeeded' | 'errored'>, isFirst: boolean): void {
+    if (isFirst) this.#lines.inc({ outcome });
+    else this.#repeated.inc();
+  }
+}
+
+/** Adds what is read when the metrics are scraped: batches, queues, and lines that run. */
+export function watchRunner(registry: Registry, { jobs, work, slots, workers }: WatchedRunner): void {
+  const registers = [registry];
+  const running: Gauge = new Gauge({
+    name: 'rtr_batch_lines_running',
+    help: 'Requests of batches that this runner has given to workers',
+    registers,
+    collect: () => running.set(slots.running),
+  });
+  const count = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    collect: (counter: Counter<Label>) => void,
+  ): void => {
+    const counter: Counter<Label> = new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      collect: () => {
+        counter.reset();
+        collect(counter);
+      },
+    });
+  };
+  count('rtr_batch_lines_gave_way_total', 'Requests of batches that were stopped for a live request', [], (counter) =>
+    counter.inc(slots.gaveWay),
+  );
+  count(
+    'rtr_background_jobs_total',
+    'Jobs of background work, by queue and outcome',
+    ['queue', 'outcome'],
+    (counter) => {
+      for (const [queue, { completed, failed, stalled }] of workers) {
+        counter.inc({ queue, outcome: 'completed' }, completed);
+        counter.inc({ queue, outcome: 'failed' }, failed);
+        counter.inc({ queue, outcome: 'stalled' }, stalled);
+      }
+    },
+  );
+  const waiting: Gauge<'queue' | 'state'> = new Gauge({
+    name: 'rtr_background_queue',
+    help: 'Jobs of background work in the queues of the cluster, by state',
+    labelNames: ['queue', 'state'],
+    registers,
+    collect: async () => {
+      const counts = await jobs.counts().catch((): Partial<Record<string, QueueCounts>> => ({}));
+      waiting.reset();
+      for (const [queue, states] of Object.entries(counts))
+        for (const [state, number] of Object.entries(states ?? {})) waiting.set({ queue, state }, number);
+    },
+  });
+  const open: Gauge<'state'> = new Gauge({
+    name: 'rtr_batches_open',
+    help: 'Batches of the cluster that are not over, by state; `paused` while a limit is used up',
+    labelNames: ['state'],
+    registers,
+    collect: async () => {
+      const batches = await work.open().catch(() => []);
+      open.reset();
+      for (const state of ['validating', 'running', 'paused', 'finishing']) open.set({ state }, 0);
+      for (const { state, pausedUntil } of batches)
+        if (state !== 'ended' && state !== 'failed') open.inc({ state: pausedUntil === undefined ? state : 'paused' });
+    },
+  });
+}

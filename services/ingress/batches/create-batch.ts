@@ -1,0 +1,131 @@
+import type { Request, Response } from 'express';
+import type { BatchRecord, NewBatch } from '#shared/accounts/batches/batch-record.ts';
+import type { Batches } from '#shared/accounts/batches/batches.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { fileIdOf } from '#shared/files/file-id.ts';
+import type { Files } from '#shared/files/files.ts';
+import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-format.ts';
+import { formatsOf } from '#shared/formats/batches/formats-of.ts';
+import type { ClientApi } from '#shared/formats/client-api.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { arrivingBody } from '../files/arriving-body.ts';
+import type { HeldBodies } from '../http/held-bodies.ts';
+import type { ReadBody } from '../http/read-body.ts';
+import { identityOf } from '../http/require-key.ts';
+import { inlineLines } from './inline-lines.ts';
+
+/** Bytes of requests on their way into the store that are in memory at most. */
+const heldBytes = 20 * 1024 * 1024;
+
+/** Milliseconds for which requests that came inline are kept as a file: until they are validated, or the batch is forgotten. */
+const inputLifeMs = 7 * 24 * 3_600_000;
+
+export interface CreateBatchParts {
+  batches: Pick<Batches, 'create'>;
+  files: Pick<Files, 'add' | 'find'>;
+  /** All client formats. */
+  formats: readonly ClientFormat[];
+  readBody: ReadBody;
+  held: HeldBodies;
+  /** Bytes of one request of a batch. */
+  maxLineBytes: number;
+  /** Whether the time to drain is over, and the process about to exit. */
+  isEnding: () => boolean;
+  /** Milliseconds for which a client may send, or read, nothing. */
+  bodyTimeoutMs: number;
+}
+
+/** The batch that is to be made. */
+interface Wanted {
+  id: string;
+  owner: string;
+  api: ClientApi;
+  shape: BatchFormat;
+}
+
+type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kind }>;
+
+/**
+ * Creates the batch that a request asks for.
+ * @throws RouterError for a request that is not valid, a file that the owner has not, too many batches, or `store_unavailable`
+ */
+export async function createBatch(
+  request: Request,
+  response: Response,
+  wanted: Wanted,
+  parts: CreateBatchParts,
+): Promise<BatchRecord> {
+  if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  const { source } = wanted.shape;
+  const batch =
+    source.kind === 'file'
+      ? await fromFile(request, response, wanted, source, parts)
+      : await fromBody(request, response, wanted, source, parts);
+  return parts.batches.create(batch);
+}
+
+async function fromFile(
+  request: Request,
+  response: Response,
+  { id, owner, api }: Wanted,
+  source: Source<'file'>,
+  { readBody, held, files, formats }: CreateBatchParts,
+): Promise<NewBatch> {
+  const { id: key } = identityOf(response);
+  const holding = held.open(key);
+  response.on('close', () => holding.release());
+  const creation = source.read(await readBody(request, holding.grow));
+  const { endpoint, path, windowMs, inputFile: shown, window, metadata, outputSeconds } = creation;
+  if (!formatsOf({ api: api.segment, path }, formats)) {
+    throw new RouterError('invalid_request', `Invalid 'endpoint': ${endpoint} cannot be used in batches.`, {
+      param: 'endpoint',
+    });
+  }
+  const file = await files.find(owner, fileIdOf(shown) ?? '');
+  if (!file) throw new RouterError('not_found', `No such File object: ${shown}`, { param: 'input_file_id' });
+  if (file.purpose !== 'batch') {
+    throw new RouterError('invalid_request', `Invalid 'input_file_id': the purpose of the file is not 'batch'.`, {
+      param: 'input_file_id',
+    });
+  }
+  const createdAt = Date.now();
+  const expiresAt = createdAt + windowMs;
+  const facts = { id, owner, key, api: api.segment, path, endpoint, inputFile: file.id, createdAt, expiresAt };
+  return { ...facts, window, metadata, outputSeconds, total: 0 };
+}
+
+async function fromBody(
+  request: Request,
+  response: Response,
+  { id, owner, api, shape }: Wanted,
+  { field, path, windowMs }: Source<'inline'>,
+  { held, files, maxLineBytes, bodyTimeoutMs }: CreateBatchParts,
+): Promise<NewBatch> {
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
+  const { id: key } = identityOf(response);
+  const given = Number(request.headers['content-length']);
+  const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
+  const holding = held.open(key);
+  const gone = new AbortController();
+  response.on('close', () => {
+    gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
+    holding.release();
+  });
+  holding.grow(Math.min(expectedBytes ?? heldBytes, heldBytes));
+  let total = 0;
+  const onEnd = (lines: number): void => {
+    total = lines;
+  };
+  const lines = inlineLines(arrivingBody(request, bodyTimeoutMs), { format: shape, field, maxLineBytes, onEnd });
+  const description = {
+    purpose: 'batch_input',
+    name: `${id}_input.jsonl`,
+    mimeType: 'application/jsonl',
+    expiresAfterMs: inputLifeMs,
+  };
+  const file = await files.add(owner, lines, description, { signal: gone.signal, expectedBytes });
+  const createdAt = Date.now();
+  const facts = { id, owner, key, api: api.segment, path, inputFile: file.id, createdAt };
+  return { ...facts, expiresAt: createdAt + windowMs, total };
+}

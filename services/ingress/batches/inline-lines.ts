@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto';
+import { RouterError } from '#shared/core/errors.ts';
+import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
+import { ArraySplitter } from './split-array.ts';
+
+const lineFeed = Buffer.from('\n');
+
+export interface InlineLinesOptions {
+  format: Pick<BatchFormat, 'readLine' | 'maxLines'>;
+  /** The field of the body that has the requests. */
+  field: string;
+  /** Bytes of one request at most. */
+  maxLineBytes: number;
+  /** Called at the end with how many there are. */
+  onEnd: (lines: number) => void;
+}
+
+/**
+ * The requests of a batch that come in its body, as lines of a file.
+ * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`, `body_too_large`, and what the body throws
+ */
+export async function* inlineLines(
+  body: AsyncIterable<Uint8Array>,
+  { format, field, maxLineBytes, onEnd }: InlineLinesOptions,
+): AsyncGenerator<Uint8Array> {
+  const splitter = new ArraySplitter(field, maxLineBytes);
+  const ids = new Set<string>();
+  for await (const piece of body) {
+    for (const element of splitter.push(piece)) {
+      const at = `${field}.${ids.size}`;
+      const { customId } = read(format, element, at);
+      const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
+      if (ids.has(short)) throw wrong(`${at}.custom_id`, `custom_id ${JSON.stringify(customId)} is not unique.`);
+      ids.add(short);
+      if (ids.size > format.maxLines) throw wrong(field, `A batch has ${format.maxLines} requests at most.`);
+      yield Buffer.concat([element, lineFeed]);
+    }
+  }
+  splitter.end();
+  if (ids.size === 0) throw wrong(field, 'A batch has one request at least.');
+  onEnd(ids.size);
+}
+
+function read(format: Pick<BatchFormat, 'readLine'>, element: Buffer, at: string): { customId: string } {
+  try {
+    return format.readLine(element, undefined);
+  } catch (error) {
+    if (!(error instanceof RouterError)) throw error;
+    const { code, message, param } = error;
+    throw new RouterError(code, `${at}: ${message}`, { param: param === undefined ? at : `${at}.${param}` });
+  }
+}
+
+function wrong(param: string, message: string): RouterError {
+  return new RouterError('invalid_request', `${param}: ${message}`, { param });
+}

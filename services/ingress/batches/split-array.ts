@@ -1,0 +1,160 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [lineFeed, carriageReturn, space, tab] = [0x0a, 0x0d, 0x20, 0x09];
+
+/** Characters of a field's name that are looked at. */
+const longestName = 64;
+
+/**
+ * Finds the elements of one array in a JSON object that comes in pieces, so that it need not be in memory whole. Each element is the
+ * text of a JSON value, without line breaks. Whether it is valid, whoever takes it has to see; of the object, what the elements do not
+ * depend on is not checked.
+ */
+export class ArraySplitter {
+  readonly #field: string;
+  readonly #mostBytes: number;
+  /** Arrays and objects that are open: 1 inside of the object, 2 inside of the array. */
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** Whether the next string is the name of a field. */
+  #expectsName = false;
+  /** The name of the last field, while and after it is read. */
+  #name: number[] = [];
+  #isInName = false;
+  #isInArray = false;
+  #hasFound = false;
+  #isOver = false;
+  /** The element that has begun. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+  #hasBegun = false;
+
+  /**
+   * @param field name of the field with the array
+   * @param mostBytes of one element
+   */
+  constructor(field: string, mostBytes: number) {
+    this.#field = field;
+    this.#mostBytes = mostBytes;
+  }
+
+  /**
+   * Takes a piece of the text.
+   * @returns the elements that end in it
+   * @throws RouterError `invalid_json` for a text that is no object, `body_too_large` for an element that is too large
+   */
+  push(piece: Uint8Array): Buffer[] {
+    const elements: Buffer[] = [];
+    // Where in the piece the element goes on; -1 while there is none.
+    let from = this.#hasBegun ? 0 : -1;
+    const finish = (to: number): void => {
+      if (!this.#hasBegun) return;
+      this.#add(piece.subarray(from, to));
+      elements.push(this.#take());
+      from = -1;
+    };
+    for (let at = 0; at < piece.length; at += 1) {
+      const byte = piece[at] ?? 0;
+      if (this.#isInString) {
+        this.#onString(byte);
+        continue;
+      }
+      if (byte === space || byte === lineFeed || byte === carriageReturn || byte === tab) continue;
+      if (this.#isOver || (this.#depth === 0 && byte !== openBrace)) throw notAnObject();
+      const isDirect = this.#isInArray && this.#depth === 2;
+      if (isDirect && byte === comma) finish(at);
+      else if (isDirect && byte === closeBracket) {
+        finish(at);
+        this.#isInArray = false;
+        this.#depth -= 1;
+      } else {
+        if (isDirect && !this.#hasBegun) {
+          this.#hasBegun = true;
+          from = at;
+        }
+        this.#onToken(byte);
+      }
+    }
+    if (this.#hasBegun) this.#add(piece.subarray(from));
+    return elements;
+  }
+
+  /** The text is complete. @throws RouterError `invalid_json`, `missing_parameter` for an object without the array */
+  end(): void {
+    if (!this.#isOver) throw notAnObject();
+    if (this.#hasFound) return;
+    const message = `Missing required field ${this.#field}: it must be an array.`;
+    throw new RouterError('missing_parameter', message, { param: this.#field });
+  }
+
+  #onString(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) this.#isEscaped = true;
+    else if (byte === quote) {
+      this.#isInString = false;
+      this.#isInName = false;
+      return;
+    }
+    if (this.#isInName && this.#name.length <= longestName) this.#name.push(byte);
+  }
+
+  #onToken(byte: number): void {
+    switch (byte) {
+      case quote:
+        this.#isInString = true;
+        if (this.#depth !== 1 || !this.#expectsName) return;
+        this.#isInName = true;
+        this.#name = [];
+        return;
+      case openBrace:
+      case openBracket:
+        this.#depth += 1;
+        if (this.#depth === 1) this.#expectsName = true;
+        if (this.#depth === 2 && byte === openBracket && Buffer.from(this.#name).toString() === this.#field) {
+          this.#isInArray = true;
+          this.#hasFound = true;
+        }
+        return;
+      case closeBrace:
+      case closeBracket:
+        this.#depth -= 1;
+        this.#isOver = this.#depth === 0;
+        return;
+      case comma:
+        if (this.#depth === 1) this.#expectsName = true;
+        return;
+      case colon:
+        if (this.#depth === 1) this.#expectsName = false;
+        return;
+      default:
+        return;
+    }
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#begunBytes += bytes.length;
+    if (this.#begunBytes > this.#mostBytes)
+      throw new RouterError('body_too_large', `A request is larger than ${this.#mostBytes} bytes.`);
+    this.#begun.push(Buffer.from(bytes));
+  }
+
+  /** The element, on one line: a line break can stand outside of its strings only. */
+  #take(): Buffer {
+    const element = Buffer.concat(this.#begun);
+    for (let at = 0; at < element.length; at += 1) {
+      const byte = element[at];
+      if (byte === lineFeed || byte === carriageReturn) element[at] = space;
+    }
+    this.#begun = [];
+    this.#begunBytes = 0;
+    this.#hasBegun = false;
+    return element;
+  }
+}
+
+function notAnObject(): RouterError {
+  return new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
+}

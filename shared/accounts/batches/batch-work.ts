@@ -1,0 +1,206 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedFields, storedJson } from '../redis/stored-value.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { batchRecordSchema, type BatchRecord, type BatchState, type LineOutcome } from './batch-record.ts';
+
+const common = new URL('lua/batches.lua', import.meta.url);
+const move = new RedisScript(common, new URL('lua/move.lua', import.meta.url));
+const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
+const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
+const endSlice = new RedisScript(common, new URL('lua/end-slice.lua', import.meta.url));
+
+/** Slices whose places are written in one call. */
+const slicesAtOnce = 500;
+
+const sliceSchema = storedJson(z.object({ from: z.number(), to: z.number(), lines: z.number() }));
+
+/** Where the lines of a slice are: bytes of the input, `to` exclusive, and how many lines. */
+export type Slice = z.infer<typeof sliceSchema>;
+
+const sliceResultsSchema = storedJson(z.object({ output: z.string().optional(), errors: z.string().optional() }));
+
+/** Names of the objects with a slice's results; absent where it has none of a kind. */
+export type SliceResults = z.infer<typeof sliceResultsSchema>;
+
+/** The result of a line that was run. */
+export interface LineResult {
+  outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
+  /** The line of the file that it goes to. */
+  text: string;
+}
+
+/** What a line's requests came to, as the record counts it. */
+export type LineUsage = Pick<
+  BatchRecord,
+  'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens' | 'cost'
+>;
+
+/** What moves a batch from one state to another. */
+export interface BatchMove {
+  from: BatchState;
+  to: BatchState;
+  /** What of the record changes with it. */
+  fields?: Partial<BatchRecord>;
+  /** The field that gets the time of it. */
+  timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
+}
+
+/**
+ * The batches as those who work on them see them. Any number may work on the same batch, also on the same slice of it: each result
+ * is recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
+ */
+export class BatchWork {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #keepMs: number;
+  readonly #records: StoredRecords<BatchRecord>;
+
+  /**
+   * @param prefix what all names in Redis begin with
+   * @param keepMs milliseconds for which results are kept of a batch that nobody finishes
+   */
+  constructor(redis: Redis, prefix: string, { keepMs, report }: { keepMs: number; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#keepMs = keepMs;
+    const nameOf = (id: string): string => `${prefix}batch:${id}`;
+    this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
+  }
+
+  /** A batch, whoever owns it; undefined for an unknown one. */
+  find(id: string): Promise<BatchRecord | undefined> {
+    return this.#records.find(id);
+  }
+
+  /** All batches that are not over and that can be read. */
+  async open(): Promise<BatchRecord[]> {
+    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
+    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    return found.filter((batch) => batch !== undefined);
+  }
+
+  /** Moves a batch to another state. @returns false if it is not in the first one */
+  async move(id: string, { from, to, fields = {}, timed }: BatchMove): Promise<boolean> {
+    const isOver = to === 'ended' || to === 'failed';
+    const args = { prefix: this.#prefix, id, from, to, timed, isOver, fields: storedFields(fields) };
+    return (await move.run(this.#redis, { args })) === 1;
+  }
+
+  /** Forgets what a batch that is over needs no more. */
+  async close(id: string): Promise<void> {
+    await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
+  }
+
+  /** Writes where the slices of a batch are. */
+  async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
+    const name = this.#name('slices', id);
+    for (let from = 0; from < slices.length; from += slicesAtOnce) {
+      const some = slices.slice(from, from + slicesAtOnce);
+      const fields = some.flatMap((slice, at) => [String(from + at), JSON.stringify(slice)]);
+      await askRedis(this.#redis.hset(name, ...fields));
+    }
+    await askRedis(this.#redis.pexpire(name, this.#keepMs));
+  }
+
+  /** Where a slice is; undefined for an unknown one, and for one of a batch that is over. */
+  async slice(id: string, slice: number): Promise<Slice | undefined> {
+    return sliceSchema.safeParse(await askRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
+  }
+
+  /** Numbers of the slices that are over. */
+  async doneSlices(id: string): Promise<Set<number>> {
+    return new Set((await askRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
+  }
+
+  /** The objects with the results of a slice that is over; undefined for one that is not. */
+  async resultsOf(id: string, slice: number): Promise<SliceResults | undefined> {
+    return sliceResultsSchema.safeParse(await askRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
+  }
+
+  /** Numbers of the lines of a slice that have a result. */
+  async recordedLines(id: string, slice: number): Promise<Set<number>> {
+    return new Set((await askRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
+  }
+
+  /** Results of lines, by their numbers in the slice. @throws RouterError `store_unavailable` also for one that cannot be opened */
+  async results(
+    id: string,
+    slice: number,
+    lines: readonly number[],
+    sealer: Sealer,
+  ): Promise<(LineResult | undefined)[]> {
+    if (lines.length === 0) return [];
+    const sealed = await askRedis(this.#redis.hmget(this.#name('results', `${id}:${slice}`), ...lines.map(String)));
+    return sealed.map((text) => {
+      const opened = text === null ? undefined : sealer.unseal(text);
+      return opened === undefined ? undefined : (JSON.parse(opened) as LineResult);
+    });
+  }
+
+  /**
+   * Records the result of a line together with its requests in the usage ledger.
+   * @param sealer of the batch's owner
+   * @returns false if the line had a result, or its slice was over: then nothing was written
+   */
+  async recordLine(
+    { id, slice, line }: { id: string; slice: number; line: number },
+    result: LineResult,
+    usage: LineUsage,
+    { args: ledger, texts }: LedgerEntry,
+    sealer: Sealer,
+  ): Promise<boolean> {
+    const sealed = await sealer.sealBytes([Buffer.from(JSON.stringify(result))]);
+    const { outcome } = result;
+    const args = { prefix: this.#prefix, id, slice, line, outcome, usage, keepMs: this.#keepMs, ledger };
+    return (await recordLine.run(this.#redis, { args, texts: [sealed, ...texts] })) === 1;
+  }
+
+  /**
+   * Ends a slice whose results are in objects.
+   * @param counts how many lines of the objects were run, and how many were not
+   * @returns `changed` if results were recorded that the objects have not
+   */
+  async endSlice(
+    { id, slice }: { id: string; slice: number },
+    counts: { recorded: number; cancelled: number; expired: number },
+    results: SliceResults,
+  ): Promise<'ended' | 'was over' | 'changed'> {
+    const args = { prefix: this.#prefix, id, slice, ...counts };
+    const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
+    if (reply === -1) return 'changed';
+    return reply === 1 ? 'ended' : 'was over';
+  }
+
+  /** Says that the lines of a batch wait, because a limit is used up, or with undefined that they do not. */
+  async pause(id: string, pause: { until: number; reason: string } | undefined): Promise<void> {
+    const name = `${this.#prefix}batch:${id}`;
+    if (pause) await askRedis(this.#redis.hset(name, { pausedUntil: pause.until, pausedFor: pause.reason }));
+    else await askRedis(this.#redis.hdel(name, 'pausedUntil', 'pausedFor'));
+  }
+
+  /** Notes the name of an object before it is made, so that it can be removed whatever becomes of who makes it. */
+  async noteObject(id: string, object: string): Promise<void> {
+    const name = this.#name('objects', id);
+    await askRedis(this.#redis.sadd(name, object));
+    await askRedis(this.#redis.pexpire(name, this.#keepMs));
+  }
+
+  /** Names of all objects that were noted for a batch. */
+  objects(id: string): Promise<string[]> {
+    return askRedis(this.#redis.smembers(this.#name('objects', id)));
+  }
+
+  /** Forgets objects that are removed. */
+  async forgetObjects(id: string, objects: readonly string[]): Promise<void> {
+    if (objects.length > 0) await askRedis(this.#redis.srem(this.#name('objects', id), ...objects));
+  }
+
+  #name(kind: string, id: string): string {
+    return `${this.#prefix}batch-${kind}:${id}`;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Redis } from 'ioredis';
+import { RouterError } from '#shared/core/errors.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedFields } from '../redis/stored-value.ts';
+import { batchRecordSchema, type BatchRecord, type NewBatch } from './batch-record.ts';
+
+const common = new URL('lua/batches.lua', import.meta.url);
+const create = new RedisScript(common, new URL('lua/create.lua', import.meta.url));
+const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
+const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+
+/** An id as this router makes them. Any other is unknown. */
+const idPattern = /^[\w-]{1,80}$/;
+
+export interface BatchesBounds {
+  /** Batches of one owner that are not over. */
+  mostOpen: number;
+  /** Milliseconds for which a batch is known after its time has run out. */
+  keepMs: number;
+}
+
+/** One page of an owner's batches, newest first. */
+export interface BatchPage {
+  batches: BatchRecord[];
+  /** Whether there are more in the direction of the page. */
+  hasMore: boolean;
+}
+
+export interface PageRequest {
+  limit: number;
+  /** The batch that the page follows, in the list of the newest first. */
+  after?: string | undefined;
+  /** The batch that the page comes before. */
+  before?: string | undefined;
+}
+
+/**
+ * The batches of all owners, as their owners see them. Nobody finds those of others: an id of another owner is an unknown one.
+ * Every method throws RouterError `store_unavailable` when Redis does not answer.
+ */
+export class Batches {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #bounds: BatchesBounds;
+  readonly #records: StoredRecords<BatchRecord>;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, { bounds, report }: { bounds: BatchesBounds; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#bounds = bounds;
+    const nameOf = (id: string): string => `${prefix}batch:${id}`;
+    this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
+  }
+
+  /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many that are not over */
+  async create(batch: NewBatch): Promise<BatchRecord> {
+    const { id, owner, api, createdAt, expiresAt } = batch;
+    const fields = storedFields({ ...batch, state: 'validating' });
+    const args = { prefix: this.#prefix, id, owner, api, createdAt, expiresAt, fields, ...this.#bounds };
+    if ((await create.run(this.#redis, { args })) !== 1) {
+      const message = `There are ${this.#bounds.mostOpen} batches that are not over, and there may not be more.`;
+      throw new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
+    }
+    return batchRecordSchema.parse(fields);
+  }
+
+  /** One batch of an API; undefined if the owner has none with this id there. */
+  async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
+    if (!idPattern.test(id)) return undefined;
+    const found = await this.#records.find(id);
+    return found?.owner === owner && found.api === api ? found : undefined;
+  }
+
+  /** One page of the owner's batches of an API; empty behind a batch that is unknown. */
+  async list(owner: string, api: string, { limit, after, before }: PageRequest): Promise<BatchPage> {
+    const name = `${this.#prefix}batches-of:${api}:${owner}`;
+    const cursor = after ?? before;
+    const rank = cursor === undefined ? -1 : await askRedis(this.#redis.zrevrank(name, cursor));
+    if (rank === null) return { batches: [], hasMore: false };
+    const isBackward = after === undefined && before !== undefined;
+    const from = isBackward ? Math.max(0, rank - limit) : rank + 1;
+    const to = isBackward ? rank - 1 : rank + limit;
+    const ids = to < from ? [] : await askRedis(this.#redis.zrevrange(name, from, to));
+    const [size] = await askRedisAll(this.#redis.pipeline().zcard(name));
+    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    const batches = found.filter((batch) => batch !== undefined);
+    return { batches, hasMore: isBackward ? from > 0 : to + 1 < Number(size) };
+  }
+
+  /** Has a batch cancelled. One that is over stays as it is. @returns whether it was not over */
+  async cancel(id: string): Promise<boolean> {
+    return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
+  }
+
+  /** Forgets a batch that is over. @returns false for one that is not */
+  async remove(id: string): Promise<boolean> {
+    return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
+  }
+}

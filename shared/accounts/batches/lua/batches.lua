@@ -1,0 +1,40 @@
+-- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix.
+--
+--   <prefix>batch:<id>                   hash: a BatchRecord
+--   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
+--   <prefix>batches-open                 sorted set: ids of all batches that are not over, by the time at which they expire
+--   <prefix>batches-open-of:<owner>      the same of one owner
+--   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are
+--   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
+--   <prefix>batch-objects:<id>           set: names of all objects that were begun for it
+--   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed; until the slice is over
+--
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   id      of the batch
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local record = prefix .. 'batch:' .. args.id
+
+-- Lua's own conversion writes large numbers with an exponent.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+-- The name of something else of the batch.
+local function nameOf(kind)
+  return prefix .. 'batch-' .. kind .. ':' .. args.id
+end
+
+-- The name of the results of a slice.
+local function resultsOf(slice)
+  return nameOf('results') .. ':' .. slice
+end
+
+local function field(name)
+  return redis.call('HGET', record, name)
+end

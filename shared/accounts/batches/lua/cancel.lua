@@ -1,0 +1,10 @@
+-- Has a batch cancelled: lines that have not ended are not run any more.
+--
+-- ARGV[1]  JSON: prefix and id
+-- Returns 1, or 0 if it is over or unknown.
+local state = field('state')
+if not state or state == 'ended' or state == 'failed' then
+  return 0
+end
+redis.call('HSETNX', record, 'cancelledAt', whole(now))
+return 1

@@ -1,0 +1,12 @@
+-- Forgets what a batch that is over needs no more: its slices, and that it was to be worked on.
+--
+-- ARGV[1]  JSON: prefix and id
+-- Returns 1, or 0 if it is not over.
+local state, owner = field('state'), field('owner')
+if state ~= 'ended' and state ~= 'failed' then
+  return 0
+end
+redis.call('ZREM', prefix .. 'batches-open', args.id)
+redis.call('ZREM', prefix .. 'batches-open-of:' .. owner, args.id)
+redis.call('DEL', nameOf('slices'), nameOf('done'), nameOf('objects'))
+return 1

@@ -1,0 +1,29 @@
+-- Records the result of a line, once: the result itself, the counts of the batch, and the requests of the line in the usage ledger.
+-- A line that has a result, or whose slice is over, is left alone: then nothing is written and nothing is counted.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   slice    its number
+--   line     its number in the slice
+--   outcome  `succeeded` or `errored`
+--   usage    { name of a count of the record: what is added }
+--   keepMs   milliseconds for which results are kept of a batch that nobody finishes
+--   ledger   see `writeUsage`
+-- ARGV[2]  the result, sealed
+-- ARGV[3…]  the requests
+-- Returns 1, or 0 if it was left alone.
+local results = resultsOf(args.slice)
+if field('state') ~= 'running' or redis.call('HEXISTS', nameOf('done'), args.slice) == 1 then
+  return 0
+end
+if redis.call('HSETNX', results, args.line, ARGV[2]) == 0 then
+  return 0
+end
+redis.call('PEXPIRE', results, whole(args.keepMs))
+redis.call('HINCRBY', record, args.outcome, 1)
+for name, count in pairs(args.usage) do
+  if count > 0 then
+    redis.call('HINCRBY', record, name, whole(count))
+  end
+end
+writeUsage(args.ledger, 3)
+return 1

@@ -1,0 +1,11 @@
+-- Removes a batch that is over.
+--
+-- ARGV[1]  JSON: prefix and id
+-- Returns 1, or 0 if it is not over, or unknown.
+local state = field('state')
+if state ~= 'ended' and state ~= 'failed' then
+  return 0
+end
+redis.call('ZREM', prefix .. 'batches-of:' .. field('api') .. ':' .. field('owner'), args.id)
+redis.call('DEL', record, nameOf('slices'), nameOf('done'), nameOf('objects'))
+return 1

@@ -1,0 +1,88 @@
+import { FlowProducer, Queue } from 'bullmq';
+import { RouterError } from '#shared/core/errors.ts';
+import { producerConnection, queuePrefix, type BackgroundAccess } from './background-access.ts';
+import { backgroundQueues, optionsOf, type BackgroundJob, type BackgroundQueue } from './background-job.ts';
+
+/** Milliseconds for an answer. */
+const longestMs = 3_000;
+
+/** Jobs of one queue, by where they are. */
+export interface QueueCounts {
+  waiting: number;
+  active: number;
+  delayed: number;
+  failed: number;
+}
+
+/** Adds background work to its queues. Every method throws RouterError `store_unavailable` when Redis does not answer. */
+export class BackgroundJobs {
+  readonly #queues: Record<BackgroundQueue, Queue>;
+  readonly #flows: FlowProducer;
+
+  constructor(access: BackgroundAccess) {
+    const options = { connection: producerConnection(access), prefix: queuePrefix(access.prefix) };
+    const onError = (error: Error): void => access.log.debug({ err: error }, 'the queues of background work are away');
+    const open = (name: BackgroundQueue): Queue => new Queue(name, options).on('error', onError);
+    this.#queues = {
+      'batch-validations': open('batch-validations'),
+      'batch-slices': open('batch-slices'),
+      'batch-endings': open('batch-endings'),
+    };
+    this.#flows = new FlowProducer(options);
+    this.#flows.on('error', onError);
+  }
+
+  /** Adds a job, unless one of its id waits or runs. */
+  async add(job: BackgroundJob): Promise<void> {
+    await asked(this.#queues[job.queue].add(job.queue, job.data, optionsOf(job)));
+  }
+
+  /** Adds a job that begins when others are done, and those, all or nothing. */
+  async addAfter(job: BackgroundJob, others: readonly BackgroundJob[]): Promise<void> {
+    const flowOf = (each: BackgroundJob) => ({
+      name: each.queue,
+      queueName: each.queue,
+      data: each.data,
+      opts: optionsOf(each),
+    });
+    await asked(this.#flows.add({ ...flowOf(job), children: others.map(flowOf) }));
+  }
+
+  /** Removes a job that waits. One that runs stays. */
+  async remove({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<void> {
+    await asked(this.#queues[queue].remove(id));
+  }
+
+  /** How many jobs each queue has. */
+  async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
+    const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
+    return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...Object.values(this.#queues).map((queue) => queue.close()), this.#flows.close()]);
+  }
+
+  async #count(name: BackgroundQueue): Promise<QueueCounts> {
+    const counts = await asked(this.#queues[name].getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'));
+    const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
+    return { waiting: wait + prioritized, active, delayed, failed };
+  }
+}
+
+async function asked<T>(answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  // Before the first connection, the library waits for one for ever.
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), longestMs);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RouterError('store_unavailable', 'The queue of background work does not answer. Please try again soon.', {
+      retryAfter: 2,
+      cause: new Error(`redis: ${reason}`),
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

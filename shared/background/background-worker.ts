@@ -1,0 +1,100 @@
+import { DelayedError, Worker, type Job } from 'bullmq';
+import type { Logger } from '#shared/core/log.ts';
+import { queuePrefix, workerConnection, type BackgroundAccess } from './background-access.ts';
+import { retryMs, type BackgroundQueue } from './background-job.ts';
+
+/**
+ * Milliseconds after which a job whose worker does not renew its lock is given to another one: that worker is dead, or stands still.
+ * It is renewed each half of them.
+ */
+const lockMs = 20_000;
+
+/** Milliseconds between two looks for such jobs. */
+const lookMs = 5_000;
+
+/** A job is given to another worker however often that was necessary. */
+const mostStalls = 1_000_000;
+
+/** Thrown by a handler whose job is to be begun anew later. It is no failure. */
+export class LaterError extends Error {
+  override name = 'LaterError';
+  readonly ms: number;
+
+  /** @param ms after which the job is begun anew */
+  constructor(ms: number) {
+    super(`to be begun anew in ${ms} ms`);
+    this.ms = ms;
+  }
+}
+
+export interface BackgroundWorkerOptions<Data> {
+  access: BackgroundAccess;
+  queue: BackgroundQueue;
+  /** Jobs at the same time. */
+  concurrency: number;
+  /**
+   * Does one job. It may be called again for a job that it has done, and for one that another process still works on.
+   * @throws LaterError to begin it anew later; any other error counts as a failure, after which it is tried again
+   */
+  handle: (data: Data) => Promise<void>;
+}
+
+/** What is known of who works on a queue, whatever its jobs are. */
+export interface WorkOnQueue {
+  /** Jobs that were taken from a worker that did not renew its lock. */
+  stalled: number;
+  /** Attempts that failed. */
+  failed: number;
+  /** Jobs that were done. */
+  completed: number;
+  close(): Promise<void>;
+}
+
+/** Works on the jobs of one queue. */
+export class BackgroundWorker<Data> implements WorkOnQueue {
+  readonly #worker: Worker<Data>;
+  readonly #log: Logger;
+  stalled = 0;
+  failed = 0;
+  completed = 0;
+
+  constructor({ access, queue, concurrency, handle }: BackgroundWorkerOptions<Data>) {
+    this.#log = access.log.child({ queue });
+    this.#worker = new Worker<Data>(queue, (job, token) => this.#run(job, token, handle), {
+      connection: workerConnection(access),
+      prefix: queuePrefix(access.prefix),
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: lookMs,
+      maxStalledCount: mostStalls,
+      settings: { backoffStrategy: (failures) => retryMs(failures) },
+    });
+    this.#worker.on('error', (error) => this.#log.debug({ err: error }, 'the queue is away'));
+    this.#worker.on('stalled', (job) => {
+      this.stalled += 1;
+      this.#log.warn({ job }, 'a job was taken from a worker that is dead or stands still');
+    });
+    this.#worker.on('completed', () => {
+      this.completed += 1;
+    });
+    this.#worker.on('failed', (job, error) => {
+      this.failed += 1;
+      this.#log.warn({ job: job?.id, err: error }, 'a job failed and is tried again');
+    });
+  }
+
+  /** Takes no more jobs, and resolves when those that run are over. */
+  async close(): Promise<void> {
+    await this.#worker.close();
+  }
+
+  async #run(job: Job<Data>, token: string | undefined, handle: (data: Data) => Promise<void>): Promise<void> {
+    try {
+      await handle(job.data);
+    } catch (error) {
+      if (!(error instanceof LaterError)) throw error;
+      await job.moveToDelayed(Date.now() + error.ms, token);
+      throw new DelayedError();
+    }
+  }
+}

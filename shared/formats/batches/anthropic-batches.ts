@@ -1,0 +1,69 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { BatchFacts, BatchFormat } from './batch-format.ts';
+import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
+
+/** Batches of Anthropic's API (Anthropic API reference, "Message Batches"): requests come inline, results have a path of their own. */
+export const anthropicBatches: BatchFormat = {
+  path: '/messages/batches',
+  idPrefix: 'msgbatch_',
+  source: { kind: 'inline', field: 'requests', path: '/messages', windowMs: 24 * 3_600_000 },
+  maxLines: 100_000,
+  hasErrorFile: false,
+  hasResults: true,
+  readLine(line) {
+    const { customId, request } = readLineObject(line, 'params');
+    return { customId, body: Buffer.from(JSON.stringify(request)) };
+  },
+  succeeded: (customId, _, answer) =>
+    `{"custom_id":${JSON.stringify(customId)},"result":{"type":"succeeded","message":${onOneLine(answer)}}}`,
+  errored: (customId, _, { body: error }) =>
+    JSON.stringify({ custom_id: customId, result: { type: 'errored', error } }),
+  stopped: (customId, _, outcome) =>
+    JSON.stringify({ custom_id: customId, result: { type: outcome === 'cancelled' ? 'canceled' : 'expired' } }),
+  readPage(query) {
+    const [after, before] = [cursorOf(query, 'after_id'), cursorOf(query, 'before_id')];
+    if (after !== undefined && before !== undefined) {
+      const message = 'before_id: cannot be used together with after_id';
+      throw new RouterError('invalid_request', message, { param: 'before_id' });
+    }
+    return { limit: pageLimit(query['limit'], 1_000), after, before };
+  },
+  show: messageBatch,
+  list: (batches, hasMore, baseUrl) => ({
+    data: batches.map((batch) => messageBatch(batch, baseUrl)),
+    has_more: hasMore,
+    first_id: batches.at(0)?.id ?? null,
+    last_id: batches.at(-1)?.id ?? null,
+  }),
+  removed: (id) => ({ id, type: 'message_batch_deleted' }),
+  notFound: (id) => new RouterError('not_found', `Could not find the batch ${id}.`),
+};
+
+function messageBatch(batch: BatchFacts, baseUrl: string): object {
+  const { id, state, total, succeeded, errored, cancelled, expired, cancelledAt } = batch;
+  const isOver = state === 'ended' || state === 'failed';
+  // All of them are processing until the whole batch has ended.
+  const counts = isOver
+    ? { processing: 0, succeeded, errored, canceled: cancelled, expired }
+    : { processing: total, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
+  return {
+    id,
+    type: 'message_batch',
+    processing_status: isOver ? 'ended' : cancelledAt === undefined ? 'in_progress' : 'canceling',
+    request_counts: counts,
+    created_at: iso(batch.createdAt),
+    expires_at: iso(batch.expiresAt),
+    ended_at: iso(batch.endedAt ?? batch.failedAt),
+    cancel_initiated_at: iso(cancelledAt),
+    archived_at: null,
+    results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
+    // Not of the API: which limit its requests wait for.
+    ...(batch.pausedFor !== undefined && {
+      paused: { reason: batch.pausedFor, tried_again_at: iso(batch.pausedUntil) },
+    }),
+  };
+}
+
+function iso(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

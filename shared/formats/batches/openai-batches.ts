@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { parseJsonBody } from '../json-request.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { openaiFiles } from '../openai/openai-files.ts';
+import { problemError } from '../openai/problem-error.ts';
+import type { BatchCreation, BatchFacts, BatchFormat } from './batch-format.ts';
+import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
+
+const hourMs = 3_600_000;
+
+/** Hours that a batch may take at most. */
+const mostHours = 168;
+
+const creationSchema = z.object({
+  input_file_id: z.string().min(1),
+  endpoint: z.string().min(1),
+  completion_window: z.string(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  output_expires_after: z.object({ anchor: z.literal('created_at'), seconds: z.number().int() }).nullish(),
+});
+
+/** Batches of OpenAI's API (OpenAI API reference, "Batch"): input and results are files. */
+export const openaiBatches: BatchFormat = {
+  path: '/batches',
+  idPrefix: 'batch_',
+  source: { kind: 'file', read: readCreation },
+  maxLines: 50_000,
+  hasErrorFile: true,
+  hasResults: false,
+  readLine(line, endpoint) {
+    const { object, customId, request } = readLineObject(line, 'body');
+    const { method, url } = object;
+    if (method !== 'POST') throw wrong('method', 'Invalid method: it must be POST.');
+    if (url !== endpoint) throw wrong('url', `Invalid url: the batch is for ${String(endpoint)}.`);
+    return { customId, body: Buffer.from(JSON.stringify(request)) };
+  },
+  succeeded: (customId, requestId, answer) =>
+    `${opening(customId, requestId)},"response":{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${onOneLine(answer)}},"error":null}`,
+  errored: (customId, requestId, { status, body }) => {
+    const response = JSON.stringify({ status_code: status, request_id: requestId, body });
+    return `${opening(customId, requestId)},"response":${response},"error":null}`;
+  },
+  stopped: (customId, requestId, outcome) =>
+    `${opening(customId, requestId)},"response":null,"error":${JSON.stringify(stops[outcome])}}`,
+  readPage: (query) => ({ limit: pageLimit(query['limit'], 100), after: cursorOf(query, 'after') }),
+  show: batchObject,
+  list: (batches, hasMore) => ({
+    object: 'list',
+    data: batches.map(batchObject),
+    first_id: batches.at(0)?.id ?? null,
+    last_id: batches.at(-1)?.id ?? null,
+    has_more: hasMore,
+  }),
+  removed: (id) => ({ id, object: 'batch', deleted: true }),
+  notFound: (id) => new RouterError('not_found', `No batch found with id '${id}'.`),
+};
+
+const stops = {
+  cancelled: { code: 'batch_cancelled', message: 'This request was not run because the batch was cancelled.' },
+  expired: { code: 'batch_expired', message: 'This request could not be run before the completion window expired.' },
+};
+
+function opening(customId: string, requestId: string): string {
+  return `{"id":${JSON.stringify(`batch_req_${requestId}`)},"custom_id":${JSON.stringify(customId)}`;
+}
+
+function readCreation(body: Buffer): BatchCreation {
+  const parsed = parseJsonBody(body);
+  const read = creationSchema.safeParse(parsed);
+  if (!read.success) throw problemError(firstProblem(read.error, parsed));
+  const {
+    input_file_id: inputFile,
+    endpoint,
+    completion_window: window,
+    metadata,
+    output_expires_after: after,
+  } = read.data;
+  const hours = Number(/^([1-9]\d{0,2})h$/.exec(window)?.[1] ?? 0);
+  if (hours < 1 || hours > mostHours)
+    throw wrong(
+      'completion_window',
+      `completion_window must be a number of hours from 1h to ${mostHours}h, such as 24h.`,
+    );
+  const seconds = after?.seconds;
+  if (seconds !== undefined && (seconds < 3_600 || seconds > 2_592_000))
+    throw wrong('output_expires_after.seconds', 'output_expires_after.seconds must be from 3600 to 2592000.');
+  return {
+    endpoint,
+    path: endpoint.replace(/^\/v1(?=\/)/, ''),
+    inputFile,
+    window,
+    windowMs: hours * hourMs,
+    metadata: checkedMetadata(metadata ?? undefined),
+    outputSeconds: seconds,
+  };
+}
+
+/** Metadata within the API's bounds: 16 pairs, names of 64 characters, values of 512. */
+function checkedMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
+  const pairs = Object.entries(metadata ?? {});
+  if (pairs.length > 16) throw wrong('metadata', 'metadata may have 16 pairs at most.');
+  if (pairs.some(([name, value]) => name.length > 64 || value.length > 512))
+    throw wrong('metadata', 'metadata may have names of 64 characters and values of 512 at most.');
+  return pairs.length === 0 ? undefined : metadata;
+}
+
+function batchObject(batch: BatchFacts): object {
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, problems } = batch;
+  const status = statusOf(batch);
+  return {
+    id: batch.id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    model: batch.model,
+    errors: problems && {
+      object: 'list',
+      data: problems.map(({ code, message, line = null, param = null }) => ({ code, message, line, param })),
+    },
+    input_file_id: openaiFiles.shownId(batch.inputFile),
+    completion_window: batch.window,
+    status,
+    output_file_id: batch.outputFile === undefined ? null : openaiFiles.shownId(batch.outputFile),
+    error_file_id: batch.errorFile === undefined ? null : openaiFiles.shownId(batch.errorFile),
+    created_at: seconds(batch.createdAt),
+    in_progress_at: seconds(batch.runningAt),
+    expires_at: seconds(batch.expiresAt),
+    finalizing_at: seconds(batch.finishingAt),
+    completed_at: status === 'completed' ? seconds(batch.endedAt) : null,
+    failed_at: seconds(batch.failedAt),
+    expired_at: status === 'expired' ? seconds(batch.endedAt) : null,
+    cancelling_at: seconds(batch.cancelledAt),
+    cancelled_at: status === 'cancelled' ? seconds(batch.endedAt) : null,
+    request_counts: { total: batch.total, completed: batch.succeeded, failed: batch.errored },
+    usage: {
+      input_tokens: promptTokens,
+      input_tokens_details: { cached_tokens: cachedTokens },
+      output_tokens: completionTokens,
+      output_tokens_details: { reasoning_tokens: reasoningTokens },
+      total_tokens: promptTokens + completionTokens,
+    },
+    metadata: batch.metadata ?? null,
+    // Not of the API: which limit its lines wait for.
+    ...(batch.pausedFor !== undefined && {
+      paused: { reason: batch.pausedFor, tried_again_at: seconds(batch.pausedUntil) },
+    }),
+  };
+}
+
+function statusOf({ state, cancelledAt, expired }: BatchFacts): string {
+  switch (state) {
+    case 'failed':
+      return 'failed';
+    case 'ended':
+      if (cancelledAt !== undefined) return 'cancelled';
+      return expired > 0 ? 'expired' : 'completed';
+    case 'validating':
+      return cancelledAt === undefined ? 'validating' : 'cancelling';
+    case 'running':
+      return cancelledAt === undefined ? 'in_progress' : 'cancelling';
+    case 'finishing':
+      return cancelledAt === undefined ? 'finalizing' : 'cancelling';
+  }
+}
+
+function seconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.floor(ms / 1000);
+}
+
+function wrong(param: string, message: string): RouterError {
+  return new RouterError('invalid_request', message, { param });
+}

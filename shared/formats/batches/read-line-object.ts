@@ -1,0 +1,49 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseJsonBody } from '../json-request.ts';
+
+/** Most characters of a `custom_id`. */
+const mostIdLength = 512;
+
+/**
+ * Reads what all lines of a batch's input have: an object with a `custom_id`, and another object with the request.
+ * @param field name of the field with the request
+ * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`
+ */
+export function readLineObject(
+  line: Buffer,
+  field: string,
+): { object: JsonObject; customId: string; request: JsonObject } {
+  const object = parseJsonBody(line);
+  if (!isJsonObject(object)) throw new RouterError('invalid_request', 'The line is not a JSON object.');
+  const customId = object['custom_id'];
+  if (customId === undefined) throw new RouterError('missing_parameter', 'Missing custom_id.', { param: 'custom_id' });
+  if (typeof customId !== 'string' || customId === '' || customId.length > mostIdLength) {
+    const message = `Invalid custom_id: it must be a string of 1 to ${mostIdLength} characters.`;
+    throw new RouterError('invalid_request', message, { param: 'custom_id' });
+  }
+  const request = object[field];
+  if (isJsonObject(request)) return { object, customId, request };
+  throw new RouterError('missing_parameter', `Missing or invalid ${field}: it must be an object.`, { param: field });
+}
+
+/** A JSON text without line breaks, which it can have outside of its strings only. */
+export function onOneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
+}
+
+/** The page's size: `limit` from 1 to this maximum, 20 without one. @throws RouterError `invalid_request` */
+export function pageLimit(given: unknown, maximum: number): number {
+  if (given === undefined) return 20;
+  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1 && limit <= maximum) return limit;
+  throw new RouterError('invalid_request', `limit must be a whole number from 1 to ${maximum}.`, { param: 'limit' });
+}
+
+/** The id of a batch in a query; undefined without one. @throws RouterError `invalid_request` */
+export function cursorOf(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
+  const given = query[param];
+  if (given === undefined || given === '') return undefined;
+  if (typeof given === 'string') return given;
+  throw new RouterError('invalid_request', `${param} must be the id of a batch.`, { param });
+}

@@ -1,0 +1,230 @@
+import type OpenAI from 'openai';
+import { toFile } from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { validationJob } from '#shared/background/batch-jobs.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { createLog } from '#shared/core/log.ts';
+import { fileIdOf } from '#shared/files/file-id.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+
+const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
+
+let cluster: Cluster;
+let openai: OpenAI;
+let anthropic: Anthropic;
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  ({ openai, anthropic } = batchClients(cluster));
+});
+afterAll(() => cluster.stop());
+
+const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
+
+describe('a batch', () => {
+  it('waits while there is no runner, and begins with the first one', async () => {
+    const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
+    await sleep(300);
+    expect((await openai.batches.retrieve(id)).status).toBe('validating');
+    await cluster.addBatchRunner();
+    expect((await untilBatch(openai, id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+  });
+
+  it('whose time runs out keeps what is done, and has a line for each request that is not', async () => {
+    const quick = Array.from({ length: 3 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
+    const slow = Array.from({ length: 20 }, (_, at) =>
+      chatLine(`slow-${at}`, 'Hi.', { demo: { first_token_delay_ms: 60_000 } }),
+    );
+    const text = [...quick, ...slow].map((line) => JSON.stringify(line)).join('\n');
+    const file = await openai.files.create({ file: await toFile(Buffer.from(text), 'in.jsonl'), purpose: 'batch' });
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const batches = new Batches(connection.redis, `${cluster.prefix}:`, {
+      bounds: { mostOpen: 100, keepMs: 60_000 },
+      report: () => undefined,
+    });
+    const createdAt = Date.now();
+    const id = 'batch_with_little_time';
+    const { keyId: owner } = cluster;
+    const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', window: '24h' };
+    const expiresAt = createdAt + 2_000;
+    const inputFile = fileIdOf(file.id) ?? '';
+    await batches.create({ id, owner, key: owner, ...what, inputFile, createdAt, expiresAt, total: 0 });
+    const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log: createLog(silent) };
+    const jobs = new BackgroundJobs(access);
+    onTestFinished(() => jobs.close());
+    await jobs.add(validationJob(id));
+    const batch = await untilBatch(openai, id);
+    expect(batch.status).toBe('expired');
+    expect(ids(await resultsOf(openai, batch.output_file_id))).toEqual(ids(quick as { custom_id: string }[]));
+    const errors = await resultsOf(openai, batch.error_file_id);
+    expect(ids(errors)).toEqual(ids(slow as { custom_id: string }[]));
+    expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_expired' } });
+  });
+});
+
+describe('a batch of the openai SDK', () => {
+  it('answers every line once, in the file of answers or that of errors, and charges each once', async () => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const good = Array.from({ length: 120 }, (_, at) => chatLine(`good-${at}`, `Say ${at}.`));
+    const bad = [chatLine('no-model', 'Hi.', { model: 'nobody' }), chatLine('no-messages', 'Hi.', { messages: 'x' })];
+    const { id, status, request_counts: counts } = await submit(openai, [...good, ...bad]);
+    expect({ status, counts }).toEqual({ status: 'validating', counts: { total: 0, completed: 0, failed: 0 } });
+    const batch = await untilBatch(openai, id);
+    expect(batch).toMatchObject({
+      object: 'batch',
+      status: 'completed',
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      model: 'demo',
+      request_counts: { total: 122, completed: 120, failed: 2 },
+    });
+    const answers = await resultsOf(openai, batch.output_file_id);
+    const errors = await resultsOf(openai, batch.error_file_id);
+    expect(ids(answers)).toEqual(ids(good as { custom_id: string }[]));
+    expect(ids(errors)).toEqual(['no-messages', 'no-model']);
+    const seven = answers.find(({ custom_id: custom }) => custom === 'good-7');
+    expect(seven?.response).toMatchObject({ status_code: 200, body: { object: 'chat.completion', model: 'demo' } });
+    expect(JSON.stringify(seven?.response?.body)).toContain('Say 7.');
+    const unknown = errors.find(({ custom_id: custom }) => custom === 'no-model');
+    expect(unknown).toMatchObject({ error: null, response: { status_code: 404 } });
+    expect(unknown?.response?.body).toMatchObject({ error: { code: 'model_not_found' } });
+
+    const used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+    expect(used).toHaveLength(120);
+    const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
+    expect(batch.usage?.total_tokens).toBe(tokens);
+  });
+
+  it('takes requests of the Responses format, which are stored only if they ask for it', async () => {
+    const line = (id: string, more: object = {}): object => ({
+      custom_id: id,
+      method: 'POST',
+      url: '/v1/responses',
+      body: { model: 'demo', input: `Hello ${id}.`, ...more },
+    });
+    const { id } = await submit(openai, [line('a'), line('b', { store: true })], '/v1/responses');
+    const batch = await untilBatch(openai, id);
+    const answers = await resultsOf(openai, batch.output_file_id);
+    expect(ids(answers)).toEqual(['a', 'b']);
+    const [a, b] = ['a', 'b'].map((name) => answers.find(({ custom_id: custom }) => custom === name)?.response?.body);
+    expect(a).toMatchObject({ object: 'response', status: 'completed' });
+    await expect(openai.responses.retrieve(String(a?.['id']))).rejects.toMatchObject({ status: 404 });
+    expect((await openai.responses.retrieve(String(b?.['id']))).id).toBe(b?.['id']);
+  });
+
+  it('fails with the numbers of the lines that are not requests, and runs none', async () => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const lines = [chatLine('a', 'Hi.'), '{"custom_id":', chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), url: '/x' }];
+    const batch = await untilBatch(openai, (await submit(openai, lines)).id);
+    expect(batch.status).toBe('failed');
+    expect(batch.errors?.data?.map(({ line, code, param }) => ({ line, code, param }))).toEqual([
+      { line: 2, code: 'invalid_json', param: null },
+      { line: 3, code: 'duplicate_custom_id', param: 'custom_id' },
+      { line: 4, code: 'invalid_request', param: 'url' },
+    ]);
+    expect((await readUsage(cluster.prefix)).length).toBe(before);
+  });
+
+  it('that is cancelled keeps what is done, and has a line for each request that is not', async () => {
+    const quick = Array.from({ length: 4 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
+    const slow = Array.from({ length: 40 }, (_, at) =>
+      chatLine(`slow-${at}`, 'Hi.', { demo: { first_token_delay_ms: 60_000 } }),
+    );
+    const { id } = await submit(openai, [...quick, ...slow]);
+    while (((await openai.batches.retrieve(id)).request_counts?.completed ?? 0) < 4) await sleep(50);
+    expect((await openai.batches.cancel(id)).status).toBe('cancelling');
+    const batch = await untilBatch(openai, id);
+    expect(batch.status).toBe('cancelled');
+    expect(batch.request_counts).toEqual({ total: 44, completed: 4, failed: 0 });
+    expect(ids(await resultsOf(openai, batch.output_file_id))).toEqual(ids(quick as { custom_id: string }[]));
+    const errors = await resultsOf(openai, batch.error_file_id);
+    expect(ids(errors)).toEqual(ids(slow as { custom_id: string }[]));
+    expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_cancelled' } });
+  });
+
+  it('stands in the list of its owner, and nobody else finds it', async () => {
+    const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
+    const listed: string[] = [];
+    for await (const batch of openai.batches.list({ limit: 2 })) listed.push(batch.id);
+    expect(listed[0]).toBe(id);
+    expect(new Set(listed).size).toBe(listed.length);
+    const { raw } = await cluster.addKey({});
+    const other = batchClients({ url: cluster.url, key: raw }).openai;
+    await expect(other.batches.retrieve(id)).rejects.toMatchObject({ status: 404 });
+    await expect(other.batches.cancel(id)).rejects.toMatchObject({ status: 404 });
+    expect((await other.batches.list()).data).toEqual([]);
+    await untilBatch(openai, id);
+  });
+
+  it.each([
+    [{ endpoint: '/v1/embeddings' }, /endpoint/],
+    [{ completion_window: '24' }, /completion_window/],
+    [{ input_file_id: 'file-unknown' }, /file-unknown/],
+  ])('is refused with a sentence for %o', async (wrong, message) => {
+    const asked = { input_file_id: 'file-x', endpoint: '/v1/chat/completions', completion_window: '24h', ...wrong };
+    await expect(openai.batches.create(asked as OpenAI.BatchCreateParams)).rejects.toThrow(message);
+  });
+});
+
+describe('a batch of the Anthropic SDK', () => {
+  const params = (text: string, more: object = {}) => ({
+    model: 'demo',
+    max_tokens: 100,
+    messages: [{ role: 'user' as const, content: text }],
+    ...more,
+  });
+
+  async function ended(id: string) {
+    for (;;) {
+      const batch = await anthropic.messages.batches.retrieve(id);
+      if (batch.processing_status === 'ended') return batch;
+      await sleep(100);
+    }
+  }
+
+  it('answers every request once in its results, and is removed with them', async () => {
+    const requests = Array.from({ length: 30 }, (_, at) => ({ custom_id: `r${at}`, params: params(`Say ${at}.`) }));
+    const wrong = { custom_id: 'wrong', params: params('Hi.', { model: 'nobody' }) };
+    const made = await anthropic.messages.batches.create({ requests: [...requests, wrong] });
+    expect(made).toMatchObject({ type: 'message_batch', processing_status: 'in_progress', results_url: null });
+    expect(made.request_counts).toMatchObject({ processing: 31, succeeded: 0 });
+    const batch = await ended(made.id);
+    expect(batch.request_counts).toEqual({ processing: 0, succeeded: 30, errored: 1, canceled: 0, expired: 0 });
+    const results = new Map<string, Anthropic.Messages.MessageBatchResult>();
+    for await (const { custom_id: id, result } of await anthropic.messages.batches.results(made.id)) {
+      expect(results.has(id)).toBe(false);
+      results.set(id, result);
+    }
+    expect(results.size).toBe(31);
+    expect(results.get('r7')).toMatchObject({ type: 'succeeded', message: { type: 'message', model: 'demo' } });
+    expect(JSON.stringify(results.get('r7'))).toContain('Say 7.');
+    expect(results.get('wrong')).toMatchObject({
+      type: 'errored',
+      error: { type: 'error', error: { type: 'not_found_error' } },
+    });
+    expect(await anthropic.messages.batches.delete(made.id)).toEqual({ id: made.id, type: 'message_batch_deleted' });
+    await expect(anthropic.messages.batches.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('that is cancelled says so of each request that is not done, and can be removed only then', async () => {
+    const slow = params('Hi.\n[demo delay=60000]');
+    const requests = Array.from({ length: 10 }, (_, at) => ({ custom_id: `r${at}`, params: slow }));
+    const { id } = await anthropic.messages.batches.create({ requests });
+    await expect(anthropic.messages.batches.delete(id)).rejects.toMatchObject({ status: 400 });
+    expect((await anthropic.messages.batches.cancel(id)).processing_status).toBe('canceling');
+    const batch = await ended(id);
+    expect(batch.request_counts).toMatchObject({ canceled: 10, succeeded: 0 });
+    expect(batch.cancel_initiated_at).not.toBeNull();
+    for await (const { result } of await anthropic.messages.batches.results(id)) expect(result.type).toBe('canceled');
+  });
+
+  it('is refused with a sentence for a custom_id that occurs twice', async () => {
+    const requests = ['a', 'a'].map((id) => ({ custom_id: id, params: params('Hi.') }));
+    await expect(anthropic.messages.batches.create({ requests })).rejects.toThrow(/not unique/);
+  });
+});

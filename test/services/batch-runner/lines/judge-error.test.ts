@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { judgeError } from '#services/batch-runner/lines/judge-error.ts';
+import { GaveWayError } from '#services/batch-runner/slots/line-slots.ts';
+import { RouterError } from '#shared/core/errors.ts';
+
+const error = (code: ConstructorParameters<typeof RouterError>[0], more = {}) => new RouterError(code, 'no', more);
+
+describe('a line whose request failed', () => {
+  it.each(['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'] as const)(
+    'is run again after %s, which uses up no attempt',
+    (code) => {
+      expect(judgeError(error(code, { retryAfter: 3 }))).toEqual({ kind: 'again', afterMs: 3_000, counts: false });
+    },
+  );
+
+  it.each(['upstream_failed', 'worker_lost', 'internal'] as const)('uses up an attempt with %s', (code) => {
+    expect(judgeError(error(code))).toMatchObject({ kind: 'again', counts: true });
+  });
+
+  it.each(['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'] as const)(
+    'has ended with %s',
+    (code) => {
+      expect(judgeError(error(code))).toEqual({ kind: 'final' });
+    },
+  );
+
+  it('is run again at once after it gave way', () => {
+    expect(judgeError(new GaveWayError())).toEqual({ kind: 'again', afterMs: 0, counts: false });
+  });
+
+  it('waits with its whole batch when a budget is used up', () => {
+    expect(judgeError(error('insufficient_quota', { retryAfter: 60 }))).toEqual({ kind: 'pause', ms: 60_000 });
+  });
+
+  it('waits for a model that is known to exist', () => {
+    expect(judgeError(error('model_not_found'), true)).toMatchObject({ kind: 'again', counts: false });
+    expect(judgeError(error('model_not_found'))).toEqual({ kind: 'final' });
+  });
+
+  it('has ended if a tool of it may have changed something, whatever the error', () => {
+    expect(judgeError(new GaveWayError().afterEffects())).toEqual({ kind: 'final' });
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { linesOf, type TextLine } from '#services/batch-runner/lines/lines-of.ts';
+
+async function* inPieces(text: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let from = 0;
+  for (const size of sizes) {
+    yield text.subarray(from, from + size);
+    from += size;
+  }
+  yield text.subarray(from);
+}
+
+async function all(lines: AsyncIterable<TextLine>): Promise<TextLine[]> {
+  const found: TextLine[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+async function read(text: string, sizes: readonly number[] = [], mostBytes = 1_000): Promise<TextLine[]> {
+  return all(linesOf(inPieces(Buffer.from(text), sizes), mostBytes));
+}
+
+describe('the lines of a text', () => {
+  it('are those between its line breaks, however it is cut into pieces, and stand where their positions say', async () => {
+    const line = fc.string().map((text) => text.replaceAll('\n', ''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(line), fc.array(fc.integer({ min: 0, max: 20 })), async (lines, sizes) => {
+        const text = lines.join('\n');
+        const found = await read(text, sizes);
+        expect(found.map(({ bytes }) => bytes.toString())).toEqual(
+          lines.filter(
+            (each) =>
+              Buffer.from(each)
+                .toString('latin1')
+                .replaceAll(/[\t\r ]/g, '') !== '',
+          ),
+        );
+        for (const { bytes, from, to } of found) {
+          const there = Buffer.from(text).subarray(from, to).toString();
+          expect(there.replace(/\n$/, '')).toBe(bytes.toString());
+        }
+      }),
+    );
+  });
+
+  it('are counted from the position at which the pieces begin', async () => {
+    const [first, second] = await all(linesOf(inPieces(Buffer.from('ab\n\ncd'), [1]), 10, 100));
+    expect(first).toMatchObject({ from: 100, to: 103 });
+    expect(second).toMatchObject({ from: 104, to: 106 });
+  });
+
+  it('may not be too long', async () => {
+    await expect(read(`short\n${'x'.repeat(30)}`, [7, 7, 7], 20)).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { GaveWayError, LineSlots } from '#services/batch-runner/slots/line-slots.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { livePool } from '../../../helpers/broker/live-pool.ts';
+
+/** A pool of one worker with so many slots, and the slots of lines on it. */
+function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
+  const pool = livePool({ tier: 'gpu', pool: 'p', models: [{ id: 'm', capabilities: [] }] }, [{ id: 'w', slots }]);
+  const [worker] = pool.workers;
+  if (!worker) throw new Error('the pool has no worker');
+  const stopped: Job[] = [];
+  const over = new Map<Job, () => void>();
+  let claimedAt = 0;
+  const dispatcher = {
+    dispatch: () => {
+      const { promise: finished, resolve } = Promise.withResolvers<unknown>();
+      worker.held += 1;
+      claimedAt += 1;
+      const job = { isOver: false, attempt: { placement: { pool }, claimedAt }, finished } as unknown as Job;
+      over.set(job, () => {
+        worker.held -= 1;
+        resolve(undefined);
+      });
+      return job;
+    },
+    cancel: () => undefined,
+    fail: (job: Job, error: Error) => {
+      expect(error).toBeInstanceOf(GaveWayError);
+      stopped.push(job);
+      over.get(job)?.();
+    },
+  };
+  const lines = new LineSlots({ dispatcher, most, yieldMs });
+  const begin = (now?: number): Job | undefined => {
+    const give = lines.take([{ pool, model: 'm' }], now);
+    if (!give) return undefined;
+    const job = lines.dispatcher.dispatch({} as JobRequest, Buffer.alloc(0), {} as never);
+    give();
+    return job;
+  };
+  return { pool, worker, lines, begin, stopped, end: (job: Job) => over.get(job)?.() };
+}
+
+describe('lines of batches', () => {
+  it('take as many slots as are free, those of other processes left out', () => {
+    const { worker, begin } = open(4);
+    worker.others = 1;
+    expect([begin(), begin(), begin(), begin()].filter(Boolean)).toHaveLength(3);
+  });
+
+  it('count from the moment at which they have room, before they are dispatched', () => {
+    const { lines, pool } = open(1);
+    const give = lines.take([{ pool, model: 'm' }]);
+    expect(give).toBeDefined();
+    expect(lines.take([{ pool, model: 'm' }])).toBeUndefined();
+    give?.();
+    give?.();
+    expect(lines.take([{ pool, model: 'm' }])).toBeDefined();
+    expect(lines.take([{ pool, model: 'm' }])).toBeUndefined();
+  });
+
+  it('are no more than the runner may have', () => {
+    const { begin } = open(10, { most: 2 });
+    expect([begin(), begin(), begin()].filter(Boolean)).toHaveLength(2);
+  });
+
+  it('give way to a live request that finds no free slot, the youngest first', () => {
+    const { lines, pool, begin, stopped } = open(3);
+    const jobs = [begin(), begin(), begin()];
+    expect(lines.demand(pool)).toBe(true);
+    expect(stopped).toEqual([jobs[2]]);
+    expect(lines.gaveWay).toBe(1);
+  });
+
+  it('do not give way while a slot is free, until more requests wait than there are', () => {
+    const { lines, pool, begin, stopped } = open(3);
+    begin(0);
+    begin(0);
+    expect(lines.demand(pool, 0)).toBe(true);
+    expect(stopped).toEqual([]);
+    // The heartbeat does not show the first one yet.
+    expect(lines.demand(pool, 10)).toBe(true);
+    expect(stopped).toHaveLength(1);
+  });
+
+  it('leave the slot that they gave way in for a while', async () => {
+    const { lines, pool, worker, begin } = open(2, { yieldMs: 2_000 });
+    begin(0);
+    begin(0);
+    lines.demand(pool, 0);
+    await Promise.resolve();
+    // The live request came and went.
+    worker.others = 0;
+    expect(begin(1_999)).toBeUndefined();
+    expect(begin(2_001)).toBeDefined();
+  });
+
+  it('never take a slot at once that a live request waits for, whatever the setting', async () => {
+    const { lines, pool, begin } = open(1, { yieldMs: 0 });
+    begin(0);
+    lines.demand(pool, 0);
+    await Promise.resolve();
+    expect(begin(1)).toBeUndefined();
+    expect(begin(1_300)).toBeDefined();
+  });
+
+  it('say so when a pool has none of them, so that another runner is asked', () => {
+    const { lines, pool, worker } = open(1);
+    worker.others = 1;
+    expect(lines.demand(pool)).toBe(false);
+  });
+});

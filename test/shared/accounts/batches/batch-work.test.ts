@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, inject, it } from 'vitest';
+import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
+import { BatchWork, type LineResult } from '#shared/accounts/batches/batch-work.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { createLog } from '#shared/core/log.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+
+const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+const keys = new OwnerKeys(() => [randomBytes(32)]);
+const hourMs = 3_600_000;
+
+async function open(mostOpen = 10) {
+  const { connection, prefix, unreadable } = await openKeyStore(inject('redisUrl'));
+  const report = (record: string, reason: string): void => void unreadable.push(`${record}: ${reason}`);
+  const bounds = { mostOpen, keepMs: hourMs };
+  const sealer = keys.storeSealer('ada') as Sealer;
+  const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
+  return {
+    redis: connection.redis,
+    prefix,
+    sealer,
+    ledger,
+    batches: new Batches(connection.redis, prefix, { bounds, report }),
+    work: new BatchWork(connection.redis, prefix, { keepMs: hourMs, report }),
+    usage: new UsageReader(connection.redis, prefix, report),
+  };
+}
+
+function batch(id: string, change: Partial<NewBatch> = {}): NewBatch {
+  const createdAt = Date.now();
+  return {
+    id,
+    owner: 'ada',
+    key: 'k1',
+    api: 'openai',
+    path: '/chat/completions',
+    endpoint: '/v1/chat/completions',
+    inputFile: 'f1',
+    createdAt,
+    expiresAt: createdAt + hourMs,
+    window: '24h',
+    metadata: { purpose: 'test' },
+    total: 0,
+    ...change,
+  };
+}
+
+const usage = { promptTokens: 5, cachedTokens: 1, completionTokens: 7, reasoningTokens: 2, cost: 120 };
+
+function requestOf(id: string): UsageRecord {
+  return {
+    id,
+    at: Date.now(),
+    key: { id: 'k1', name: 'key' },
+    format: 'chat',
+    operation: 'generate',
+    asked: 'demo',
+    model: 'demo',
+    tier: 'gpu',
+    outcome: 'done',
+    attempts: 1,
+    totalMs: 3,
+    promptTokens: 5,
+    cachedTokens: 1,
+    completionTokens: 7,
+    reasoningTokens: 2,
+    cost: 120,
+  };
+}
+
+const answered: LineResult = { outcome: 'succeeded', text: '{"custom_id":"a"}' };
+const failed: LineResult = { outcome: 'errored', text: '{"custom_id":"b"}' };
+
+/** A batch with one slice of so many lines. */
+async function running(lines: number) {
+  const opened = await open();
+  const { batches, work } = opened;
+  await batches.create(batch('batch_1'));
+  await work.writeSlices('batch_1', [{ from: 0, to: 100, lines }]);
+  const fields = { total: lines, slices: 1, slicesLeft: 1 };
+  expect(await work.move('batch_1', { from: 'validating', to: 'running', fields, timed: 'runningAt' })).toBe(true);
+  return opened;
+}
+
+describe('a line', () => {
+  it('that two runners execute at the same time is recorded, counted and charged once', async () => {
+    const { work, ledger, sealer, usage: reader } = await running(2);
+    const record = (line: number, result: LineResult): Promise<boolean> =>
+      work.recordLine(
+        { id: 'batch_1', slice: 0, line },
+        result,
+        usage,
+        ledger.entryOf([requestOf(`r${line}`)]),
+        sealer,
+      );
+    const outcomes = await Promise.all([
+      record(0, answered),
+      record(0, failed),
+      record(1, failed),
+      record(0, answered),
+    ]);
+    expect(outcomes).toEqual([true, false, true, false]);
+    expect(await work.find('batch_1')).toMatchObject({
+      succeeded: 1,
+      errored: 1,
+      promptTokens: 10,
+      cachedTokens: 2,
+      completionTokens: 14,
+      reasoningTokens: 4,
+      cost: 240,
+    });
+    expect(await work.results('batch_1', 0, [0, 1], sealer)).toEqual([answered, failed]);
+    const viewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+    const { requests } = await reader.requests(viewer, {}, 10);
+    expect(requests.map(({ id }) => id).toSorted()).toEqual(['r0', 'r1']);
+  });
+
+  it('is refused once its slice is over, so that nothing is charged that is in no file', async () => {
+    const { work, ledger, sealer } = await running(2);
+    const at = { id: 'batch_1', slice: 0, line: 0 };
+    await work.recordLine(at, answered, usage, ledger.entryOf([requestOf('r0')]), sealer);
+    const counts = { recorded: 1, cancelled: 0, expired: 1 };
+    expect(await work.endSlice(at, counts, { output: 'o1' })).toBe('ended');
+    expect(await work.recordLine({ ...at, line: 1 }, answered, usage, ledger.entryOf([]), sealer)).toBe(false);
+    expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
+    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'o1' });
+  });
+
+  it('has a result in Redis that only its owner can open', async () => {
+    const { redis, prefix, work, ledger, sealer } = await running(1);
+    await work.recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    expect(JSON.stringify(await everythingUnder(redis, prefix))).not.toContain('custom_id');
+    const other = keys.storeSealer('bob') as Sealer;
+    expect(await work.results('batch_1', 0, [0], other)).toEqual([undefined]);
+  });
+});
+
+describe('a slice', () => {
+  it('does not end without a result that was recorded meanwhile', async () => {
+    const { work, ledger, sealer } = await running(1);
+    const at = { id: 'batch_1', slice: 0 };
+    await work.recordLine({ ...at, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    expect(await work.endSlice(at, { recorded: 0, cancelled: 1, expired: 0 }, {})).toBe('changed');
+    expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
+  });
+
+  it('ends once, whoever tries', async () => {
+    const { work } = await running(1);
+    const at = { id: 'batch_1', slice: 0 };
+    const counts = { recorded: 0, cancelled: 1, expired: 0 };
+    const ends = await Promise.all(['a', 'b'].map((output) => work.endSlice(at, counts, { output })));
+    expect(ends).toEqual(['ended', 'was over']);
+    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'a' });
+    expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
+  });
+});
+
+describe('a batch', () => {
+  it('is found, listed and cancelled by its owner alone', async () => {
+    const { batches } = await open();
+    await batches.create(batch('batch_1'));
+    expect(await batches.find('ada', 'openai', 'batch_1')).toMatchObject({ state: 'validating', total: 0 });
+    expect((await batches.find('ada', 'openai', 'batch_1'))?.metadata).toEqual({ purpose: 'test' });
+    expect(await batches.find('bob', 'openai', 'batch_1')).toBeUndefined();
+    expect(await batches.find('ada', 'anthropic', 'batch_1')).toBeUndefined();
+    expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
+    expect(await batches.cancel('batch_1')).toBe(true);
+    expect((await batches.find('ada', 'openai', 'batch_1'))?.cancelledAt).toBeGreaterThan(0);
+  });
+
+  it('leaves each state once, and is worked on until it is closed', async () => {
+    const { work } = await running(1);
+    const finish = { from: 'running', to: 'finishing', timed: 'finishingAt' } as const;
+    expect(await Promise.all([work.move('batch_1', finish), work.move('batch_1', finish)])).toEqual([true, false]);
+    expect(await work.move('batch_1', { from: 'finishing', to: 'ended', timed: 'endedAt' })).toBe(true);
+    expect((await work.open()).map(({ id }) => id)).toEqual(['batch_1']);
+    await work.close('batch_1');
+    expect(await work.open()).toEqual([]);
+    expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
+  });
+
+  it('is one of a bounded number that are not over', async () => {
+    const { batches, work } = await open(2);
+    await batches.create(batch('batch_1'));
+    await batches.create(batch('batch_2'));
+    await expect(batches.create(batch('batch_3'))).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    await batches.create(batch('batch_4', { owner: 'bob' }));
+    await work.move('batch_1', { from: 'validating', to: 'failed', timed: 'failedAt' });
+    await work.close('batch_1');
+    await batches.create(batch('batch_3'));
+    expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
+  });
+
+  it('is removed only when it is over', async () => {
+    const { batches, work } = await open();
+    await batches.create(batch('batch_1'));
+    expect(await batches.remove('batch_1')).toBe(false);
+    await work.move('batch_1', { from: 'validating', to: 'failed', timed: 'failedAt' });
+    expect(await batches.remove('batch_1')).toBe(true);
+    expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
+    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
+  });
+
+  it('stands in a list of the newest first, in pages in both directions', async () => {
+    const { batches } = await open();
+    const now = Date.now();
+    for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
+    const ids = async (page: Parameters<Batches['list']>[2]) => {
+      const { batches: found, hasMore } = await batches.list('ada', 'openai', page);
+      return [...found.map(({ id }) => id.slice(-1)), hasMore];
+    };
+    expect(await ids({ limit: 2 })).toEqual(['5', '4', true]);
+    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
+    expect(await ids({ limit: 2, after: 'batch_2' })).toEqual(['1', false]);
+    expect(await ids({ limit: 2, before: 'batch_2' })).toEqual(['4', '3', true]);
+    expect(await ids({ limit: 5, before: 'batch_4' })).toEqual(['5', false]);
+    expect(await ids({ limit: 5, after: 'batch_unknown' })).toEqual([false]);
+  });
+});

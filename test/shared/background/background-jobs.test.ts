@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import type { BackgroundJob } from '#shared/background/background-job.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, LaterError } from '#shared/background/background-worker.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { everythingUnder } from '../../helpers/processes/everything-under.ts';
+import { until } from '../../helpers/until.ts';
+
+interface Data {
+  name: string;
+}
+
+function open(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`) {
+  const access = { url, prefix, log: createLog({ service: 'test', level: 'fatal', format: 'json' }) };
+  const jobs = new BackgroundJobs(access);
+  onTestFinished(() => jobs.close());
+  const work = (queue: BackgroundJob['queue'], handle: (data: Data) => Promise<void>): BackgroundWorker<Data> => {
+    const worker = new BackgroundWorker<Data>({ access, queue, concurrency: 1, handle });
+    onTestFinished(() => worker.close());
+    return worker;
+  };
+  return { jobs, work, prefix };
+}
+
+function job(queue: BackgroundJob['queue'], name: string, priority?: number): BackgroundJob<Data> {
+  return { queue, id: name, data: { name }, priority };
+}
+
+describe('background work', () => {
+  it('that follows other work begins when all of that is done, and nothing is left of either', async () => {
+    const { jobs, work, prefix } = open();
+    const done: string[] = [];
+    const handle = async ({ name }: Data): Promise<void> => void done.push(name);
+    await jobs.addAfter(job('batch-endings', 'end'), [
+      job('batch-slices', 'second', 2),
+      job('batch-slices', 'first', 1),
+    ]);
+    work('batch-endings', handle);
+    work('batch-slices', handle);
+    await until(() => done.length === 3);
+    expect(done).toEqual(['first', 'second', 'end']);
+    await until(async () => Object.values(await jobs.counts()).every(({ waiting, active }) => waiting + active === 0));
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    expect(JSON.stringify(await everythingUnder(connection.redis, prefix))).not.toContain('"name"');
+  });
+
+  it('is begun anew later when it says so, and after a failure', async () => {
+    const { jobs, work } = open();
+    const attempts: string[] = [];
+    const worker = work('batch-slices', async ({ name }) => {
+      attempts.push(name);
+      const before = attempts.filter((each) => each === name).length - 1;
+      if (name === 'later' && before === 0) throw new LaterError(50);
+      if (name === 'fails' && before === 0) throw new Error('no luck');
+    });
+    await jobs.add(job('batch-slices', 'later'));
+    await jobs.add(job('batch-slices', 'fails'));
+    await until(() => attempts.length === 4);
+    await until(() => worker.completed === 2);
+    expect({ completed: worker.completed, failed: worker.failed }).toEqual({ completed: 2, failed: 1 });
+  });
+
+  it('is added once while it waits, and again when it is done', async () => {
+    const { jobs, work } = open();
+    await jobs.add(job('batch-validations', 'a'));
+    await jobs.add(job('batch-validations', 'a'));
+    expect((await jobs.counts())['batch-validations']).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 });
+    const done: string[] = [];
+    const worker = work('batch-validations', async ({ name }) => void done.push(name));
+    await until(() => worker.completed === 1);
+    await jobs.add(job('batch-validations', 'a'));
+    await until(() => done.length === 2);
+  });
+
+  it('is refused within seconds while Redis is away', async () => {
+    const { jobs } = open(`redis://127.0.0.1:${await freePort()}`);
+    await expect(jobs.add(job('batch-validations', 'a'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
