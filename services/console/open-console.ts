@@ -15,10 +15,12 @@ import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-eje
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createConsoleApi } from './api/console-api.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
 import { usageRoutes } from './api/usage/usage-routes.ts';
+import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { About } from './contract/live.ts';
 import { LiveFeed } from './live/live-feed.ts';
@@ -38,6 +40,7 @@ export interface ConsoleParts {
   usage: UsageReader;
   limits: LimitKeeper;
   prices: PriceTable;
+  webhooks: Webhooks;
   broker: Broker;
   workers: LiveWorkers;
   /** Travel with the stats. */
@@ -66,8 +69,8 @@ export interface Console {
 
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
-  const { ingress, accounts, usage, limits, prices, broker, workers, ejections, dispatcher, registry } = parts;
-  const { dropKeys, publicUrl, about, log, releases } = parts;
+  const { ingress, accounts, usage, limits, prices, webhooks, broker, workers, ejections, dispatcher } = parts;
+  const { registry, dropKeys, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -88,6 +91,7 @@ export function openConsole(parts: ConsoleParts): Console {
     signedInRoutes: [
       liveRoutes({ accounts, log, broker, workers, registry, feed, about }),
       usageRoutes(usageParts({ accounts, usage, limits, prices, log })),
+      webhookRoutes({ accounts, log, webhooks }),
     ],
   });
   return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };

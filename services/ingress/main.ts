@@ -21,6 +21,7 @@ import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/s
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
+import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
@@ -140,6 +141,7 @@ await runService(async (environment, releases) => {
     usage: new UsageReader(redis.redis, `${prefix}:`, unreadable),
     limits,
     prices,
+    webhooks: openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
     broker,
     workers,
     ejections: new SharedEjections(workers),

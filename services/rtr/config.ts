@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
+import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 
 /** The address of a server, or several with commas between them. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
@@ -33,6 +34,11 @@ export const linkSettings = clusterSettings.extend({
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe('Address at which people reach the router, for links to the console; else that of this machine'),
+});
+
+/** Settings of the commands for webhooks, in addition to those of a cluster. */
+export const webhookSettings = clusterSettings.extend({
+  SEAL_SECRET: servingSettings.SEAL_SECRET,
 });
 
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */

@@ -15,9 +15,11 @@ import { diagnose } from './commands/doctor/doctor.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import { acceptStore } from './commands/store-accept.ts';
+import { webhooksCommand, type RunWebhookCommand } from './commands/webhooks/webhooks-command.ts';
+import { withWebhooks } from './commands/webhooks/with-webhooks.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { clusterSettings, linkSettings, upSettings } from './config.ts';
+import { clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
 import { type ClusterAddress, clusterAddresses, localUrl } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
@@ -165,6 +167,7 @@ program
     takeBrokerOptions(options);
     return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
+program.addCommand(webhooksCommand(withWebhookStore));
 program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
 program
   .command('ingress')
@@ -199,6 +202,13 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
     { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
     command,
   );
+}
+
+function withWebhookStore(...[options, command]: Parameters<RunWebhookCommand>): Promise<void> {
+  const config = loadConfig(webhookSettings, process.env);
+  const { REDIS_URL } = clusterAddresses(config, folder, ['REDIS_URL']);
+  const { RTR_PREFIX: prefix, REDIS_CA, SEAL_SECRET } = config;
+  return withWebhooks({ REDIS_URL, REDIS_CA, SEAL_SECRET, prefix, print, json: options.json ?? false }, command);
 }
 
 /** Command-line options override environment variables. */

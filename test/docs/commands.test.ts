@@ -71,6 +71,8 @@ describe('the variables in the documentation', () => {
       'RTR_KEY',
       'X_FILE',
       'WIKI_TOKEN',
+      // Read by OpenAI's SDKs.
+      'OPENAI_WEBHOOK_SECRET',
       // Read by Claude Code, redis-cli, Node, and npm in the image's build.
       'ANTHROPIC_BASE_URL',
       'CLAUDE_CODE_DISABLE_1M_CONTEXT',

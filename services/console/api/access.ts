@@ -36,6 +36,9 @@ export const access = {
   'team.delete': { ...forAdmins, nobody: 'hidden' },
   'team.members': forTeamOwners,
   'invitation.manage': forAdmins,
+  /** See, make and change webhooks of a person, a team, or the router, which belong to nobody. */
+  'webhook.manage': forOwners,
+  'webhook.make.router': forAdmins,
   /** Drain and undrain workers. */
   'worker.steer': forAdmins,
   'audit.read': forAdmins,

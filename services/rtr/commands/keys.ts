@@ -8,6 +8,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { dateOf } from './date-of.ts';
+import { tableLines } from './table-lines.ts';
 
 /**
  * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>]`: creates a router key and prints it, once.
@@ -110,7 +111,7 @@ function auditNote(
 }
 
 function table(records: FoundKey[]): string[] {
-  const rows = [
+  return tableLines([
     ['ID', 'KEY', 'CLASS', 'CREATED', 'STATE', 'NAME'],
     ...records.map((record) => [
       record.id,
@@ -120,15 +121,5 @@ function table(records: FoundKey[]): string[] {
       stateOf(record),
       record.name,
     ]),
-  ];
-  const widths = rows.reduce<number[]>(
-    (widest, row) => row.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)),
-    [],
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  ]);
 }

@@ -9,6 +9,7 @@ import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
+import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
 import { keptResults } from '../../clients/results.ts';
@@ -38,6 +39,7 @@ export const tables: Record<string, () => string> = {
   'metrics:ingress': () => renderTable(metricHead, metricRows('ingress')),
   'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
+  'webhook-events': renderWebhookEvents,
   imports: renderImports,
   faults: renderFaults,
   clients: renderClients,
@@ -100,6 +102,11 @@ function renderErrors(): string {
 function renderFaults(): string {
   const rows = Object.entries(faultKinds).map(([name, { made, seen }]) => [`\`${name}\``, made, seen]);
   return renderTable(['fault', 'made by', 'what clients see'], rows);
+}
+
+function renderWebhookEvents(): string {
+  const rows = Object.entries(webhookEventTypes).map(([type, meaning]) => [`\`${type}\``, meaning]);
+  return renderTable(['event', 'what it says'], rows);
 }
 
 function renderClients(): string {

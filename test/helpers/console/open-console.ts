@@ -5,8 +5,11 @@ import express from 'express';
 import { pino } from 'pino';
 import { inject, onTestFinished } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
+import { webhookRoutes } from '#services/console/api/webhooks/webhook-routes.ts';
 import { ConsoleClient } from './console-client.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
@@ -16,6 +19,7 @@ export const goodPassword = 'violet-harbour-cricket-41';
 /** The console's API on its own server in this process, with its own prefix in the shared Redis. */
 export interface OpenConsole extends OpenKeyStore {
   url: string;
+  webhooks: Webhooks;
   /** Everything that the API has logged. */
   apiLog: string[];
   /** The announced changes, in order. */
@@ -43,13 +47,9 @@ export async function openConsole({
   const open = await openKeyStore(inject('redisUrl'));
   const verifier = new KeyVerifier(open.store);
   const apiLog: string[] = [];
+  const webhooks = openWebhooks(open.connection.redis, open.prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
+  const log = pino({ level: 'trace' }, logTo(apiLog));
   const announced: string[] = [];
-  const stream = new Writable({
-    write(line, _encoding, done) {
-      apiLog.push(String(line));
-      done();
-    },
-  });
   const app = express();
   app.set('trust proxy', trustProxy);
   app.use(
@@ -62,9 +62,9 @@ export async function openConsole({
         announced.push(changed);
         verifier.drop(changed);
       },
-      log: pino({ level: 'trace' }, stream),
+      log,
       publicUrl,
-      signedInRoutes: [],
+      signedInRoutes: [webhookRoutes({ accounts: open.accounts, log, webhooks })],
     }),
   );
   const server = app.listen(0, '127.0.0.1');
@@ -86,6 +86,7 @@ export async function openConsole({
   return {
     ...open,
     url,
+    webhooks,
     apiLog,
     announced,
     verifier,
@@ -96,4 +97,13 @@ export async function openConsole({
       return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
     },
   };
+}
+
+function logTo(lines: string[]): Writable {
+  return new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line));
+      done();
+    },
+  });
 }

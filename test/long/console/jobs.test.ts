@@ -1,9 +1,18 @@
+import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeFirstAccount, openConsolePage, wide, type WatchedPage } from '../../helpers/console/console-page.ts';
+import {
+  makeFirstAccount,
+  openConsolePage,
+  seriousViolations,
+  wide,
+  type WatchedPage,
+} from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { until } from '../../helpers/until.ts';
+import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
 
 /** A picture of one pixel. */
 const picture = Buffer.from(
@@ -41,6 +50,57 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
   afterEach(async () => {
     expect(watched.troubles).toEqual([]);
     await watched.context.close();
+  });
+
+  describe('webhooks', () => {
+    it('are made, tried, repeated, disabled and removed', async () => {
+      const receiver = await startReceiver();
+      const { deliverDue } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+      await page.goto('/webhooks');
+      await page.getByText('No webhooks yet').waitFor();
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Address').fill('ftp://example.com');
+      await dialog.getByRole('button', { name: 'Create webhook' }).click();
+      await dialog.getByText('This is no http or https address').waitFor();
+      await dialog.getByLabel('Address').fill(receiver.url);
+      await dialog.getByRole('button', { name: 'Create webhook' }).click();
+      const secret = await dialog.getByRole('group', { name: 'the secret' }).innerText();
+      expect(secret).toMatch(/^whsec_/);
+      await dialog.getByRole('button', { name: 'I have copied it' }).click();
+      const actions = page.getByRole('button', { name: `Actions for ${receiver.url}` });
+
+      await actions.click();
+      await page.getByRole('menuitem', { name: 'Deliveries and test' }).click();
+      receiver.answer((response) => response.writeHead(500).end());
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      const list = page.getByRole('region', { name: 'Deliveries' });
+      await list.getByText('Waiting').waitFor();
+      await until(async () => (await deliverDue()).includes('dead'));
+      await list.getByText('Given up').waitFor();
+      await list.getByText('it answered 500').waitFor();
+      receiver.answer((response) => response.writeHead(204).end());
+      await list.getByRole('button', { name: /^Repeat rtr\.webhook\.test/ }).click();
+      await until(async () => (await deliverDue()).includes('delivered'));
+      await list.getByText('Delivered').waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      const client = new OpenAI({ apiKey: 'none' });
+      for (const { body, headers } of receiver.messages) await client.webhooks.unwrap(body, headers, secret);
+      await page.keyboard.press('Escape');
+
+      await actions.click();
+      await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
+      await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+      expect(await dialog.getByRole('group', { name: 'the secret' }).innerText()).not.toBe(secret);
+      await dialog.getByRole('button', { name: 'I have copied it' }).click();
+      await actions.click();
+      await page.getByRole('menuitem', { name: 'Disable' }).click();
+      await page.getByText('Disabled').waitFor();
+      await actions.click();
+      await page.getByRole('menuitem', { name: 'Remove' }).click();
+      await dialog.getByRole('button', { name: 'Remove webhook' }).click();
+      await page.getByText('No webhooks yet').waitFor();
+    });
   });
 
   describe('overview', () => {

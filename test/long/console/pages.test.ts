@@ -24,6 +24,7 @@ const pages = [
   ['/tools', 'Tools'],
   ['/tools/calculator', 'calculator'],
   ['/keys', 'API keys'],
+  ['/webhooks', 'Webhooks'],
   ['/usage', 'Usage'],
   ['/admin/people', 'Admin'],
   ['/admin/invitations', 'Admin'],

@@ -65,6 +65,12 @@ export const places: readonly Place[] = [
     ...page(() => import('../pages/keys/keys.tsx').then(({ Keys }) => Keys)),
   },
   {
+    path: '/webhooks',
+    name: 'Webhooks',
+    icon: 'webhooks',
+    ...page(() => import('../pages/webhooks/webhooks.tsx').then(({ Webhooks }) => Webhooks)),
+  },
+  {
     path: '/usage',
     name: 'Usage',
     icon: 'usage',

@@ -24,6 +24,8 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
   'team.delete': [200, 403, 403, 403, 404],
   'team.members': [200, 404, 200, 403, 404],
   'invitation.manage': [200, 403, 403, 403, 403],
+  'webhook.manage': [200, 200, 200, 403, 404],
+  'webhook.make.router': [200, 403, 403, 403, 403],
   'worker.steer': [200, 403, 403, 403, 403],
   'audit.read': [200, 403, 403, 403, 403],
   'settings.manage': [200, 403, 403, 403, 403],

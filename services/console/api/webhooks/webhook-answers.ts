@@ -1,0 +1,60 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { WebhookDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
+import { accountOf } from '#shared/accounts/webhooks/webhook-event.ts';
+import type { Delivery, Webhook } from '../../contract/webhooks.ts';
+
+/** Endpoints as the pages see them: without their secrets. */
+export async function webhookAnswers(
+  { users, teams }: Pick<Accounts, 'users' | 'teams'>,
+  endpoints: readonly WebhookEndpoint[],
+): Promise<Webhook[]> {
+  const owners = endpoints.map(({ owner }) => accountOf(owner));
+  const idsOf = (kind: 'user' | 'team'): string[] => owners.flatMap((each) => (each?.kind === kind ? [each.id] : []));
+  const people = new Set([...idsOf('user'), ...endpoints.flatMap(({ createdBy }) => createdBy ?? [])]);
+  const [names, found] = await Promise.all([users.namesOf([...people]), teams.findAll([...new Set(idsOf('team'))])]);
+  const teamNames = new Map(found.map(({ id, name }) => [id, name]));
+  return endpoints.map((endpoint, at) => {
+    const { id, url, events, description, disabledAt, disabledReason, createdAt, createdBy } = endpoint;
+    const owner = owners[at];
+    const name = owner && (owner.kind === 'user' ? names : teamNames).get(owner.id);
+    const maker = createdBy === undefined ? undefined : names.get(createdBy);
+    return {
+      id,
+      kind: owner?.kind ?? 'router',
+      url,
+      events,
+      enabled: disabledAt === undefined,
+      createdAt,
+      ...(owner && { owner: { id: owner.id, name: name ?? 'a deleted team' } }),
+      ...(description === undefined || description === '' ? {} : { description }),
+      ...(disabledReason === undefined ? {} : { disabledReason }),
+      ...(maker === undefined ? {} : { createdBy: maker }),
+    };
+  });
+}
+
+/** A delivery as the pages see it: without the message. */
+export function deliveryAnswer(delivery: WebhookDelivery): Delivery {
+  const { id, event, type, state, attempts, createdAt, nextAt, endedAt } = delivery;
+  const { lastAt, lastMs = 0, lastStatus, lastError } = delivery;
+  return {
+    id,
+    event: { id: event, type },
+    state,
+    attempts,
+    createdAt,
+    ...(nextAt === undefined ? {} : { nextAt }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(lastAt === undefined && lastError === undefined
+      ? {}
+      : {
+          last: {
+            at: lastAt ?? createdAt,
+            ms: lastMs,
+            ...(lastStatus === undefined ? {} : { status: lastStatus }),
+            ...(lastError === undefined ? {} : { error: lastError }),
+          },
+        }),
+  };
+}

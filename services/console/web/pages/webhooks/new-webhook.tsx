@@ -1,0 +1,131 @@
+import { Button, Group, Modal, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { webhookSelections } from '#shared/accounts/webhooks/webhook-event.ts';
+import type { Team } from '../../../contract/account.ts';
+import type { NewWebhook as NewWebhookInput, Webhook } from '../../../contract/webhooks.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useIsAdmin, useSession } from '../../api/session.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+
+const kindNames: Record<Webhook['kind'], string> = {
+  user: 'Yourself',
+  team: 'A team',
+  router: 'The router: keys without an owner',
+};
+
+/** Creates a webhook and shows its secret once. */
+export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { user } = useSession();
+  const isAdmin = useIsAdmin();
+  const [url, setUrl] = useState('');
+  const [events, setEvents] = useState<string[]>(['batch.*']);
+  const [kind, setKind] = useState<Webhook['kind']>('user');
+  const [teamId, setTeamId] = useState<string | null>(null);
+  const create = useChange(
+    (input: NewWebhookInput) => callApi<{ webhook: Webhook; secret: string }>('POST', '/webhooks', input),
+    ['/webhooks'],
+  );
+  // Administrators may create webhooks for every team, others only for teams that they own.
+  const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
+  const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
+  const kinds = (['user', 'team', 'router'] as const).filter(
+    (each) => each === 'user' || (each === 'team' ? teams.length > 0 : isAdmin),
+  );
+  const close = (): void => {
+    create.reset();
+    setUrl('');
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    create.mutate({ url, events, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
+  };
+  const { error, data } = create;
+  const problemOf = (field: string): string | undefined =>
+    error?.field?.startsWith(field) ? error.message : undefined;
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={data ? 'The secret of your webhook' : 'New webhook'}
+      size="lg"
+      closeOnClickOutside={!data}
+    >
+      {data ? (
+        <ShownSecret secret={data.secret} onDone={close} />
+      ) : (
+        <form onSubmit={onSubmit}>
+          <Stack gap="sm">
+            <TextInput
+              label="Address"
+              placeholder="https://ci.example.com/hooks"
+              required
+              data-autofocus
+              value={url}
+              error={problemOf('url')}
+              onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+            />
+            <MultiSelect
+              label="Events"
+              required
+              data={webhookSelections}
+              value={events}
+              error={problemOf('events')}
+              onChange={setEvents}
+            />
+            {kinds.length > 1 ? (
+              <Select
+                label="Of"
+                data={kinds.map((each) => ({ value: each, label: kindNames[each] }))}
+                value={kind}
+                allowDeselect={false}
+                onChange={(chosen) => setKind(kinds.find((each) => each === chosen) ?? 'user')}
+              />
+            ) : null}
+            {kind === 'team' ? (
+              <Select
+                label="Team"
+                required
+                data={teams.map(({ id, name }) => ({ value: id, label: name }))}
+                value={teamId}
+                onChange={setTeamId}
+              />
+            ) : null}
+            {error && problemOf('url') === undefined && problemOf('events') === undefined ? (
+              <Failure title="The webhook was not created" error={error} />
+            ) : null}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button
+                type="submit"
+                loading={create.isPending}
+                disabled={events.length === 0 || (kind === 'team' && teamId === null)}
+              >
+                Create webhook
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+/** Shows a new secret, the only time that it can be seen. */
+export function ShownSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        Copy the secret now: it is shown only once. The receiver checks with it that a message comes from this router.
+      </Text>
+      <CodeBlock wrap code={secret} label="the secret" />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>I have copied it</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,116 @@
+import { ActionIcon, Badge, Group, Menu, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { RotateSecret } from './rotate-secret.tsx';
+
+/** A list of webhooks with their actions. */
+export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
+  const [viewed, view] = useState<Webhook>();
+  const [rotated, rotate] = useState<Webhook>();
+  const [removed, remove] = useState<Webhook>();
+  const removal = useChange(
+    ({ id }: Webhook) => callApi('DELETE', `/webhooks/${encodeURIComponent(id)}`),
+    ['/webhooks'],
+  );
+  const setting = useChange(
+    ({ id, enabled }: Pick<Webhook, 'id' | 'enabled'>) =>
+      callApi('PATCH', `/webhooks/${encodeURIComponent(id)}`, { enabled }),
+    ['/webhooks'],
+  );
+  return (
+    <Stack gap="xs">
+      {setting.error ? <Failure title="The webhook was not changed" error={setting.error} /> : null}
+      <DataList
+        label="Webhooks"
+        rows={webhooks.toSorted((a, b) => b.createdAt - a.createdAt)}
+        idOf={({ id }) => id}
+        columns={[
+          { label: 'Address', render: (webhook) => <Address of={webhook} /> },
+          { label: 'Of', render: ownerText },
+          { label: 'Events', render: ({ events }) => <span className="break">{events.join(', ')}</span> },
+          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+        ]}
+        actions={(webhook) => (
+          <Menu position="bottom-end" withinPortal>
+            <Menu.Target>
+              <ActionIcon variant="default" aria-label={`Actions for ${webhook.url}`}>
+                <Icon name="more" />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<Icon name="send" size={16} />} onClick={() => view(webhook)}>
+                Deliveries and test
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(webhook)}>
+                Rotate the secret
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name={webhook.enabled ? 'stop' : 'check'} size={16} />}
+                onClick={() => setting.mutate({ id: webhook.id, enabled: !webhook.enabled })}
+              >
+                {webhook.enabled ? 'Disable' : 'Enable'}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="trash" size={16} />}
+                color="var(--mantine-color-error)"
+                onClick={() => remove(webhook)}
+              >
+                Remove
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      />
+      <Modal
+        opened={viewed !== undefined}
+        onClose={() => view(undefined)}
+        title={`Deliveries to ${viewed?.url ?? ''}`}
+        size="xl"
+      >
+        {viewed ? <Deliveries webhook={viewed} /> : null}
+      </Modal>
+      <RotateSecret rotating={rotated} onClose={() => rotate(undefined)} />
+      <Confirm
+        title="Remove the webhook?"
+        action="Remove webhook"
+        change={removal}
+        input={removed}
+        onClose={() => remove(undefined)}
+      >
+        Nothing more is sent to {removed?.url}, and what waits or was given up is lost.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Address({ of: { url, description, enabled, disabledReason } }: { of: Webhook }) {
+  return (
+    <div>
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="break">
+          {url}
+        </Text>
+        {enabled ? null : <Badge color="gray">Disabled</Badge>}
+      </Group>
+      {[description, disabledReason].map((text) =>
+        text === undefined ? null : (
+          <Text key={text} size="xs" c="dimmed" className="break">
+            {text}
+          </Text>
+        ),
+      )}
+    </div>
+  );
+}
+
+function ownerText({ kind, owner }: Webhook): string {
+  return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'the router';
+}

@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { NewWebhook } from './new-webhook.tsx';
+import { WebhookList } from './webhook-list.tsx';
+
+/** Where events are sent, and what became of them. */
+export function Webhooks() {
+  const webhooks = useApi<Webhook[]>('/webhooks');
+  const [isMaking, making] = useDisclosure();
+  return (
+    <Page
+      title="Webhooks"
+      about="The router sends events to these addresses, such as that a batch is complete."
+      actions={
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+          New webhook
+        </Button>
+      }
+    >
+      <Loaded query={webhooks} what="the webhooks">
+        {(all) =>
+          all.length === 0 ? (
+            <section className="panel">
+              <Empty title="No webhooks yet">
+                Create one with the address of a program of yours, so that it need not ask whether a batch is complete.
+              </Empty>
+            </section>
+          ) : (
+            <WebhookList webhooks={all} />
+          )
+        }
+      </Loaded>
+      <NewWebhook opened={isMaking} onClose={making.close} />
+    </Page>
+  );
+}

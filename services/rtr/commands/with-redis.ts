@@ -1,0 +1,27 @@
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { readCertificates } from '#shared/core/load-config.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { UpError } from '../up/up-error.ts';
+
+export interface RedisOfCluster {
+  REDIS_URL: string;
+  REDIS_CA?: string | undefined;
+  log: Logger;
+}
+
+/** Runs a command with a connection to Redis. @throws UpError when Redis does not answer within five seconds */
+export async function withRedis(
+  { REDIS_URL, REDIS_CA, log }: RedisOfCluster,
+  command: (redis: RedisConnection['redis']) => Promise<unknown>,
+): Promise<void> {
+  const connection = connectRedis(REDIS_URL, { log, name: 'rtr', ca: readCertificates('REDIS_CA', REDIS_CA) });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
+      throw new UpError(`Redis does not answer at ${redisHosts(REDIS_URL)}: is the cluster running?`, { cause });
+    });
+    await command(connection.redis);
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+
+const settings = { url: 'https://hooks.example.com/in?token=t0p', events: ['batch.*'], description: 'nightly' };
+const notFound = { status: 404, body: { error: { code: 'not_found' } } };
+const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+
+/** An administrator, an owner of a team and a member of it. */
+async function openTeam() {
+  const console = await openConsole();
+  const ada = await console.firstAdmin();
+  const bob = await console.join(ada, 'bob@example.com');
+  const eve = await console.join(ada, 'eve@example.com');
+  const { body: team } = await ada.post('/teams', { name: 'Blue' });
+  await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+  await ada.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
+  return { ...console, ada, bob, eve, teamId: String(team.id) };
+}
+
+describe('a webhook', () => {
+  it('is made, changed, rotated and removed by its person; its secret is shown when it is made', async () => {
+    const { bob, apiLog, accounts } = await openTeam();
+    const { status, body } = await bob.post('/webhooks', { kind: 'user', ...settings });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      secret: expect.stringMatching(/^whsec_/),
+      webhook: {
+        ...settings,
+        id: expect.any(String),
+        kind: 'user',
+        owner: { id: bob.id, name: 'bob' },
+        enabled: true,
+        createdAt: expect.any(Number),
+        createdBy: 'bob',
+      },
+    });
+    const path = `/webhooks/${body.webhook.id}`;
+    expect((await bob.get('/webhooks')).body).toEqual([body.webhook]);
+    const changed = await bob.patch(path, { url: 'https://other.example.com/', enabled: false, description: '' });
+    const { description: _, ...others } = body.webhook;
+    expect(changed.body).toEqual({ ...others, url: 'https://other.example.com/', enabled: false });
+    const rotated = await bob.post(`${path}/rotate`, { overlapMs: 60_000 });
+    expect(rotated).toMatchObject({ status: 201, body: { webhook: changed.body } });
+    expect(rotated.body.secret).not.toBe(body.secret);
+    expect((await bob.delete(path)).status).toBe(204);
+    expect((await bob.get('/webhooks')).body).toEqual([]);
+    const trail = await accounts.audit.list();
+    const notes = trail.filter(({ action }) => action.startsWith('webhook.'));
+    expect(notes.map(({ action }) => action)).toEqual(
+      ['remove', 'rotate', 'change', 'create'].map((each) => `webhook.${each}`),
+    );
+    // Neither a secret nor an address beyond its host is written down.
+    expect(JSON.stringify([notes, apiLog])).not.toMatch(/whsec_|t0p/);
+  });
+
+  it('is hidden from others, its team owners manage it, and administrators see all', async () => {
+    const { ada, bob, eve, teamId } = await openTeam();
+    const { body: mine } = await bob.post('/webhooks', { kind: 'user', ...settings });
+    const { body: ours } = await bob.post('/webhooks', { kind: 'team', teamId, ...settings });
+    const { body: router } = await ada.post('/webhooks', { kind: 'router', ...settings });
+    for (const [id, answer] of [
+      [mine.webhook.id, notFound],
+      [ours.webhook.id, denied],
+      [router.webhook.id, notFound],
+      ['000000000000', notFound],
+    ] as const) {
+      const path = `/webhooks/${id}`;
+      expect(await eve.patch(path, { enabled: false })).toMatchObject(answer);
+      expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(answer);
+      expect(await eve.post(`${path}/test`)).toMatchObject(answer);
+      expect(await eve.get(`${path}/deliveries`)).toMatchObject(answer);
+      expect(await eve.post(`${path}/repeat`)).toMatchObject(answer);
+      expect(await eve.delete(path)).toMatchObject(answer);
+    }
+    expect((await eve.get('/webhooks')).body).toEqual([]);
+    expect(await eve.post('/webhooks', { kind: 'router', ...settings })).toMatchObject(denied);
+    expect(await eve.post('/webhooks', { kind: 'team', teamId, ...settings })).toMatchObject(denied);
+    expect((await bob.get('/webhooks')).body).toEqual([mine.webhook, ours.webhook]);
+    expect((await ada.get('/webhooks')).body).toEqual([mine.webhook, ours.webhook, router.webhook]);
+    expect(ours.webhook.owner).toEqual({ id: teamId, name: 'Blue' });
+    await ada.delete(`/teams/${teamId}`);
+    expect((await ada.get('/webhooks')).body).toEqual([mine.webhook, router.webhook]);
+  });
+
+  it.each([
+    { url: 'ftp://example.com/' },
+    { url: 'https://ada:pw@example.com/' },
+    { url: 'https://example.com/#part' },
+    { url: 'example.com' },
+    { url: `https://example.com/${'x'.repeat(2_048)}` },
+    { events: [] },
+    { events: ['batch.done'] },
+    { description: 'two\nlines' },
+    { secret: 'whsec_own' },
+  ])('with %j is refused, and the field is named', async (wrong) => {
+    const { firstAdmin } = await openConsole();
+    const ada = await firstAdmin();
+    const { status, body } = await ada.post('/webhooks', { kind: 'user', ...settings, ...wrong });
+    expect(status).toBe(400);
+    expect(body.error.field).toMatch(new RegExp(`^${Object.keys(wrong)[0] ?? ''}`));
+  });
+});
+
+describe('the deliveries of a webhook', () => {
+  it('are listed by state, and repeated', async () => {
+    const { ada, webhooks } = await openTeam();
+    const { body } = await ada.post('/webhooks', { kind: 'router', ...settings });
+    const path = `/webhooks/${body.webhook.id}`;
+    const event = { id: mintEventId(), type: 'batch.failed', owners: ['router'], data: { id: 'batch_1' } } as const;
+    await webhooks.outbox.emit(event);
+    const [due] = await webhooks.deliveries.takeDue(1);
+    if (due)
+      await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'it answered 500', ms: 7 });
+    const { status, body: test } = await ada.post(`${path}/test`);
+    expect(status).toBe(202);
+    expect(test).toMatchObject({ state: 'pending', event: { type: 'rtr.webhook.test' }, attempts: 0 });
+    const { body: dead } = await ada.get(`${path}/deliveries?state=dead`);
+    expect(dead).toEqual([
+      {
+        id: due?.id,
+        event: { id: event.id, type: 'batch.failed' },
+        state: 'dead',
+        attempts: 1,
+        createdAt: expect.any(Number),
+        endedAt: expect.any(Number),
+        last: { at: expect.any(Number), ms: 7, status: 500, error: 'it answered 500' },
+      },
+    ]);
+    expect((await ada.get(`${path}/deliveries?limit=1`)).body).toEqual([test]);
+    expect((await ada.get(`${path}/deliveries?state=lost`)).status).toBe(400);
+    expect(await ada.post(`${path}/repeat`, { deliveries: [due?.id] })).toMatchObject({ body: { repeated: 1 } });
+    expect((await ada.get(`${path}/deliveries?state=pending`)).body).toHaveLength(2);
+    await ada.patch(path, { enabled: false });
+    expect(await ada.post(`${path}/repeat`)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'webhook_disabled' } },
+    });
+  });
+});
