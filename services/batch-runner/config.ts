@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
+import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 
 /** A number of decimals, such as `0.5`. */
 const factor = /^\d{1,3}(?:\.\d{1,4})?$/;
+
+const networksDoc =
+  'Addresses or networks such as `10.0.0.0/8`, besides the public internet, that webhooks may be sent to';
 
 /** Every setting of the batch runner. Times are in milliseconds. */
 export const batchRunnerConfig = z.object({
@@ -36,6 +40,10 @@ export const batchRunnerConfig = z.object({
     .transform(Number)
     .default(1)
     .describe('What prices are multiplied with for requests of batches'),
+  WEBHOOK_NETWORKS: setting
+    .list(networksDoc)
+    .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
+    .describe(networksDoc),
   LOG_LEVEL: setting.choice(
     'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
     'info',

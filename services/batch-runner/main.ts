@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
@@ -28,6 +29,7 @@ import { LineIdentities } from './lines/line-identities.ts';
 import { scaledPrices } from './lines/scaled-price.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
+import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 /** Validations, and endings, at the same time: they stream files and wait for the store. */
 const filesAtOnce = 2;
@@ -43,6 +45,7 @@ await runService(async (environment, releases) => {
     const health = () => ({ ready: isReady, facts: { status: isReady ? 'ok' : 'starting', version } });
     const admin = createAdminServer({ log, registry: metricsRegistry, health });
     await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
+    log.info({ admin: admin.address() }, 'the admin port is open');
   }
 
   const serving = await openServing({ config, role: 'runner', id, name: `batch-runner-${id}`, log, releases });
@@ -130,6 +133,9 @@ await runService(async (environment, releases) => {
     stopping.abort();
     await Promise.all(Array.from(queues.values(), (worker) => worker.close()));
   });
+  const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
+  const { WEBHOOK_NETWORKS: networks } = config;
+  queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });
   isReady = true;

@@ -1,7 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 
 /** The queues of background work, one for each kind. */
-export const backgroundQueues = ['batch-validations', 'batch-slices', 'batch-endings'] as const;
+export const backgroundQueues = ['batch-validations', 'batch-slices', 'batch-endings', 'webhooks'] as const;
 export type BackgroundQueue = (typeof backgroundQueues)[number];
 
 /** A job of background work. */

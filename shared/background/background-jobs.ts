@@ -27,6 +27,7 @@ export class BackgroundJobs {
       'batch-validations': open('batch-validations'),
       'batch-slices': open('batch-slices'),
       'batch-endings': open('batch-endings'),
+      webhooks: open('webhooks'),
     };
     this.#flows = new FlowProducer(options);
     this.#flows.on('error', onError);

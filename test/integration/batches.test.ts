@@ -12,6 +12,9 @@ import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
+import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
 
 const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 
@@ -31,7 +34,7 @@ describe('a batch', () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     await sleep(300);
     expect((await openai.batches.retrieve(id)).status).toBe('validating');
-    await cluster.addBatchRunner();
+    await cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1' });
     expect((await untilBatch(openai, id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
@@ -145,6 +148,27 @@ describe('a batch of the openai SDK', () => {
     const errors = await resultsOf(openai, batch.error_file_id);
     expect(ids(errors)).toEqual(ids(slow as { custom_id: string }[]));
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_cancelled' } });
+  });
+
+  it('is reported to webhooks of its owner when it is over, as completed, failed or cancelled', async () => {
+    const receiver = await startReceiver();
+    const { add, deliveries } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const { endpoint, secret } = await add(receiver.url);
+    const done = await submit(openai, [chatLine('a', 'Hi.')]);
+    const invalid = await submit(openai, [{ ...chatLine('b', 'Hi.'), url: '/x' }]);
+    const slow = await submit(openai, [chatLine('c', 'Hi.', { demo: { first_token_delay_ms: 60_000 } })]);
+    await until(async () => (await openai.batches.retrieve(slow.id)).status === 'in_progress');
+    await openai.batches.cancel(slow.id);
+    await until(() => expect(receiver.messages).toHaveLength(3));
+    const events = await Promise.all(
+      receiver.messages.map(({ body, headers }) => openai.webhooks.unwrap(body, headers, secret)),
+    );
+    expect(Object.fromEntries(events.map(({ type, data }) => [type, data]))).toEqual({
+      'batch.completed': { id: done.id },
+      'batch.failed': { id: invalid.id },
+      'batch.cancelled': { id: slow.id },
+    });
+    await until(async () => (await deliveries.list(endpoint.id, { state: 'delivered', limit: 9 })).length === 3);
   });
 
   it('stands in the list of its owner, and nobody else finds it', async () => {

@@ -6,10 +6,11 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
+import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { batchRecordSchema, type BatchRecord, type BatchState, type LineOutcome } from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
-const move = new RedisScript(common, new URL('lua/move.lua', import.meta.url));
+const move = new RedisScript(emitScript, common, new URL('lua/move.lua', import.meta.url));
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
 const endSlice = new RedisScript(common, new URL('lua/end-slice.lua', import.meta.url));
@@ -84,7 +85,7 @@ export class BatchWork {
     return found.filter((batch) => batch !== undefined);
   }
 
-  /** Moves a batch to another state. @returns false if it is not in the first one */
+  /** Moves a batch to another state. Its owner's webhooks are sent that it is over. @returns false if it is not in the first one */
   async move(id: string, { from, to, fields = {}, timed }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
     const args = { prefix: this.#prefix, id, from, to, timed, isOver, fields: storedFields(fields) };

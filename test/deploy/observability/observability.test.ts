@@ -26,11 +26,14 @@ beforeAll(async () => {
   cluster = await startCluster({ worker: { ADMIN_PORT: '0' } });
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
-  const workers = await Promise.all([cluster.workers[0], tools, cli].map(adminOf));
+  const runner = await cluster.addBatchRunner({ ADMIN_PORT: '0' });
+  const workers = await Promise.all([cluster.workers[0], tools, cli, runner].map(adminOf));
   for (const url of [cluster.adminUrl, ...workers]) {
     const text = await (await fetch(`${url}/metrics`)).text();
     const labels = new Map(
-      [...definedMetrics('ingress'), ...definedMetrics('worker')].map(({ name, labelNames }) => [name, labelNames]),
+      (['ingress', 'batch-runner', 'worker'] as const)
+        .flatMap(definedMetrics)
+        .map(({ name, labelNames }) => [name, labelNames]),
     );
     for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
       const seen = [...text.matchAll(new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, 'gm'))].flatMap(([, list = '']) =>

@@ -1,4 +1,4 @@
--- Moves a batch to another state.
+-- Moves a batch to another state, and emits that it is over. `emit.lua` of the webhooks stands before it, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   from    the state that it must be in
@@ -19,5 +19,20 @@ for name, value in pairs(args.fields) do
 end
 if args.isOver then
   redis.call('HDEL', record, 'pausedUntil', 'pausedFor')
+  -- As formats show what became of it.
+  local outcome = 'completed'
+  if args.to == 'failed' then
+    outcome = 'failed'
+  elseif field('cancelledAt') then
+    outcome = 'cancelled'
+  elseif tonumber(field('expired') or 0) > 0 then
+    outcome = 'expired'
+  end
+  webhooks.emit(prefix, {
+    id = 'evt_' .. redis.sha1hex(args.id),
+    type = 'batch.' .. outcome,
+    data = cjson.encode({ id = args.id }),
+    owners = webhooks.ownersOf(prefix, field('owner')),
+  })
 end
 return 1

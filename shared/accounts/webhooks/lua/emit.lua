@@ -128,6 +128,19 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and redis.call('HEXISTS', prefix .. owner, 'blockedAt') == 0
 end
 
+-- The owners of what belongs to a person, a team, or a key without owner, by the id of that; none for one who is gone.
+function webhooks.ownersOf(prefix, id)
+  for _, kind in ipairs({ 'user:', 'team:' }) do
+    if redis.call('EXISTS', prefix .. kind .. id) == 1 then
+      return { kind .. id }
+    end
+  end
+  if redis.call('HGET', prefix .. 'key:' .. id, 'kind') == 'router' then
+    return { 'router' }
+  end
+  return {}
+end
+
 -- Why an endpoint may not be sent to; nil when it may.
 function webhooks.refusal(prefix, endpoint)
   local owner, disabledAt = unpack(redis.call('HMGET', prefix .. 'webhook:' .. endpoint, 'owner', 'disabledAt'))

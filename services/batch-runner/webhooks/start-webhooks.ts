@@ -1,0 +1,76 @@
+import type { Registry } from 'prom-client';
+import type { BackgroundAccess } from '#shared/background/background-access.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
+import { addressesIn } from '#shared/public-fetch/networks.ts';
+import { createPublicPost } from '#shared/public-fetch/public-post.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import { webhookDeliverer } from './deliver-webhook.ts';
+import { relayWebhooks } from './relay-webhooks.ts';
+import { watchWebhooks } from './webhook-metrics.ts';
+
+/** Milliseconds for a receiver to answer. */
+const answerMs = 10_000;
+
+/** Milliseconds that running deliveries get to finish when the runner ends. Those that have not are given back. */
+const finishMs = 5_000;
+
+/** Deliveries that one runner tries at a time. */
+const concurrency = 32;
+
+export interface WebhookParts {
+  webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>;
+  access: BackgroundAccess;
+  jobs: Pick<BackgroundJobs, 'add'>;
+  /** Networks besides the public internet that may be sent to. */
+  networks: readonly string[];
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+/**
+ * Sends events to webhooks from now on, together with all other runners.
+ * @returns who makes the deliveries, to be closed with those who work on other queues
+ */
+export function startWebhooks({
+  webhooks,
+  access,
+  jobs,
+  networks,
+  registry,
+  log,
+  releases,
+}: WebhookParts): WorkOnQueue {
+  const { endpoints, deliveries } = webhooks;
+  const [stopRelay, stopDeliveries] = [new AbortController(), new AbortController()];
+  const isListed = addressesIn(networks);
+  const deliver = webhookDeliverer({
+    endpoints,
+    deliveries,
+    post: createPublicPost({
+      timeoutMs: answerMs,
+      isAllowed: (address) => isPublicAddress(address) || isListed(address),
+    }),
+    count: watchWebhooks(registry, () => deliveries.lateMs()),
+    log,
+  });
+  const enqueue = (due: DueDelivery): Promise<void> =>
+    jobs.add({ queue: 'webhooks', id: `${due.id}-${due.attempts}`, data: due });
+  const relaying = relayWebhooks({ deliveries, enqueue, log }, stopRelay.signal);
+  releases.add('webhooks', async () => {
+    stopRelay.abort();
+    await relaying;
+    setTimeout(() => stopDeliveries.abort(), finishMs).unref();
+  });
+  return new BackgroundWorker<DueDelivery>({
+    access,
+    queue: 'webhooks',
+    concurrency,
+    handle: (due) => deliver(due, stopDeliveries.signal),
+  });
+}
