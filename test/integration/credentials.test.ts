@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
@@ -76,6 +77,19 @@ describe('a cluster in which every part has a credential of its own', () => {
     expect(Buffer.from(await (await files.content(id)).arrayBuffer()).equals(bytes)).toBe(true);
     expect(await files.delete(id)).toMatchObject({ deleted: true });
     expect(cluster.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+
+  it('works on batches, which live requests make give way', async () => {
+    const runner = await cluster.addBatchRunner(having(nats.files.runner));
+    const long = { demo: { first_token_delay_ms: 2_000 } };
+    const lines = Array.from({ length: 20 }, (_, at) => chatLine(`l${at}`, 'Hi.', at < 10 ? long : {}));
+    const { id } = await submit(client(), lines);
+    await untilBatch(client(), id, ['in_progress']);
+    expect((await ask('demo')).tier).toBe('gpu');
+    const batch = await untilBatch(client(), id);
+    expect(batch.request_counts).toEqual({ total: 20, completed: 20, failed: 0 });
+    expect((await resultsOf(client(), batch.output_file_id)).length).toBe(20);
+    expect(runner.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 
   it.each([

@@ -109,9 +109,9 @@ export class ClosedConnections {
     }
     this.#questions += 1;
     this.#asked.set(this.#questions, { contact, at: now });
-    // A worker ignores every command that it does not know.
+    // A worker ignores the cancellation of a grant that it has not.
     const { subjects } = this.#broker;
-    this.#broker.publish(subjects.drain(worker.address), '', `${this.#answers}.${this.#questions}`);
+    this.#broker.publish(subjects.cancel(worker.address), '', `${this.#answers}.${this.#questions}`);
   }
 
   #onAnswer({ subject, headers }: Msg): void {

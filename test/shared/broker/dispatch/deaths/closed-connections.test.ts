@@ -36,7 +36,7 @@ async function start({ onTestFinished }: TestContext, ids: string[]) {
     closed.close();
   });
   const join = async (worker: LiveWorker): Promise<() => void> => {
-    const subscription = others.subscribe(others.subjects.drain(worker.address), () => undefined);
+    const subscription = others.subscribe(others.subjects.cancel(worker.address), () => undefined);
     await others.flush();
     return () => subscription.unsubscribe();
   };
