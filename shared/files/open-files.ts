@@ -1,4 +1,5 @@
 import type { FileBounds, FileRecords } from '#shared/accounts/files/file-records.ts';
+import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { s3CredentialsOf, type FileSettings } from './file-settings.ts';
 import { Files } from './files.ts';
@@ -13,8 +14,8 @@ export interface OpenFilesOptions {
   /** What the names of objects in S3 begin with, before a slash. */
   prefix: string;
   openRecords: (bounds: FileBounds) => FileRecords;
-  /** Opens the store of a cluster without S3. */
-  openObjects: (maxBytes: number) => ObjectStore;
+  /** The store of a cluster without S3; undefined where the settings name a bucket. */
+  objects: ObjectStore | undefined;
   /** Secrets that the operator has set, 32 bytes each: the first one seals, all open. Undefined for content in plain text. */
   secrets: readonly Uint8Array[] | undefined;
   log: Logger;
@@ -44,9 +45,11 @@ export function openFiles(options: OpenFilesOptions): OpenedFiles {
   return { files, objects };
 }
 
-function openStore({ settings, prefix, openObjects }: OpenFilesOptions): ObjectStore {
+/** @throws ConfigError for settings that do not belong together */
+function openStore({ settings, prefix, objects }: OpenFilesOptions): ObjectStore {
   const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
-  if (bucket === undefined) return openObjects(settings.FILES_MAX_BYTES);
+  if (objects) return objects;
+  if (bucket === undefined) throw new ConfigError('FILES_S3_BUCKET must name a bucket where files are not in NATS');
   const folder = `${prefix}/`;
   return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: s3CredentialsOf(settings) });
 }

@@ -25,18 +25,22 @@ export async function openServingFiles(
   report: ReportUnreadable,
 ): Promise<OpenedFiles> {
   const { RTR_PREFIX: prefix } = config;
-  // A file may have hundreds of megabytes: jobs must not wait for it.
-  const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
-  releases.add('broker for files', () => broker.close());
   const opened = openFiles({
     settings: config,
     prefix,
     openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),
-    openObjects: (maxBytes) => new JetStreamObjects(broker, { maxBytes, log }),
+    objects: config.FILES_S3_BUCKET === undefined ? await openObjects() : undefined,
     secrets: config.SEAL_SECRET,
     log,
   });
   const sweep = new FileSweep(opened.files, log);
   releases.add('file sweep', () => sweep.close());
   return opened;
+
+  /** On a connection of its own: a file may have hundreds of megabytes, for which jobs must not wait. */
+  async function openObjects(): Promise<JetStreamObjects> {
+    const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
+    releases.add('broker for files', () => broker.close());
+    return new JetStreamObjects(broker, { maxBytes: config.FILES_MAX_BYTES, log });
+  }
 }
