@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { expect, it, onTestFinished } from 'vitest';
+import { diagnoseStore } from '#services/rtr/commands/doctor/diagnose-store.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { startRedis } from '../../../../helpers/servers/start-redis.ts';
+
+it('a store that would remove keys when it is full is found, and how to change that', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const prefix = randomUUID();
+  const { store } = await openKeyStore(server.url, `${prefix}:`);
+  await createKey(store, { kind: 'router', name: 'test', class: 'normal' });
+  const diagnose = () => diagnoseStore({ redisUrl: server.url, redisCa: undefined, prefix, port: 1 });
+  expect(await diagnose()).toMatchObject({ state: 'ok', detail: '1 keys, 0 people' });
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const { state, detail } = await diagnose();
+  expect(state).toBe('missing');
+  expect(detail).toMatch(/allkeys-lru.*maxmemory-policy noeviction/);
+});
