@@ -91,8 +91,9 @@ export class ChatToChatStream implements StreamTranslation {
       Object.assign(this.#heldChoice, choice);
       return '';
     }
+    // What is tried out counts as content, so there has to be some already.
     const mayRepeat =
-      this.#started && !hasUsage && typeof choice['finish_reason'] !== 'string' && !hasCalls(delta['tool_calls']);
+      this.#hasContent && !hasUsage && typeof choice['finish_reason'] !== 'string' && !hasCalls(delta['tool_calls']);
     choice['index'] = 0;
     choice['delta'] = delta;
     choice['finish_reason'] = null;
