@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, Worker, type Job } from 'bullmq';
 import type { Logger } from '#shared/core/log.ts';
 import { queuePrefix, workerConnection, type BackgroundAccess } from './background-access.ts';
@@ -14,6 +15,9 @@ const lookMs = 5_000;
 
 /** A job is given to another worker however often that was necessary. */
 const mostStalls = 1_000_000;
+
+/** Milliseconds that running jobs, and Redis, get when the worker is closed. What is not over by then is given to another worker. */
+const closeMs = 10_000;
 
 /** Thrown by a handler whose job is to be begun anew later. It is no failure. */
 export class LaterError extends Error {
@@ -83,9 +87,14 @@ export class BackgroundWorker<Data> implements WorkOnQueue {
     });
   }
 
-  /** Takes no more jobs, and resolves when those that run are over. */
+  /** Takes no more jobs, and resolves when those that run are over; after ten seconds at most. */
   async close(): Promise<void> {
-    await this.#worker.close();
+    const over = new AbortController();
+    // While Redis is away, the library waits for it.
+    const late = pause(closeMs, 'late' as const, { signal: over.signal }).catch(() => undefined);
+    const end = await Promise.race([this.#worker.close(), late]);
+    over.abort();
+    if (end === 'late') this.#log.warn('the queue was left before its jobs were over');
   }
 
   async #run(job: Job<Data>, token: string | undefined, handle: (data: Data) => Promise<void>): Promise<void> {

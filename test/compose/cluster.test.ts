@@ -90,7 +90,8 @@ describe('the cluster of the Compose file', () => {
       return data.result.map(({ metric }) => metric.job).sort();
     };
     const [ingresses, workers] = [Array(3).fill('rtr-ingress'), Array(6).fill('rtr-worker')];
-    await until(async () => expect(await targets()).toEqual([...ingresses, ...workers]), 60_000);
+    const all = [...ingresses, 'rtr-runner', ...workers];
+    await until(async () => expect(await targets()).toEqual(all), 60_000);
     await compose.run('--profile', 'observability', 'rm', '--stop', '--force', 'prometheus');
   });
 

@@ -15,7 +15,7 @@ export async function untilItTakesOffers(
   });
 }
 
-/** The address of a worker's admin port, which it was started with as `ADMIN_PORT=0`. */
+/** The address of the admin port of a worker or a batch runner that was started with `ADMIN_PORT=0`. */
 export async function adminOf(worker: ServiceProcess | undefined): Promise<string> {
   if (!worker) throw new Error('there is no such worker');
   const { admin } = await worker.line('the admin port is open');

@@ -41,6 +41,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
+  const runner = await cluster.addBatchRunner({ ADMIN_PORT: '0' });
   other = await cluster.addIngress();
   limitedKey = (await cluster.addKey({ limits: { requestsPerMinute: 1 } })).raw;
   const { admin } = await other.process.line('ingress is ready');
@@ -48,11 +49,12 @@ beforeAll(async () => {
   prometheus = await startPrometheus(
     {
       'rtr-ingress': [hostOf(cluster.adminUrl), `127.0.0.1:${(admin as AddressInfo).port}`],
+      'rtr-runner': [hostOf(await adminOf(runner))],
       'rtr-worker': (await Promise.all(workers)).map(hostOf),
     },
     '2s',
   );
-  await until(async () => (await prometheus.targetsUp()) === 6, 30_000);
+  await until(async () => (await prometheus.targetsUp()) === 7, 30_000);
 }, 120_000);
 
 afterAll(async () => {
