@@ -116,7 +116,10 @@ async function* linesOfSide(
     const found = new Map((await work.results(batch.id, number, run, sealer)).map((result, at) => [run[at], result]));
     for (const line of numbers) {
       const result = stopped.get(line) ?? found.get(line);
-      if (result && belongs(result)) yield Buffer.from(`${result.text}\n`);
+      // Redis has lost it, or it is sealed with a secret that is not set: a line must not be missing in silence.
+      if (!result)
+        throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
+      if (belongs(result)) yield Buffer.from(`${result.text}\n`);
     }
   }
 }

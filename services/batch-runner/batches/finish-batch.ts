@@ -4,6 +4,7 @@ import type { SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds until it is looked again whether all slices are over. */
 const waitMs = 2_000;
@@ -21,19 +22,28 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
     batch = await work.find(id);
   }
   if (batch?.state === 'finishing') {
-    const outputFile = await joinSide(parts, batch, 'output');
-    const errorFile = await joinSide(parts, batch, 'errors');
-    const isMine = await work.move(id, {
-      from: 'finishing',
-      to: 'ended',
-      fields: { outputFile, errorFile },
-      timed: 'endedAt',
-    });
+    const joining = batch;
+    const fields = await waitForRoom(parts, id, () => joinSides(parts, joining));
+    const isMine = await work.move(id, { from: 'finishing', to: 'ended', fields, timed: 'endedAt' });
     if (isMine) log.info({ batch: id }, 'a batch has ended');
-    else await removeFiles(parts, batch, [outputFile, errorFile]);
+    else await removeFiles(parts, joining, Object.values(fields));
     batch = await work.find(id);
   }
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
+}
+
+/** Makes the files of a batch, all or none. @returns their ids; undefined where the batch has no such results */
+async function joinSides(
+  parts: BatchParts,
+  batch: BatchRecord,
+): Promise<{ outputFile: string | undefined; errorFile: string | undefined }> {
+  const outputFile = await joinSide(parts, batch, 'output');
+  try {
+    return { outputFile, errorFile: await joinSide(parts, batch, 'errors') };
+  } catch (error) {
+    await removeFiles(parts, batch, [outputFile]);
+    throw error;
+  }
 }
 
 async function removeFiles({ files }: BatchParts, { owner }: BatchRecord, ids: readonly (string | undefined)[]) {

@@ -17,6 +17,7 @@ import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
+import { waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
 const stoppingMs = 100;
@@ -70,7 +71,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     const pauseMs = await runLines(parts, running, AbortSignal.any([watch.signal, stopping]));
     if (stopping.aborted) throw new LaterError(stoppingMs);
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
-    await endSlice(parts, running, () => watch.outcome);
+    await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
   } finally {
     watch.close();
   }

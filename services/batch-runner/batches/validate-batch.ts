@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/batch-work.ts';
 import { linesOf, type TextLine } from '../lines/lines-of.ts';
@@ -8,6 +8,7 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { waitForRoom } from './wait-for-room.ts';
 
 /** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
 const linesPerSlice = 100;
@@ -44,7 +45,7 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
       await jobs.add(endingJob(id));
       return;
     }
-    const input = await copyInput(parts, batch);
+    const input = await waitForRoom(parts, id, () => copyInput(parts, batch));
     await work.writeSlices(id, slices);
     const fields = {
       input,
@@ -54,8 +55,9 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
       model,
       knownModel: parts.isKnownModel(model) ? model : undefined,
     };
-    await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
-    log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
+    const isMine = await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
+    if (isMine) log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
+    else await parts.objects.delete(input);
   }
   const begun = await work.find(id);
   if (begun?.state !== 'running') return;
@@ -75,10 +77,9 @@ async function copyInput(parts: BatchParts, batch: BatchRecord): Promise<string>
   const { id, owner, inputFile } = batch;
   const file = await files.find(owner, inputFile);
   if (!file) throw storeUnavailable(`the input of ${id} is away`);
-  const copy = `${id}-input`;
+  // Of two that validate the same batch, neither may touch what the other has made.
+  const copy = `${id}-input-${randomBytes(6).toString('hex')}`;
   await work.noteObject(id, copy);
-  // What an earlier attempt has left.
-  await objects.delete(copy);
   await objects.put(copy, await files.read(file));
   return copy;
 }
@@ -95,8 +96,8 @@ async function readInput(parts: BatchParts, batch: BatchRecord): Promise<ReadInp
   let number = 0;
   try {
     for await (const line of linesOf(pieces, parts.maxLineBytes)) {
-      number += 1;
-      if (number > formats.batch.maxLines) throw tooMany(formats.batch);
+      ({ number } = line);
+      if (read.lines >= formats.batch.maxLines) throw tooMany(formats.batch);
       const problem = checkLine(line, batch, formats.batch, ids, read);
       if (problem) read.problems.push({ ...problem, line: number });
       else addToSlices(read, line);

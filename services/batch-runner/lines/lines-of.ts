@@ -6,6 +6,8 @@ export interface TextLine {
   /** Position of its first byte in the text, and of the one behind its end. */
   from: number;
   to: number;
+  /** Counted from 1, blank lines too, where the pieces begin. */
+  number: number;
 }
 
 const lineFeed = 0x0a;
@@ -25,6 +27,7 @@ export async function* linesOf(
   let begun: Buffer[] = [];
   let begunBytes = 0;
   let from = start;
+  let number = 0;
   const take = (rest: Uint8Array): void => {
     begunBytes += rest.length;
     if (begunBytes > mostBytes) throw new RouterError('body_too_large', `A line is larger than ${mostBytes} bytes.`);
@@ -32,7 +35,8 @@ export async function* linesOf(
   };
   const end = (length: number): TextLine => {
     const bytes = begun.length === 1 && begun[0] ? begun[0] : Buffer.concat(begun);
-    const line = { bytes, from, to: from + bytes.length + length };
+    number += 1;
+    const line = { bytes, from, to: from + bytes.length + length, number };
     from = line.to;
     begun = [];
     begunBytes = 0;

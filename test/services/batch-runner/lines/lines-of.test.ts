@@ -46,8 +46,8 @@ describe('the lines of a text', () => {
 
   it('are counted from the position at which the pieces begin', async () => {
     const [first, second] = await all(linesOf(inPieces(Buffer.from('ab\n\ncd'), [1]), 10, 100));
-    expect(first).toMatchObject({ from: 100, to: 103 });
-    expect(second).toMatchObject({ from: 104, to: 106 });
+    expect(first).toMatchObject({ from: 100, to: 103, number: 1 });
+    expect(second).toMatchObject({ from: 104, to: 106, number: 3 });
   });
 
   it('may not be too long', async () => {

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { waitForRoom } from '#services/batch-runner/batches/wait-for-room.ts';
+import { LaterError } from '#shared/background/background-worker.ts';
+import { RouterError } from '#shared/core/errors.ts';
+
+function open() {
+  const pauses: string[] = [];
+  const pause = (id: string, paused: { reason: string } | undefined): Promise<void> => {
+    pauses.push(`${id}: ${paused?.reason}`);
+    return Promise.resolve();
+  };
+  return { parts: { work: { pause } }, pauses };
+}
+
+describe('a batch whose results find no room in the store', () => {
+  it('says so and waits', async () => {
+    const { parts, pauses } = open();
+    const full = () => Promise.reject(new RouterError('storage_full', 'The store is full.'));
+    await expect(waitForRoom(parts, 'b1', full)).rejects.toThrow(LaterError);
+    expect(pauses).toEqual(['b1: The store is full.']);
+  });
+
+  it('does not wait for anything else', async () => {
+    const { parts, pauses } = open();
+    const away = () => Promise.reject(new RouterError('store_unavailable', 'away'));
+    await expect(waitForRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await waitForRoom(parts, 'b1', () => Promise.resolve(7))).toBe(7);
+    expect(pauses).toEqual([]);
+  });
+});
