@@ -10,6 +10,7 @@ import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts'
 import { until } from '../helpers/until.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
+import { watchRedisCommands } from '../helpers/servers/watch-redis-commands.ts';
 
 let redis: TestServer;
 let cluster: Cluster;
@@ -209,17 +210,16 @@ describe('a request without limits', () => {
   it('needs nothing of Redis', async () => {
     expect((await ask(cluster.key)).status).toBe(200);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-    const monitor = await connection.redis.monitor();
     const commands: string[] = [];
-    monitor.on('monitor', (_time: string, [command = '', ...args]: string[], source: string) => {
-      if (source !== 'lua' && args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
+    const watch = await watchRedisCommands(redis.url, ([command, ...args]) => {
+      if (args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
     });
     for (let count = 0; count < 50; count++) await ask(cluster.key);
     // The ledger may write on after this one.
     const last = `get ${cluster.prefix}:last`;
     await connection.redis.get(`${cluster.prefix}:last`);
     await until(() => commands.includes(last));
-    monitor.disconnect();
+    watch.stop();
     // The ingress checks every few seconds that the store is still the one that it was, and holds the cluster's secret.
     const storeWatch = /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret)$/;
     const perRequest = commands.filter((command) => !storeWatch.test(command));

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A command as a Redis server received it: its name and arguments, without those that scripts call. */
+export type RedisCommand = readonly string[];
+
+/**
+ * Watches the commands that a Redis server executes, by `MONITOR`. Settles when the server has begun to tell them. (`ioredis` takes a
+ * command that arrives in one piece with the reply to `MONITOR` for a reply that nobody waits for, and fails.)
+ */
+export async function watchRedisCommands(
+  url: string,
+  onCommand: (command: RedisCommand) => void,
+): Promise<{ stop(): void }> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  const lines = createInterface({ input: socket });
+  socket.write('MONITOR\r\n');
+  const [answer] = await once(lines, 'line');
+  if (answer !== '+OK') throw new Error(`Redis answered MONITOR with ${answer}.`);
+  lines.on('line', (line) => {
+    const [, source, quoted = ''] = /^\+[\d.]+ \[\d+ (\S+)\] (.*)$/.exec(line) ?? [];
+    if (source === 'lua') return;
+    onCommand([...quoted.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, arg = '']) => arg));
+  });
+  return { stop: () => socket.destroy() };
+}
