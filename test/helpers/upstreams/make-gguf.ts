@@ -1,13 +1,15 @@
 import { seededRandom } from '../seeded-random.ts';
+import { array, bool, f32, i32, string, tokenType, u32, writeGguf, type Fact, type Tensor } from './gguf-file.ts';
 
 /**
  * Makes a language model small enough to be made on the spot: llama architecture, one layer, random weights from a
  * fixed seed, about 200 KiB. It babbles, but everything around it is real: tokenizer, chat template with tools and
- * thinking, grammar-bound tool calls. File format: the GGUF specification, version 3 (ggml's docs/gguf.md).
+ * thinking, grammar-bound tool calls.
  * @param context tokens of context the model says it was trained for
+ * @param infills whether it has the tokens by which it writes between a prefix and a suffix
  */
-export function makeGguf({ context = 65_536 } = {}): Buffer {
-  const tokens = vocabulary();
+export function makeGguf({ context = 65_536, infills = false } = {}): Buffer {
+  const tokens = vocabulary(infills);
   const tensors = weights(tokens);
   const facts: Fact[] = [
     ['general.architecture', string('llama')],
@@ -32,26 +34,14 @@ export function makeGguf({ context = 65_536 } = {}): Buffer {
     ['tokenizer.ggml.add_bos_token', bool(true)],
     ['tokenizer.ggml.add_space_prefix', bool(false)],
     ['tokenizer.chat_template', string(chatTemplate)],
+    ...(infills ? infillFacts(tokens) : []),
   ];
-  const head = [Buffer.from('GGUF'), uint32(3), uint64(tensors.length), uint64(facts.length)];
-  for (const [key, { type, bytes }] of facts) head.push(text(key), uint32(type), bytes);
-  let offset = 0;
-  const data: Buffer[] = [];
-  for (const tensor of tensors) {
-    const bytes = padded(Buffer.from(tensor.values.buffer));
-    head.push(text(tensor.name), uint32(tensor.shape.length), ...tensor.shape.map(uint64), uint32(0), uint64(offset));
-    data.push(bytes);
-    offset += bytes.length;
-  }
-  return Buffer.concat([padded(Buffer.concat(head)), ...data]);
+  return writeGguf(facts, tensors);
 }
 
 const width = 32;
 const heads = 2;
 const feedForward = 64;
-const alignment = 32;
-
-const tokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, byte: 6 };
 
 interface Token {
   text: string;
@@ -61,25 +51,21 @@ interface Token {
   bias: number;
 }
 
-interface Tensor {
-  name: string;
-  /** Innermost dimension first. */
-  shape: number[];
-  values: Float32Array;
-}
-
-interface Value {
-  type: number;
-  bytes: Buffer;
-}
-
-type Fact = [key: string, value: Value];
-
 const words = `the a red blue small large river mountain house tree cloud stone light water wind road bridge garden
 window letter morning evening quiet gentle sudden ancient walks sings opens carries turns follows finds keeps under over
 beside through toward away again always never perhaps because while and but or with without`.split(/\s+/);
 
-function vocabulary(): Token[] {
+/** The tokens before the prefix, the suffix and the text between them. */
+const infillTokens = { pre: '<|fim_prefix|>', suf: '<|fim_suffix|>', mid: '<|fim_middle|>' };
+
+function infillFacts(tokens: readonly Token[]): Fact[] {
+  return Object.entries(infillTokens).map(([name, text]) => [
+    `tokenizer.ggml.fim_${name}_token_id`,
+    u32(tokens.findIndex((token) => token.text === text)),
+  ]);
+}
+
+function vocabulary(infills: boolean): Token[] {
   const never = -100;
   const token = (text: string, type: number, score: number, bias: number): Token => ({ text, type, score, bias });
   const bytes = Array.from({ length: 256 }, (_, byte) =>
@@ -100,6 +86,7 @@ function vocabulary(): Token[] {
     token('\u2581', tokenType.normal, -100, -20),
     ...characters.map((character) => token(character, tokenType.normal, -100, -20)),
     ...words.map((word, index) => token(`\u2581${word}`, tokenType.normal, -1 - index, 0)),
+    ...(infills ? Object.values(infillTokens).map((text) => token(text, tokenType.control, 0, never)) : []),
   ];
 }
 
@@ -168,55 +155,3 @@ Call one with its name and arguments as JSON.<|im_end|>
 {%- endfor %}
 {%- if add_generation_prompt %}<|im_start|>assistant
 <think>{% if enable_thinking is defined and enable_thinking is false %}</think>{% endif %}{% endif %}`;
-
-function string(value: string): Value {
-  return { type: 8, bytes: text(value) };
-}
-
-function u32(value: number): Value {
-  return { type: 4, bytes: uint32(value) };
-}
-
-function i32(value: number): Value {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(value);
-  return { type: 5, bytes };
-}
-
-function f32(value: number): Value {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return { type: 6, bytes };
-}
-
-function bool(value: boolean): Value {
-  return { type: 7, bytes: Buffer.from([value ? 1 : 0]) };
-}
-
-/** An array of values of one type, that of the first. */
-function array(values: Value[]): Value {
-  const type = values[0]?.type ?? 0;
-  return { type: 9, bytes: Buffer.concat([uint32(type), uint64(values.length), ...values.map(({ bytes }) => bytes)]) };
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([uint64(bytes.length), bytes]);
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function uint64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-}
-
-function padded(bytes: Buffer): Buffer {
-  const rest = bytes.length % alignment;
-  return rest === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(alignment - rest)]);
-}

@@ -26,20 +26,28 @@ export function findLlamaServer(): string | undefined {
   });
 }
 
+export interface LlamaOptions {
+  slots?: number;
+  context?: number;
+  alias?: string;
+  /** Bytes of the model's file. Default: the tiny model that converses. */
+  weights?: Buffer;
+  /** Further flags, such as `--embeddings`. */
+  flags?: readonly string[];
+}
+
 /** Runs llama-server on a free port, with the tiny model, slots that share the tokens of a context, and nothing else to its name. */
 export async function startLlamaServer(
   program: string,
-  { slots = 2, context = 16_384, alias = 'tiny' }: { slots?: number; context?: number; alias?: string } = {},
+  { slots = 2, context = 16_384, alias = 'tiny', weights = makeGguf({ context }), flags = [] }: LlamaOptions = {},
 ): Promise<LlamaServer> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-llama-'));
   const model = join(folder, 'tiny.gguf');
-  writeFileSync(model, makeGguf({ context }));
+  writeFileSync(model, weights);
   const shape = { parallel: String(slots), 'ctx-size': String(context) };
   const options = { model, alias, port: '0', threads: '1', ...shape, seed: '7' };
-  const child = spawnGuarded(
-    program,
-    Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
-  );
+  const named = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawnGuarded(program, [...named, ...flags]);
   const { promise, resolve: found, reject } = Promise.withResolvers<string>();
   const timer = setTimeout(() => reject(new Error('llama-server did not start within 20 s')), 20_000);
   let seen = '';
