@@ -72,7 +72,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     answer: Answer,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const span = new GenerationSpan({ parent, provider: traceName, model, stream });
+    const span = new GenerationSpan({ parent, provider: traceName, operation: 'generate', model, stream });
     const onPart = (part: AnswerPart): void => {
       span.received();
       answer.onPart(part);

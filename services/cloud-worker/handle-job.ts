@@ -182,7 +182,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       timeouts,
       write: (text: string) => reply.write(text),
       room: () => reply.room?.(),
-      trace: trace && { parent: trace, ...traced, model: model.id, stream },
+      trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
       onHead: (status: number, answered: IncomingHttpHeaders) => {
         onStatus(status);
         onHead(status, answered);

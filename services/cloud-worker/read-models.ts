@@ -3,6 +3,7 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { Provider } from './providers/provider.ts';
+import { withOperations } from './providers/further-formats.ts';
 import { allCapabilities, guessed } from './providers/read-cards.ts';
 
 /** Timeout of reading a list in milliseconds; some lists are long. */
@@ -10,7 +11,7 @@ const timeoutMs = 20_000;
 
 /** The source of models: a provider's list, and the names that the operator selects. */
 export interface ModelSource {
-  provider: Pick<Provider, 'list' | 'guess'>;
+  provider: Pick<Provider, 'list' | 'guess' | 'format' | 'further' | 'rules' | 'adaptation'>;
   http: Pick<UpstreamHttp, 'get'>;
   /** Names in the order of their announcement; if empty, all that the provider lists. */
   names: readonly string[];
@@ -25,7 +26,8 @@ export interface ModelSource {
  */
 export async function readModels({ provider, http, names, onStatus }: ModelSource): Promise<ModelInfo[]> {
   const listed = provider.list ? await readList(provider.list, http, onStatus) : [];
-  return names.length === 0 ? listed : namedModels({ provider, names }, listed);
+  if (names.length > 0) return namedModels({ provider, names }, listed);
+  return listed.map((model) => withOperations(provider, model));
 }
 
 /** The selected models, described by the list, or by their names alone. */
@@ -33,11 +35,10 @@ export function namedModels(
   { provider, names }: Pick<ModelSource, 'provider' | 'names'>,
   listed: readonly ModelInfo[],
 ): ModelInfo[] {
-  return names.map(
-    (name) =>
-      listed.find(({ id }) => id === name) ??
-      guessed(name, provider.guess) ?? { id: name, capabilities: [...allCapabilities] },
-  );
+  return names.map((name) => {
+    const described = listed.find(({ id }) => id === name) ?? guessed(name, provider.guess);
+    return withOperations(provider, described ?? { id: name, capabilities: [...allCapabilities] });
+  });
 }
 
 async function readList(

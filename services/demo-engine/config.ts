@@ -6,6 +6,9 @@ export const demoEngineSettings = z.object({
   PORT: setting.integer('Port the demo engine listens on; 0 takes a free one.', 0, 0, 65_535),
   HOST: setting.text('Address the demo engine listens on.', '127.0.0.1'),
   DEMO_MODELS: setting.text('Model ids the demo engine offers, separated by commas.', 'demo'),
+  DEMO_OPERATIONS: setting.optionalText(
+    'What single models do, as "embedder=embed ranker=rank writer=generate+complete"; all others do everything.',
+  ),
   DEMO_CONTEXT_WINDOW: setting.integer('Tokens of input and output together.', 131_072, 16, 100_000_000),
   DEMO_SLOTS: setting.integer('Requests the demo engine answers at once; further ones wait.', 256, 1, 100_000),
   DEMO_FIRST_TOKEN_DELAY_MS: setting.integer('Milliseconds before the first token.', 0, 0, 600_000),

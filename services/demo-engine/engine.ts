@@ -1,4 +1,6 @@
+import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
+import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { DemoEngineConfig } from './config.ts';
 import { EngineState } from './engine-state.ts';
 import { parseDemoWords, type DemoOptions } from './request/demo-options.ts';
@@ -7,6 +9,8 @@ import { Slots } from './slots.ts';
 /** The state that all requests of one demo engine share. */
 export interface Engine {
   models: readonly string[];
+  /** What single models do; those that are not among them do everything. */
+  operations: ReadonlyMap<string, readonly string[]>;
   contextWindow: number;
   defaults: DemoOptions;
   slots: Slots;
@@ -20,7 +24,7 @@ export const engineName = 'rtr-demo';
 
 /**
  * Creates a demo engine from its settings.
- * @throws ConfigError when `DEMO_OPTIONS` or `DEMO_MODELS` is invalid
+ * @throws ConfigError when `DEMO_OPTIONS`, `DEMO_OPERATIONS` or `DEMO_MODELS` is invalid
  */
 export function createEngine(config: DemoEngineConfig): Engine {
   const models = config.DEMO_MODELS.split(',').flatMap((id) => (id.trim() === '' ? [] : [id.trim()]));
@@ -29,6 +33,7 @@ export function createEngine(config: DemoEngineConfig): Engine {
   if (!options.ok) throw new ConfigError(`DEMO_OPTIONS="${config.DEMO_OPTIONS}" is not valid: ${options.sentence}`);
   return {
     models,
+    operations: readOperations(config.DEMO_OPERATIONS ?? '', models),
     contextWindow: config.DEMO_CONTEXT_WINDOW,
     defaults: {
       first_token_delay_ms: config.DEMO_FIRST_TOKEN_DELAY_MS,
@@ -42,4 +47,43 @@ export function createEngine(config: DemoEngineConfig): Engine {
     state: new EngineState(),
     startedAt: Math.floor(Date.now() / 1000),
   };
+}
+
+/** Reads `embedder=embed all=generate+complete`. */
+function readOperations(words: string, models: readonly string[]): Map<string, readonly string[]> {
+  const read = words.split(/[\s,]+/).filter((word) => word !== '');
+  return new Map(
+    read.map((word) => {
+      const [model = '', names = ''] = word.split('=', 2);
+      const operations = names.split('+');
+      const isValid =
+        models.includes(model) && operations.every((name) => modelOperations.some((known) => known === name));
+      if (!isValid) throw new ConfigError(`DEMO_OPERATIONS="${words}" is not valid: ${word}`);
+      return [model, operations];
+    }),
+  );
+}
+
+/** The endpoints of vLLM, as its errors call them. */
+const endpoints: Record<ModelOperation, string> = {
+  generate: 'Chat Completions API',
+  complete: 'Completions API',
+  embed: 'Embeddings API',
+  rank: 'Rerank (Score) API',
+  moderate: 'Moderations API',
+};
+
+/**
+ * Assures that a model exists and serves an endpoint.
+ * @throws RouterError `model_not_found`; `invalid_request` in the words of vLLM for a model that does something else
+ */
+export function requireModel(
+  { models, operations }: Pick<Engine, 'models' | 'operations'>,
+  model: string,
+  operation: ModelOperation,
+): void {
+  if (!models.includes(model))
+    throw new RouterError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
+  if (operations.get(model)?.includes(operation) === false)
+    throw new RouterError('invalid_request', `The model does not support ${endpoints[operation]}`);
 }

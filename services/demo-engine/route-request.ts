@@ -3,6 +3,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { version } from '#shared/core/version.ts';
 import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
+import { handleCompletion } from './handle-completion.ts';
+import { handleEmbeddings } from './handle-embeddings.ts';
+import { handleModerations } from './handle-moderations.ts';
+import { handleRerank } from './handle-rerank.ts';
 import { handleTokenize } from './handle-tokenize.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
 
@@ -21,6 +25,10 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
     handle: (engine, _request, response) => sendJson(response, 200, listModels(engine)),
   },
   '/v1/chat/completions': { method: 'POST', handle: handleChatCompletion },
+  '/v1/completions': { method: 'POST', handle: handleCompletion },
+  '/v1/embeddings': { method: 'POST', handle: handleEmbeddings },
+  '/v1/rerank': { method: 'POST', handle: handleRerank },
+  '/v1/moderations': { method: 'POST', handle: handleModerations },
   '/tokenize': { method: 'POST', handle: handleTokenize },
   '/demo/state': {
     method: 'GET',

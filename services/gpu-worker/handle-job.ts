@@ -3,15 +3,16 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { findTranslation, type Translation } from '#shared/translate/translation.ts';
+import type { Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
-import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import { bytesOf } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from './engine-http.ts';
-import { engineFormat, type Engine } from './engines/engine.ts';
+import { chatOfEngines, type Engine } from './engines/engine.ts';
+import { engineRoute, type EngineRoute } from './engine-route.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
 
@@ -29,6 +30,7 @@ export interface HandleJobOptions {
 
 /** A translated request. It may be large, so only these parts of it are kept. */
 interface EngineRequest {
+  route: EngineRoute;
   body: Buffer[];
   /** Input tokens, estimated. */
   inputTokens: number;
@@ -46,57 +48,63 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
-    const translation = findTranslation(translations, job.format, engineFormat);
     if (job.operation === 'count_tokens') {
-      const request = readRequest(job);
-      const count = counter.count(await translate(translation, job, request, model, signal), model.id, signal);
-      reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
+      const read = readRequest(job);
+      const route = routeOf(job, read);
+      const count = counter.count(await translate(route, job, read, model, signal), model.id, signal);
+      reply.write(JSON.stringify(route.translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const request = await requestOf(translation, job, model, signal);
-    const end = await explained(generate(translation, request, job, reply, signal), signal);
+    const request = await requestOf(job, model, signal);
+    const end = await explained(serve(request, job, reply, signal), signal);
     request.learn?.(end.usage.promptTokens);
     return end;
   };
 
+  function routeOf({ format }: GrantedJob, { given }: ReadRequest): EngineRoute {
+    return engineRoute(engine, translations, format, given);
+  }
+
   async function translate(
-    translation: Translation,
+    { translation, format }: EngineRoute,
     job: GrantedJob,
     { given, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<JsonObject> {
     const target = { model: model.id, maxOutput: model.maxOutput, unseal: unsealOf(job) };
-    const request = engine.adapt(translation.request(given, target), model);
+    const translated = translation.request(given, target);
+    if (format !== chatOfEngines) return translated;
+    const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
     const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(given, address);
     return inlineImages(request, fetchImage, signal, clientPath);
   }
 
-  async function requestOf(
-    translation: Translation,
-    job: GrantedJob,
-    model: ModelInfo,
-    signal: AbortSignal,
-  ): Promise<EngineRequest> {
-    const unread = translation.passesLists === true ? job.unread : undefined;
+  async function requestOf(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
+    // Lists are passed unread only where a suffix makes no difference.
+    const { translation: usual } = engineRoute(engine, translations, job.format, {});
+    const unread = usual.passesLists === true ? job.unread : undefined;
     const read = readRequest(job, unread?.lists);
+    const route = routeOf(job, read);
+    const { translation, format } = route;
     const recalled = translation.recall?.(read.given);
-    const request = await translate(translation, job, read, model, signal);
+    const request = await translate(route, job, read, model, signal);
     const body = read.write(request);
     // Lists that were not read tell nothing.
-    if (unread && read.hasUnreadLists) return { recalled, body, inputTokens: unread.inputTokens, learn: undefined };
+    if (unread && read.hasUnreadLists)
+      return { route, recalled, body, inputTokens: unread.inputTokens, learn: undefined };
     return {
+      route,
       recalled,
       body,
-      inputTokens: engineFormat.estimateInput(request),
-      learn: counter.lesson(request, model.id, bytesOf(body)),
+      inputTokens: format.estimateInput(request),
+      learn: format === countedFormat ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
     };
   }
 
-  function generate(
-    translation: Translation,
-    { body, inputTokens, recalled }: EngineRequest,
+  function serve(
+    { route: { translation, format, path }, body, inputTokens, recalled }: EngineRequest,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
@@ -104,16 +112,16 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { model, stream, trace } = job;
     const relay = {
       http,
-      upstream: engineFormat,
+      upstream: format,
       translation,
       minted: mint(translation.client, { model, job, recalled, promptTokens: () => inputTokens }),
       stream,
       timeouts,
       write: (text: string) => reply.write(text),
       room: () => reply.room?.(),
-      trace: trace && { parent: trace, ...traced, model, stream },
+      trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
     };
-    return relayAnswer(relay, { path: `/v1${engineFormat.path}`, body }, signal);
+    return relayAnswer(relay, { path, body }, signal);
   }
 
   /** Resolves to the engine's answer. Rejects with its failure as an error for the client. */

@@ -1,9 +1,8 @@
 import { runWorker } from '#shared/worker/run-worker.ts';
-import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
-import { engineFormat } from './engines/engine.ts';
+import { clientFormatsOf } from './engine-route.ts';
 import { findEngine } from './find-engine.ts';
 import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
@@ -33,7 +32,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
 
   return {
     kind: engine.kind,
-    formats: clientFormatsOn(translations, engineFormat),
+    formats: clientFormatsOf(translations),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
       http,

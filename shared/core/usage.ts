@@ -20,3 +20,14 @@ export const noUsage: Usage = {
   completionTokens: 0,
   reasoningTokens: 0,
 };
+
+/** The usage of two answers together. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    promptTokens: one.promptTokens + other.promptTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    completionTokens: one.completionTokens + other.completionTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+  };
+}

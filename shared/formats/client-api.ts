@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BatchFormat } from './batches/batch-format.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
 
 /** The paths below one segment of `/api/`, which the SDKs of one vendor use with one base URL and one key. */
 export interface ClientApi {
@@ -35,10 +36,17 @@ export interface ModelCard {
   ownedBy: string;
   /** The tiers that serve it; none for a name that stands for any model. */
   tiers: readonly string[];
+  /** What it can be asked for. */
+  operations: readonly ModelOperation[];
   /** Tokens of input and output together, where known. */
   contextWindow?: number | undefined;
   /** Most output tokens, where known. */
   maxOutput?: number | undefined;
   /** Output tokens per second of its last answers, where known. */
   tokensPerSecond?: number | undefined;
+}
+
+/** Whether a model generates answers: other ones are of no use in a list of models to converse with. */
+export function generates({ operations }: Pick<ModelCard, 'operations'>): boolean {
+  return operations.includes('generate');
 }

@@ -5,6 +5,7 @@ import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
+import type { DivisibleRequest } from './divisible-request.ts';
 import type { FileInputs } from './file-inputs.ts';
 import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
@@ -22,12 +23,12 @@ export interface RequestParameters {
   /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;
-  /** Limit of output tokens; undefined if the client sets none. */
+  /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has none. */
   maxOutput: number | undefined;
   /** Whether the client asks for low (`flex`) or high (`priority`) priority; undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
-  /** What tells which earlier requests share its prompt cache. */
-  conversation: Conversation;
+  /** What tells which earlier requests share its prompt cache; undefined for a request that uses none. */
+  conversation: Conversation | undefined;
   /**
    * Lists at the top of the body that an upstream of the same format gets as they are: no worker changes one of their elements or
    * has to know it. By name, each with the number of fields of all objects in it. Undefined if there are none, and for a short body.
@@ -48,6 +49,8 @@ export interface ClientRequest {
   files?: FileInputs | undefined;
   /** Tools of the request that run beside the model; absent if it has none. */
   hosted?: HostedRequest | undefined;
+  /** How several workers can share it; absent for a request with one input. */
+  divisible?: DivisibleRequest | undefined;
   /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
@@ -130,6 +133,8 @@ export interface Needs {
   json: boolean;
   /** Input tokens, estimated: the context window must hold about as many. */
   inputTokens: number;
+  /** Input tokens of the longest of several inputs, which the context window holds one by one; undefined for one input. */
+  longestInput?: number | undefined;
   /** Kinds of tools that its upstream must run itself; absent for none. */
   hosted?: readonly HostedKind[] | undefined;
 }

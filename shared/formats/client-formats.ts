@@ -1,10 +1,22 @@
 import { chatFormat } from './chat/chat-format.ts';
 import type { ClientFormat } from './client-format.ts';
+import { completionsFormat } from './completions/completions-format.ts';
+import { embeddingsFormat } from './embeddings/embeddings-format.ts';
 import { messagesFormat } from './messages/messages-format.ts';
+import { moderationsFormat } from './moderations/moderations-format.ts';
+import { rerankFormat } from './rerank/rerank-format.ts';
 import { responsesFormat } from './responses/responses-format.ts';
 
 /**
  * Every client format that the router serves. A new format is one folder and one entry here. The first one writes the
  * errors of requests that belong to no format. See docs/decisions/0001-formats-and-translations.md.
  */
-export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [chatFormat, messagesFormat, responsesFormat];
+export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [
+  chatFormat,
+  messagesFormat,
+  responsesFormat,
+  completionsFormat,
+  embeddingsFormat,
+  rerankFormat,
+  moderationsFormat,
+];

@@ -1,5 +1,6 @@
 import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { does, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
@@ -15,12 +16,15 @@ const certainPart = 0.8;
 export interface LaneRequest {
   model: ResolvedModel;
   needs: Needs;
+  /** Only models that do it are chosen. */
+  operation: Operation;
   /** Name of the client format: only workers that translate it are chosen. */
   format: string;
 }
 
 /** What a model must support, for requests of a client format. */
 interface LaneNeeds extends Needs {
+  operation: Operation;
   format: string;
 }
 
@@ -50,12 +54,12 @@ interface Candidate extends Placement {
  * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(
-  { model, needs: given, format }: LaneRequest,
+  { model, needs: given, operation, format }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
-  const needs: LaneNeeds = { ...given, format };
+  const needs: LaneNeeds = { ...given, operation, format };
   const candidates: Candidate[] = [];
   const ruled: Candidate[] = [];
   for (const pool of pools) {
@@ -94,7 +98,7 @@ function namedModel(
   for (const [rank, { model: id, tier }] of targets.entries()) {
     if (tier !== undefined && tier !== pool.tier) continue;
     const model = pool.models.find((each) => each.id === id);
-    if (!model) continue;
+    if (!model || !does(model, needs.operation)) continue;
     const candidate = { pool, ...judged(model, needs), rank, rule };
     if (candidate.able) return candidate;
     first ??= candidate;
@@ -114,7 +118,10 @@ function anyModel(
   const capable = pool.models
     .filter(
       (model) =>
-        permits(pool.tier, model.id) && isAllowed(model.id, pool.tier, auto, priceOf) && isCapable(model, needs),
+        does(model, needs.operation) &&
+        permits(pool.tier, model.id) &&
+        isAllowed(model.id, pool.tier, auto, priceOf) &&
+        isCapable(model, needs),
     )
     .map((model) => judged(model, needs));
   const able = capable.filter((each) => each.able);
@@ -128,7 +135,7 @@ function largest<Model extends { contextWindow: number }>(models: readonly Model
 
 function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
   const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
-  const fits = needs.inputTokens * certainPart <= contextWindow;
+  const fits = (needs.longestInput ?? needs.inputTokens) * certainPart <= contextWindow;
   return {
     model: id,
     able: fits && isCapable(model, needs),

@@ -1,18 +1,21 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Operation } from '#shared/core/operation.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import { assertServed } from './assert-served.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import type { PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf, type KeyPermits } from './key-permits.ts';
 import { requestedName } from './requested-name.ts';
-import { modelNotFound, resolveModel, type ResolvedModel } from './resolve-model.ts';
+import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 
 /** What a request's lanes depend on. */
 export interface LanesRequest {
   parameters: RequestParameters;
+  operation: Operation;
   /** Name of the client's format. */
   format: string;
   sentFor: RequestPurpose;
@@ -32,11 +35,11 @@ export interface ModelLanes {
 
 /**
  * Resolves the model's name of a request, and finds where the key may have it served.
- * @throws RouterError `model_not_found`, `permission_denied`
+ * @throws RouterError `permission_denied`, or as `assertServed` does
  */
 export function lanesOf(
   { workers, registry, priceOf }: { workers: LiveWorkers; registry: () => Registry; priceOf: PriceOf },
-  { parameters, format, sentFor, resolved }: LanesRequest,
+  { parameters, operation, format, sentFor, resolved }: LanesRequest,
   identity: Pick<KeyIdentity, 'models' | 'tiers'>,
 ): ModelLanes {
   const { models, auto } = registry();
@@ -45,13 +48,9 @@ export function lanesOf(
   const permits = permitsOf(identity);
   if (!permits.allowsName(name)) throw modelDenied(name);
   const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
-  if (!isKnown(model, name, workers)) throw modelNotFound(name);
+  assertServed(model, name, operation, workers);
   const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
-    chooseLanes({ model, needs, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
+    chooseLanes({ model, needs, operation, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
   if (permits.restricts && place(nobody).length === 0 && place(nobody, () => true).length > 0) throw modelDenied(name);
   return { name, model, permits, place: (avoid) => place(avoid) };
-}
-
-function isKnown(model: ResolvedModel, name: string, workers: Pick<LiveWorkers, 'isKnownModel'>): boolean {
-  return model.kind === 'auto' || model.isRegistered || workers.isKnownModel(name);
 }

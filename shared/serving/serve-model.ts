@@ -70,7 +70,7 @@ export interface ModelSink extends JobSink {
  * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves,
  * dispatches and records.
  * @returns the running request; undefined if the caller is gone
- * @throws RouterError `model_not_found`, `permission_denied`, or as `reserve` does
+ * @throws RouterError `permission_denied`, or as `lanesOf` and `reserve` do
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, record }: ServingParts,
@@ -84,10 +84,9 @@ export async function serveModel(
   const { auto } = registry();
   const { name, model, permits, place } = lanesOf({ workers, registry, priceOf }, request, identity);
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
+  const counts = operation === 'count_tokens';
   const amount = () =>
-    operation === 'generate'
-      ? estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf)
-      : nothing;
+    counts ? nothing : estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf);
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = senderOf(identity);
@@ -106,7 +105,7 @@ export async function serveModel(
     unread: unreadOf(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
     // Counting tokens uses no prompt cache.
-    affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
+    affinity: counts ? undefined : parameters.conversation && affinityOf(identity, session, parameters.conversation),
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
   const { inputTokens } = needs;

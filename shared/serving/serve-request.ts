@@ -47,14 +47,14 @@ export async function serveRequest(
 
 function plan(
   { workers, registry, priceOf }: ServingParts,
-  { hosted, parameters: { needs }, format }: ModelRequest & { hosted: HostedRequest },
+  { hosted, parameters: { needs }, operation, format }: ModelRequest & { hosted: HostedRequest },
   model: ResolvedModel,
   { identity }: Caller,
 ): RunnableTool[] | undefined {
   const { auto, hosted_tools: hostedTools } = registry();
   const pools = [...workers.pools()];
   const rules = { auto, priceOf, permits: permitsOf(identity).allowsLane };
-  const placements = chooseLanes({ model, needs, format }, rules, pools, nobody);
+  const placements = chooseLanes({ model, needs, operation, format }, rules, pools, nobody);
   return planHosted(hosted, { settings: hostedTools, pools, format, identity, model, placements });
 }
 

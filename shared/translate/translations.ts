@@ -2,11 +2,16 @@ import { chatToChat } from './chat-chat/chat-to-chat.ts';
 import { chatToConversation } from './chat-conversation/chat-to-conversation.ts';
 import { chatToMessages } from './chat-messages/chat-to-messages.ts';
 import { chatToResponses } from './chat-responses/chat-to-responses.ts';
+import { completionsToCompletions } from './completions-completions/completions-to-completions.ts';
+import { completionsToInfill } from './completions-infill/completions-to-infill.ts';
 import type { Conversation } from './conversation/conversation.ts';
+import { embeddingsToEmbeddings } from './embeddings-embeddings/embeddings-to-embeddings.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from './messages-responses/messages-to-responses.ts';
+import { moderationsToModerations } from './moderations-moderations/moderations-to-moderations.ts';
+import { rerankToRerank } from './rerank-rerank/rerank-to-rerank.ts';
 import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
@@ -24,6 +29,11 @@ export const translations: readonly Translation[] = [
   responsesToChat,
   responsesToMessages,
   responsesToResponses,
+  completionsToCompletions,
+  completionsToInfill,
+  embeddingsToEmbeddings,
+  rerankToRerank,
+  moderationsToModerations,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
 
 /** The format of translated requests: the wire format of an engine or provider, or the input of a command-line agent. */
 export interface UpstreamFormat {
@@ -10,6 +11,8 @@ export interface UpstreamFormat {
 
 /** A wire format of upstreams over HTTP: all that a worker needs besides its translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
+  /** What a model that is served in it does. */
+  operation: ModelOperation;
   /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
   /** Headers of every request; the client's passed headers replace them. */

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
@@ -9,11 +10,21 @@ export interface Generation {
   parent: TraceSpan;
   /** `gen_ai.provider.name` of the conventions, or the upstream's own name: `openai`, `vllm`. */
   provider: string;
+  operation: ModelOperation;
   model: string;
   stream: boolean;
   /** Host and port of an upstream over HTTP. */
   server?: { address: string; port: number } | undefined;
 }
+
+/** `gen_ai.operation.name` of the conventions; they have none for the last two. */
+const operationNames: Record<ModelOperation, string> = {
+  generate: 'chat',
+  complete: 'text_completion',
+  embed: 'embeddings',
+  rank: 'rerank',
+  moderate: 'moderate',
+};
 
 /** The end of a generation. */
 export interface GenerationEnd {
@@ -31,11 +42,12 @@ export class GenerationSpan {
   readonly #startedAt = performance.now();
   #firstAt: number | undefined;
 
-  constructor({ parent, provider, model, stream, server }: Generation) {
+  constructor({ parent, provider, operation, model, stream, server }: Generation) {
     this.#stream = stream;
-    this.#span = parent.child(`chat ${model}`, 'client', {
+    const name = operationNames[operation];
+    this.#span = parent.child(`${name} ${model}`, 'client', {
       attributes: {
-        [names.operation]: 'chat',
+        [names.operation]: name,
         [names.provider]: provider,
         [names.requestModel]: model,
         [names.requestStream]: stream,

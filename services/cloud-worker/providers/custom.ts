@@ -3,6 +3,7 @@ import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { anthropic, anthropicList } from './presets/anthropic.ts';
+import { guessedEmbeddings, guessedRanking } from './further-formats.ts';
 import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, readCards, tokens } from './read-cards.ts';
 
@@ -28,6 +29,8 @@ const openaiLike = {
     }),
   },
   takesFiles: true,
+  // Nothing but the names of its models tells which of them these are.
+  further: [guessedEmbeddings, guessedRanking],
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
@@ -82,6 +83,8 @@ export interface QueuedLane {
 export interface ServedModel {
   id: string;
   kind: 'auto' | 'model' | 'registered';
+  /** What it can be asked for. */
+  operations: ModelOperation[];
   capabilities: Capability[];
   contextWindow?: number;
   maxOutput?: number;

@@ -1,5 +1,6 @@
 import { capabilities } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { does, modelOperations } from '#shared/core/operation.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { ServedModel } from '../contract/live.ts';
 
@@ -42,6 +43,7 @@ function describe(id: string, kind: ServedModel['kind'], pooled: readonly Pooled
   return {
     id,
     kind,
+    operations: modelOperations.filter((operation) => pooled.some(({ model }) => does(model, operation))),
     capabilities: capabilities.filter((name) => pooled.some(({ model }) => model.capabilities.includes(name))),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutput === undefined ? {} : { maxOutput }),

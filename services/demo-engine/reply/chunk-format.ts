@@ -1,15 +1,19 @@
 import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import type { AnswerHead } from './reply.ts';
+import type { AnswerHead, ReplyForm } from './reply.ts';
+import { wholeCompletion } from './whole-completion.ts';
 
-/** Formats the chunks of one streamed answer: as vLLM does, unless the options choose a variant. */
-export class ChunkFormat {
+/** Writes a chat completion, streamed or whole: as vLLM does, unless the options choose a variant. */
+export class ChunkFormat implements ReplyForm {
   readonly #demo: DemoOptions;
+  readonly #answer: AnswerHead;
   /** The part that all chunks share, serialized once. */
   readonly #head: string;
 
-  constructor({ id, created, model }: AnswerHead, demo: DemoOptions) {
+  constructor(answer: AnswerHead, demo: DemoOptions) {
+    const { id, created, model } = answer;
     this.#demo = demo;
+    this.#answer = answer;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   }
 
@@ -39,6 +43,10 @@ export class ChunkFormat {
   /** A chunk that ends in the middle of its JSON. */
   broken(): string {
     return `data: ${this.#head},"choices":[{"index":0,"delta":{"conte\n\n`;
+  }
+
+  whole(plan: Plan): object {
+    return wholeCompletion(this.#answer, plan, this.#demo);
   }
 
   #delta(delta: Step['delta']): object {

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 
 /** An answer ready to be sent. */
 export interface Reply {
-  head: AnswerHead;
+  form: ReplyForm;
   plan: Plan;
   usage: ReturnType<typeof usageOf>;
   demo: DemoOptions;
@@ -13,6 +13,22 @@ export interface Reply {
   includeUsage: boolean;
   /** Called with steps after they are sent. */
   onSent(steps: readonly Step[]): void;
+}
+
+/** How an answer is written: as a chat completion, or as a continued text. */
+export interface ReplyForm {
+  /** The event that opens a stream; empty where there is none. */
+  role(): string;
+  /** The event of one step; empty for a step without text. */
+  step(step: Step): string;
+  /** The event with the finish_reason. */
+  finish(plan: Plan): string;
+  /** The separate event with the token counts. */
+  usage(usage: object): string;
+  /** An event that ends in the middle of its JSON. */
+  broken(): string;
+  /** The answer in one piece, without its token counts. */
+  whole(plan: Plan): object;
 }
 
 /** How a reply ended with its client still connected: complete, or by a fault on demand. */

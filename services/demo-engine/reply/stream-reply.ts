@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { openaiErrorBody } from '#shared/formats/openai/error.ts';
 import { firstTokens } from '../answer/plan-answer.ts';
-import { ChunkFormat } from './chunk-format.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { paceSteps } from './pace-steps.ts';
 
@@ -11,8 +10,7 @@ import { paceSteps } from './pace-steps.ts';
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
-  const { demo, plan } = reply;
-  const format = new ChunkFormat(reply.head, demo);
+  const { demo, plan, form: format } = reply;
   const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
   const before = breaks ? firstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
   const send = async (text: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { type ChatMessage, textOf } from './chat-request.ts';
+import { demoWordsOf, withoutDemoLine } from './demo-words.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
 /** What the answer responds to: the last user text, and the tool results after it. */
@@ -17,8 +18,6 @@ export interface Turn {
 
 const maxEnd = 10_000;
 
-const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)[ \t]*\][ \t]*$/m;
-
 /**
  * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages with nothing else, and
  * end with a message of role system: none of these begins a turn.
@@ -34,8 +33,8 @@ export function readTurn(messages: readonly ChatMessage[]): Turn {
   const { steps, rest } = readScript(text);
   const rounds = messages.slice(start + 1).filter(({ tool_calls: calls }) => calls && calls.length > 0).length;
   return {
-    userText: beginningAndEnd(rest.replace(demoLine, '').trim()),
-    demoWords: demoLine.exec(rest)?.[1],
+    userText: beginningAndEnd(withoutDemoLine(rest)),
+    demoWords: demoWordsOf(rest),
     scriptStep: steps[rounds],
     toolResults: messages
       .slice(start + 1)

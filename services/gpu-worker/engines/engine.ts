@@ -1,14 +1,28 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
+import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines known by name, and `openai` for any other engine of the chat format. */
 export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const;
 export type EngineKind = (typeof engineKinds)[number];
 
-/** The format that every engine is asked in. */
-export const engineFormat = chatUpstream;
+/** The format in which conversations are asked of every engine. */
+export const chatOfEngines = chatUpstream;
+
+/** The formats that engines are asked in, below `/v1`. A client's format is translated to the first one that it can be. */
+export const engineFormats: readonly HttpUpstreamFormat[] = [
+  chatOfEngines,
+  completionsUpstream,
+  embeddingsUpstream,
+  rerankUpstream,
+  moderationsUpstream,
+];
 
 /** An engine's description of itself. */
 export interface Discovery {
@@ -17,11 +31,13 @@ export interface Discovery {
   slots?: number | undefined;
 }
 
-/** One kind of engine, as the worker uses it. All of them accept `POST /v1/chat/completions`. */
+/** One kind of engine, as the worker uses it. What its models do tells which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
+  /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */
+  readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
   /**
    * Queries the engine for its models and slots.
    * @param before the models of the previous query: some engines describe a model fully only while it is loaded

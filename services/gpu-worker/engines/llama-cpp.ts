@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { fit } from '#shared/upstream/upstream-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
+import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
+import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
+import { probeOperations } from './probe-operations.ts';
 
 const positive = z.number().int().positive().optional().catch(undefined);
 
@@ -28,6 +32,7 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   healthPath: '/health',
+  insertion: { format: infillUpstream, path: infillUpstream.path },
 
   async discover(http) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), http.ask('/props', props)]);
@@ -36,7 +41,9 @@ export const llamaCpp: Engine = {
     if (facts.modalities?.vision === true) capabilities.push('vision');
     if (thinks(facts)) capabilities.push('thinking');
     const contextWindow = facts.default_generation_settings?.n_ctx;
-    return { models: data.map(({ id }) => ({ id, capabilities, contextWindow })), slots: facts.total_slots };
+    const describe = async ({ id }: { id: string }): Promise<ModelInfo> =>
+      describeModel(id, onlyPurpose(await probeOperations(http, id)), capabilities, contextWindow);
+    return { models: await Promise.all(data.map(describe)), slots: facts.total_slots };
   },
 
   adapt(request) {
@@ -57,6 +64,15 @@ export const llamaCpp: Engine = {
     return fit(path, await http.post(path, JSON.stringify(request), signal), counted).input_tokens;
   },
 };
+
+/**
+ * What a server is for. One that was started with `--embeddings` or `--reranking` is for nothing else, but may go on to answer the other
+ * paths, with texts of a model that was not made for them.
+ */
+function onlyPurpose(served: readonly ModelOperation[]): readonly ModelOperation[] {
+  const purpose = (['rank', 'embed'] as const).find((operation) => served.includes(operation));
+  return purpose ? [purpose] : served;
+}
 
 /** Newer versions report it. For older ones, the chat template of a thinking model contains one of these words. */
 function thinks({ chat_template: template = '', chat_template_caps: caps }: z.output<typeof props>): boolean {

@@ -5,6 +5,8 @@ import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinkingRequest } from '../requests/thinking.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
+import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -45,8 +47,8 @@ const olderModels = z.looseObject({
   ),
 });
 
-interface Facts extends Omit<ModelInfo, 'id'> {
-  chats: boolean;
+interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
+  operations: readonly ModelOperation[];
   parallel?: number | undefined;
 }
 
@@ -64,9 +66,10 @@ export const lmStudio: Engine = {
     const parallel: number[] = [];
     for (const { id } of data) {
       const fact = facts.get(id);
-      if (fact?.chats === false) continue;
+      const { operations = generation, capabilities = ['stream', 'tools', 'json'] } = fact ?? {};
+      if (operations.length === 0) continue;
       const contextWindow = fact?.contextWindow ?? before.find((model) => model.id === id)?.contextWindow;
-      models.push({ id, capabilities: fact?.capabilities ?? ['stream', 'tools', 'json'], contextWindow });
+      models.push(describeModel(id, operations, capabilities, contextWindow));
       if (fact?.parallel !== undefined) parallel.push(fact.parallel);
     }
     return { models, slots: parallel.length > 0 ? Math.max(...parallel) : undefined };
@@ -95,7 +98,7 @@ async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
     if (can?.trained_for_tool_use === true) capabilities.push('tools');
     if (can?.vision === true) capabilities.push('vision');
     if (can?.reasoning !== undefined) capabilities.push('thinking');
-    const common = { chats: type === 'llm', capabilities };
+    const common = { operations: operationsOf(type), capabilities };
     facts.set(key, common);
     for (const { id, config } of instances) {
       facts.set(id, { ...common, contextWindow: config.context_length, parallel: config.parallel });
@@ -108,7 +111,15 @@ function factsOfOlder(model: z.output<typeof olderModels>['data'][number]): Fact
   const capabilities: Capability[] = ['stream', 'json'];
   if (model.capabilities === undefined || model.capabilities.includes('tool_use')) capabilities.push('tools');
   if (model.type === 'vlm') capabilities.push('vision');
-  return { chats: model.type !== 'embeddings', capabilities, contextWindow: model.loaded_context_length };
+  return { operations: operationsOf(model.type), capabilities, contextWindow: model.loaded_context_length };
+}
+
+const generation: readonly ModelOperation[] = ['generate', 'complete'];
+
+/** What a model of a type does: `llm`, `vlm`, and `embedding`, which has an `s` in older versions. */
+function operationsOf(type: string): readonly ModelOperation[] {
+  if (type.startsWith('embedding')) return ['embed'];
+  return type === 'llm' || type === 'vlm' ? generation : [];
 }
 
 /** LM Studio knows only `json_schema` and `text`, so `json_object` becomes the schema of any object. */

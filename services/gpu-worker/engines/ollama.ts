@@ -5,6 +5,8 @@ import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinkingRequest } from '../requests/thinking.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
+import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -53,18 +55,28 @@ export const ollama: Engine = {
   },
 };
 
-/** Undefined for a model that does not chat, for instance one for embeddings. */
+/** Undefined for a model that neither generates nor gives vectors, such as one for images. */
 async function describe(http: EngineHttp, id: string, context: number | undefined): Promise<ModelInfo | undefined> {
   const { status, body } = await http.post('/api/show', JSON.stringify({ model: id }));
   const facts = status === 200 ? shown.safeParse(body).data : undefined;
   const listed = facts?.capabilities;
-  if (listed !== undefined && !listed.includes('completion')) return undefined;
+  const operations = operationsOf(listed);
+  if (operations.length === 0) return undefined;
   const capabilities: Capability[] = ['stream', 'json'];
   // Versions before 0.6.4 list no capabilities. Their models may support tools.
   if (listed === undefined || listed.includes('tools')) capabilities.push('tools');
   if (listed?.includes('vision')) capabilities.push('vision');
   if (listed?.includes('thinking')) capabilities.push('thinking');
-  return { id, capabilities, contextWindow: context ?? configuredContext(facts?.parameters) };
+  return describeModel(id, operations, capabilities, context ?? configuredContext(facts?.parameters));
+}
+
+/** @param listed the model's capabilities; undefined in versions that list none */
+function operationsOf(listed: readonly string[] | undefined): ModelOperation[] {
+  if (!listed) return ['generate', 'complete'];
+  return [
+    ...(listed.includes('completion') ? (['generate', 'complete'] as const) : []),
+    ...(listed.includes('embedding') ? (['embed'] as const) : []),
+  ];
 }
 
 function configuredContext(parameters = ''): number | undefined {

@@ -1,11 +1,13 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import type { Engine } from './engine.ts';
+import { describeModel } from './describe-model.ts';
+import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Any other engine of the chat format. Only its list of models is known, so requests go to it as the client wrote them. Its
- * models are assumed to have all capabilities but vision, unless the list says that they see images.
+ * Any other engine of OpenAI's formats. Only its list of models is known, so requests go to it as the client wrote them. What its models
+ * do is guessed from their names. They are assumed to have all capabilities but vision, unless the list says that they see images.
  */
 export const openai: Engine = {
   kind: 'openai',
@@ -16,7 +18,8 @@ export const openai: Engine = {
     return {
       models: data.map(({ id, architecture, max_model_len: contextWindow }) => {
         const vision: Capability[] = architecture?.input_modalities?.includes('image') ? ['vision'] : [];
-        return { id, capabilities: ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow };
+        const capabilities: Capability[] = ['stream', 'tools', ...vision, 'thinking', 'json'];
+        return describeModel(id, guessOperations(id), capabilities, contextWindow);
       }),
     };
   },

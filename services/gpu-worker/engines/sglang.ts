@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
+import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
+import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 import { continueLastMessage, countByTokenizing } from './vllm.ts';
 
@@ -11,6 +14,8 @@ const positive = z.number().int().positive().nullish().catch(undefined);
 const modelInfo = z.looseObject({
   model_path: z.string(),
   has_image_understanding: z.boolean().optional().catch(undefined),
+  /** False for a model that was started for vectors or scores. */
+  is_generation: z.boolean().optional().catch(undefined),
 });
 
 const serverInfo = z.looseObject({
@@ -36,11 +41,10 @@ export const sglang: Engine = {
     const vision: Capability[] = model?.has_image_understanding === true ? ['vision'] : [];
     const perReplica = server?.internal_states?.[0]?.effective_max_running_requests_per_dp;
     return {
-      models: data.map(({ id, max_model_len: contextWindow }) => ({
-        id,
-        capabilities: ['stream', 'tools', ...vision, 'thinking', 'json'],
-        contextWindow,
-      })),
+      models: data.map(({ id, max_model_len: contextWindow }) => {
+        const operations = model?.is_generation === false ? withoutGeneration(id) : generation;
+        return describeModel(id, operations, ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow);
+      }),
       slots: perReplica ? perReplica * (server?.dp_size ?? 1) : (server?.max_running_requests ?? undefined),
     };
   },
@@ -57,3 +61,10 @@ export const sglang: Engine = {
 
   countTokens: countByTokenizing,
 };
+
+const generation: readonly ModelOperation[] = ['generate', 'complete'];
+
+/** It does not say which of the two such a model does. */
+function withoutGeneration(id: string): readonly ModelOperation[] {
+  return guessOperations(id).includes('rank') ? ['rank'] : ['embed'];
+}

@@ -6,12 +6,14 @@ import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
+import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
+import { probeOperations } from './probe-operations.ts';
 
 /**
- * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor whether a model sees images. The latter
- * is found out by counting the tokens of an image, which costs no inference and fails for a text model.
+ * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor what a model does. Whether it sees images is
+ * found out by counting the tokens of an image, and whether it gives vectors or ranks by empty requests: both cost no inference.
  */
 export const vllm: Engine = {
   kind: 'vllm',
@@ -23,8 +25,9 @@ export const vllm: Engine = {
       data.map(async ({ id, max_model_len: contextWindow }): Promise<ModelInfo> => {
         const known = before.find((model) => model.id === id && model.contextWindow === contextWindow);
         if (known) return known;
-        const vision: Capability[] = (await seesImages(http, id)) ? ['vision'] : [];
-        return { id, capabilities: ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow };
+        const [sees, operations] = await Promise.all([seesImages(http, id), probeOperations(http, id)]);
+        const vision: Capability[] = sees ? ['vision'] : [];
+        return describeModel(id, operations, ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow);
       }),
     );
     return { models };

@@ -1,5 +1,6 @@
 import { modelNotFound, autoModel } from '#shared/serving/resolve-model.ts';
-import type { ClientApi, ModelCard } from '#shared/formats/client-api.ts';
+import { operationsOf } from '#shared/core/operation.ts';
+import { generates, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
@@ -20,13 +21,15 @@ export function listModels(
     const created = Math.floor(
       Math.min(...Array.from(pool.workers, ({ announcement }) => announcement.startedAt)) / 1000,
     );
-    for (const { id, contextWindow, maxOutput } of pool.models) {
+    for (const model of pool.models) {
+      const { id, contextWindow, maxOutput } = model;
       const known = cards.get(id);
       cards.set(id, {
         id,
         created: Math.min(created, known?.created ?? created),
         ownedBy: known?.ownedBy ?? pool.tier,
         tiers: [...new Set([...(known?.tiers ?? []), pool.tier])],
+        operations: [...new Set([...(known?.operations ?? []), ...operationsOf(model)])],
         contextWindow: larger(contextWindow, known?.contextWindow),
         maxOutput: larger(maxOutput, known?.maxOutput),
         tokensPerSecond: speedOf(id),
@@ -42,10 +45,13 @@ export function listModels(
   const hasAuto = pools.some(
     ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
   );
-  const windows = [...cards.values()].flatMap((card) => card.contextWindow ?? []);
+  const generating = [...cards.values()].filter(generates);
+  const windows = generating.flatMap((card) => card.contextWindow ?? []);
   // A long input goes to a model that it fits into.
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
-  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr', tiers: [], contextWindow }, ...named] : named;
+  const operations = [...new Set([...cards.values()].flatMap((card) => card.operations))];
+  const automatic = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, contextWindow };
+  return hasAuto ? [automatic, ...named] : named;
 }
 
 /**

@@ -62,7 +62,7 @@ async function start(
   const inlined = whole.files ? await inlineFiles(parts.inputFiles, whole, inlining) : whole;
   if (response.destroyed) return undefined;
   const resolved = withFields(inlined, fields);
-  const { parameters, withDefaults, hosted, repeated } = resolved;
+  const { parameters, withDefaults, hosted, divisible, repeated } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;
   const { unread } = parts;
@@ -85,6 +85,7 @@ async function start(
     parameters,
     withDefaults,
     hosted,
+    divisible,
     read,
     openStream,
     format: name,

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
+import { parseJson } from './ticket.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
+import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
@@ -19,8 +21,17 @@ function isCapability(name: string): name is Capability {
   return capabilities.some((known) => known === name) || hostedKinds.some((kind) => name.startsWith(`${kind}@`));
 }
 
+function isModelOperation(name: string): name is ModelOperation {
+  return modelOperations.some((known) => known === name);
+}
+
 const model = z.object({
   id: z.string().min(1),
+  /** What it can be asked for, without what only a later release knows. Absent for a model that only generates. */
+  operations: z
+    .array(z.string())
+    .transform((names) => names.filter(isModelOperation))
+    .optional(),
   /** Without those that only a later release knows. */
   capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
   /** Tokens of input and output together, where the engine reports it. */
@@ -41,7 +52,7 @@ const tool = z.object({
  * What a worker publishes at `subjects.heartbeat`, each second and on change; every ingress subscribes. Times are milliseconds
  * since 1970.
  */
-export const announcementSchema = z.object({
+const announcementSchema = z.object({
   /** The newest version of the contract that it speaks, and the oldest where that is another one. */
   v: contractVersion,
   oldest: contractVersion.optional(),
@@ -51,6 +62,11 @@ export const announcementSchema = z.object({
   /** See `poolOf`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: z.array(model),
+  /**
+   * Models that do not generate, when it is on its way: releases that know no operations would have them generate. Once it is read
+   * they stand among the others.
+   */
+  otherModels: z.array(model).optional().catch(undefined),
   tools: z.array(tool).default([]),
   /** The client formats that it answers in. A job of any other is never given to it. */
   formats: z.array(z.string()),
@@ -98,9 +114,23 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 /** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
 export const goodbye = 'gone';
 
-export type Announcement = z.infer<typeof announcementSchema>;
+export type Announcement = Omit<z.infer<typeof announcementSchema>, 'otherModels'>;
 export type ModelInfo = z.infer<typeof model>;
 export type ToolInfo = z.infer<typeof tool>;
+
+/** The payload of a heartbeat. */
+export function encodeAnnouncement({ models, ...rest }: Announcement): string {
+  const { own = [], other } = Object.groupBy(models, (each) => (does(each, 'generate') ? 'own' : 'other'));
+  return JSON.stringify({ ...rest, models: own, otherModels: other });
+}
+
+/** Reads an announcement; undefined if it cannot be read. */
+export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
+  const read = parseJson(payload, announcementSchema);
+  if (!read) return undefined;
+  const { otherModels = [], models, ...rest } = read;
+  return { ...rest, models: [...models, ...otherModels] };
+}
 
 /** What workers of one pool have in common. */
 export interface PoolFacts {
@@ -122,8 +152,8 @@ export interface PoolFacts {
 export function poolOf({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
   const { oldest, newest } = contract;
   const facts = [
-    ...models.map(({ id, capabilities, contextWindow, maxOutput }) =>
-      JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
+    ...models.map(({ id, capabilities, contextWindow, maxOutput, operations }) =>
+      JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput, ...(operations ? [operations] : [])]),
     ),
     ...tools.map(({ name, description, inputSchema, server }) =>
       JSON.stringify([name, description, inputSchema, ...(server === undefined ? [] : [server])]),

@@ -1,4 +1,4 @@
-import { goodbye, type Announcement } from '../contract/announcement.ts';
+import { encodeAnnouncement, goodbye, type Announcement } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
@@ -35,7 +35,7 @@ export class Heartbeat {
   now(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
-    this.#broker.publish(this.#subject, JSON.stringify(this.#announcement()));
+    this.#broker.publish(this.#subject, encodeAnnouncement(this.#announcement()));
   }
 
   /** Announces within a short while, because something that changes often has changed. */

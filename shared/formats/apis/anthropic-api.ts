@@ -1,4 +1,4 @@
-import type { ClientApi } from '../client-api.ts';
+import { generates, type ClientApi } from '../client-api.ts';
 import { anthropicBatches } from '../batches/anthropic-batches.ts';
 import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
@@ -11,8 +11,10 @@ export const anthropicApi: ClientApi = {
   keyHeader: 'x-api-key',
   // Claude Code checks the server with a HEAD request here, without a key. Express answers HEAD by the GET route.
   greetings: { '/api/hello': { message: 'hello' } },
-  listModels: (cards, query, headers) =>
-    messagesModelPage(isDiscovery(headers) ? discoveredModels(cards) : cards, query),
+  listModels: (cards, query, headers) => {
+    const generating = cards.filter(generates);
+    return messagesModelPage(isDiscovery(headers) ? discoveredModels(generating) : generating, query);
+  },
   nameBehind: nameBehindAlias,
   showModel: messagesModel,
   batches: anthropicBatches,

@@ -1,4 +1,4 @@
-import type { ClientApi, ModelCard } from '../client-api.ts';
+import { generates, type ClientApi, type ModelCard } from '../client-api.ts';
 import { openaiBatches } from '../batches/openai-batches.ts';
 import { codexModels } from './codex-models.ts';
 
@@ -11,18 +11,19 @@ export const openaiApi: ClientApi = {
     object: 'list',
     data: cards.map(modelObject),
     // Codex reads this list, and no other client asks for it.
-    ...(query['client_version'] !== undefined && { models: codexModels(cards) }),
+    ...(query['client_version'] !== undefined && { models: codexModels(cards.filter(generates)) }),
   }),
   showModel: modelObject,
   batches: openaiBatches,
 };
 
-function modelObject({ id, created, ownedBy, contextWindow, maxOutput }: ModelCard): object {
+function modelObject({ id, created, ownedBy, operations, contextWindow, maxOutput }: ModelCard): object {
   return {
     id,
     object: 'model',
     created,
     owned_by: ownedBy,
+    operations,
     ...(contextWindow !== undefined && { context_window: contextWindow }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
   };

@@ -47,6 +47,12 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
     pattern: /request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)/,
     read: ([input, maximum]) => ({ input, maximum }),
   },
+  // llama.cpp, for embeddings and rankings of an input that is longer than a batch.
+  {
+    pattern:
+      /input \((\d+) tokens\) is too large to process\. increase the physical batch size \(current batch size: (\d+)\)/,
+    read: ([input, maximum]) => ({ input, maximum }),
+  },
   // Text Generation Inference.
   {
     pattern: /must be <= (\d+)\. Given: (\d+) `inputs` tokens and (\d+) `max_new_tokens`/,

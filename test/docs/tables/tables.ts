@@ -84,11 +84,12 @@ function fieldTables(): Record<string, () => string> {
   ]);
 }
 
-/** Status, type and code of every error, as each client format writes it. */
+/** Status, type and code of every error, as the client formats write it; those that write it alike share a column. */
 function renderErrors(): string {
+  const writers = [...Map.groupBy(clientFormats, ({ errorAnswer }) => errorAnswer)];
   const rows = (Object.keys(errorTable) as ErrorCode[]).map((code) => [
     `\`${code}\``,
-    ...clientFormats.map(({ errorAnswer }) => {
+    ...writers.map(([errorAnswer]) => {
       const { status, body } = errorAnswer(new RouterError(code, ''), '');
       const { error } = body as { error: { type: string; code?: string | null } };
       const own = typeof error.code === 'string' ? ` \`${error.code}\`` : '';
@@ -96,7 +97,8 @@ function renderErrors(): string {
     }),
     errorTable[code].clientMayRetry ? 'yes' : 'no',
   ]);
-  return renderTable(['error', ...clientFormats.map(({ name }) => name), 'worth a retry'], rows);
+  const heads = writers.map(([, formats]) => formats.map(({ name }) => name).join(', '));
+  return renderTable(['error', ...heads, 'worth a retry'], rows);
 }
 
 function renderFaults(): string {

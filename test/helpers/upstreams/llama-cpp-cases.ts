@@ -72,6 +72,9 @@ export const llamaCases: LlamaCase[] = [
     path: `${chat}/input_tokens`,
     request: { model: 'tiny', ...silent, messages: asking('Say something whole.') },
   },
+  probeCase('completions', { prompt: [] }),
+  probeCase('embeddings', { input: [] }),
+  probeCase('rerank', { query: '', documents: [] }),
   responsesCase('thinking-stream', { model: 'tiny', stream: true, input: 'Say 6', max_output_tokens: 400, seed: 6 }),
   responsesCase('tool-stream', { model: 'tiny', stream: true, input: 'Call it 1.', ...responsesTools }),
   responsesCase('whole', { model: 'tiny', input: 'Say it whole.', max_output_tokens: 12, ...silent }),
@@ -79,6 +82,11 @@ export const llamaCases: LlamaCase[] = [
 
 function chatCase(name: string, request: JsonObject): LlamaCase {
   return { name, method: 'POST', path: chat, request };
+}
+
+/** A request without input, by which a worker finds out what the server does. */
+function probeCase(name: string, request: JsonObject): LlamaCase {
+  return { name: `empty-${name}`, method: 'POST', path: `/v1/${name}`, request: { model: 'tiny', ...request } };
 }
 
 function responsesCase(name: string, request: JsonObject): LlamaCase {

@@ -9,7 +9,9 @@ const parts = (...texts: string[]) => texts.map((text) => ({ type: 'text', text 
 
 function read(format: typeof chatFormat, body: object): Conversation {
   const request = { model: 'm', max_tokens: 9, ...body };
-  return format.read(Buffer.from(JSON.stringify(request)), 'generate').parameters.conversation;
+  const { conversation } = format.read(Buffer.from(JSON.stringify(request)), 'generate').parameters;
+  if (!conversation) throw new Error('the request belongs to no conversation');
+  return conversation;
 }
 
 const chat = (system: string, turns: object[], fields: object = {}) =>

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { isServing, nobody, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { does, type ModelOperation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
@@ -19,6 +20,13 @@ const servedModels = fc.uniqueArray(
     id: fc.constantFrom(...ids),
     capabilities: fc.subarray<Capability>(['stream', 'thinking', ...needed]),
     contextWindow: fc.constantFrom(undefined, 1_000, 8_000, 100_000),
+    operations: fc.constantFrom<ModelOperation[] | undefined>(
+      undefined,
+      undefined,
+      undefined,
+      ['embed'],
+      ['generate', 'embed'],
+    ),
   }),
   { selector: ({ id }) => id, minLength: 1 },
 );
@@ -49,6 +57,7 @@ const registry = fc.record({
 const request = fc.record({
   name: fc.constantFrom('auto', 'auto', 'coder', 'coder', 'a'),
   format: fc.constantFrom(...formats),
+  operation: fc.constantFrom('generate' as const, 'generate' as const, 'count_tokens' as const, 'embed' as const),
   purpose: fc.constantFrom(undefined, 'auxiliary' as const),
   needs: fc.record({
     tools: fc.boolean(),
@@ -64,7 +73,7 @@ const cases = fc.tuple(pools, registry, request);
 type Case = typeof cases extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Chooses the lanes of a case, and finds by itself every pool and model that the request may go to. */
-function choose([facts, file, { name, format, purpose, needs, listed }]: Case) {
+function choose([facts, file, { name, format, operation, purpose, needs, listed }]: Case) {
   const live = facts.map(({ accepting, busy, ...pool }, at) =>
     livePool({ ...pool, pool: `p${at}` }, [{ id: `w${at}`, accepting, busy }]),
   );
@@ -72,7 +81,7 @@ function choose([facts, file, { name, format, purpose, needs, listed }]: Case) {
   const model = resolveModel(name, { models, auto }, { purpose, agentType: undefined });
   const { allowsLane: permits } = permitsOf({ models: listed, tiers: undefined });
   const rules = { auto, priceOf: () => undefined, permits };
-  const lanes = chooseLanes({ model, needs, format }, rules, live, nobody);
+  const lanes = chooseLanes({ model, needs, operation, format }, rules, live, nobody);
   const named = model.kind === 'auto' ? (model.rule?.targets ?? []) : model.targets;
   const mayGo = ({ tier }: LivePool, id: string): boolean => {
     const isNamed = named.some((each) => each.model === id && (each.tier ?? tier) === tier);
@@ -81,7 +90,9 @@ function choose([facts, file, { name, format, purpose, needs, listed }]: Case) {
   };
   const possible = live
     .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && isServing(pool, nobody))
-    .flatMap((pool) => pool.models.map(({ id }): Placement => ({ pool, model: id })))
+    .flatMap((pool) =>
+      pool.models.filter((each) => does(each, operation)).map(({ id }): Placement => ({ pool, model: id })),
+    )
     .filter(({ pool, model: id }) => mayGo(pool, id));
   return { lanes, possible };
 }
@@ -97,7 +108,7 @@ function fits({ pool, model }: Placement, { inputTokens }: Needs): boolean {
 }
 
 describe('the lanes of any request', () => {
-  it("have workers that translate its format, and are among those that its name, its purpose's rule and its key permit", () => {
+  it("have workers that translate its format and models that do what it asks, and are among those that its name, its purpose's rule and its key permit", () => {
     fc.assert(
       fc.property(cases, (example) => {
         const { lanes, possible } = choose(example);

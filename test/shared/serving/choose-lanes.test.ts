@@ -43,6 +43,7 @@ function lanes(
   const registry = registrySchema.parse(file);
   const parameters = {
     format: 'chat',
+    operation: 'generate' as const,
     model: resolveModel(model, registry, { purpose, agentType: undefined }, () => 0),
     needs: { ...noNeeds, ...needs },
   };
@@ -59,7 +60,8 @@ describe('prices', () => {
       const registry = registrySchema.parse(file);
       const { auto } = registry;
       const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const parameters = { format: 'chat', model: resolveModel('auto', registry), needs: noNeeds };
+      const model = resolveModel('auto', registry);
+      const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
       return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
     };
     expect(choose({})).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
@@ -32,6 +33,7 @@ export const fireworks: Provider = {
         supports_image_input: vision,
         context_length: contextWindow,
       }) => {
+        if (guessedEmbeddings.serves(id) === 'only') return { id, capabilities: [], contextWindow };
         if (chats === false) return undefined;
         return { id, capabilities: capabilitiesIf({ tools, vision, thinking: true, json: true }), contextWindow };
       },
@@ -39,4 +41,5 @@ export const fireworks: Provider = {
   },
   guess: () => allCapabilities,
   rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'reasoning_content' },
+  further: [guessedEmbeddings],
 };

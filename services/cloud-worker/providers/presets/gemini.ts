@@ -1,13 +1,15 @@
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
-const notForChat = /embedding|aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
+const notForChat = /aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
 
 /** Guesses the capabilities of Google's models, whose names may have a prefix. */
 const guess: Guess = (id) => {
+  if (guessedEmbeddings.serves(id) === 'only') return [];
   if (notForChat.test(id)) return undefined;
   const gemini = /gemini/.test(id);
   return capabilitiesIf({ tools: gemini, vision: true, thinking: gemini && !/-(1\.|2\.0)/.test(id), json: gemini });
@@ -26,6 +28,7 @@ export const gemini: Provider = {
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: limitedEffort,
+  further: [guessedEmbeddings],
 };
 
 /** The list has `models/gemini-…`; requests also accept the usual name, without the prefix. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { mapMessages } from '#shared/upstream/chat-messages.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
 import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 import { engineHints, platformHints } from '../request-rules.ts';
@@ -33,6 +34,7 @@ export const mistral: Provider = {
   list: {
     path: '/models',
     read: readCards(card, ({ id, capabilities: can, max_context_length: contextWindow }) => {
+      if (guessedEmbeddings.serves(id) === 'only') return { id, capabilities: [], contextWindow };
       if (!can.completion_chat) return undefined;
       const thinking = can.reasoning ?? id.startsWith('magistral');
       const capabilities = capabilitiesIf({ tools: can.function_calling, vision: can.vision, thinking, json: true });
@@ -40,7 +42,7 @@ export const mistral: Provider = {
     }),
   },
   guess: (id) =>
-    /embed|ocr|moderation|voxtral|transcribe/.test(id) ? undefined : capabilitiesIf({ tools: true, json: true }),
+    /ocr|moderation|voxtral|transcribe/.test(id) ? undefined : capabilitiesIf({ tools: true, json: true }),
   rules: {
     maxTokens: 'max_tokens',
     rename: { seed: 'random_seed' },
@@ -48,6 +50,7 @@ export const mistral: Provider = {
     developerAsSystem: true,
     replayedThinking: 'none',
   },
+  further: [guessedEmbeddings],
   adaptation: {
     description: 'ids of tool calls have nine characters; no empty fields in messages',
     apply: (request) => shortToolIds(plainAssistants(request)),

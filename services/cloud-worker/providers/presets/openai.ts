@@ -2,13 +2,20 @@ import { hostedCapability, type Capability, type ModelInfo } from '#shared/broke
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
+import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
+import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
-/** Models of other endpoints than chat completions and responses, and those that need a tool of the upstream. */
-const otherEndpoints =
-  /embedding|moderation|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|babbage|davinci|instruct|deep-research|computer-use/;
+/** Models of other endpoints, and those that need a tool of the upstream. */
+const otherEndpoints = /whisper|tts|transcribe|audio|realtime|image|dall-e|sora|deep-research|computer-use/;
+const embeds = /embedding/;
+const moderates = /moderation/;
+/** Models of the older completions. */
+const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
 const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
 /** Models that are served at `/responses` only, and at `/chat/completions` only. */
 const responsesOnly = /codex|-pro(-|$)/;
@@ -20,9 +27,15 @@ const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(k
 
 /** Guesses the capabilities of OpenAI's models; unknown ones have all. */
 const guess: Guess = (id) => {
+  if (hasOwnEndpoint(id)) return [];
   const capabilities = otherEndpoints.test(id) ? undefined : guessOwn(id);
   return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
 };
+
+/** Whether a model does nothing but what one of the further formats is for. */
+function hasOwnEndpoint(id: string): boolean {
+  return embeds.test(id) || completes.test(id) || moderates.test(id);
+}
 
 function guessOwn(id: string): Capability[] {
   if (id.endsWith('-chat-latest')) return capabilitiesIf({ tools: true, vision: true, json: true });
@@ -58,9 +71,15 @@ export const openai: Provider = {
       format: responsesUpstream,
       compacts: true,
       encrypts: true,
-      serves: (id) => (responsesOnly.test(id) ? 'only' : chatOnly.test(id) ? 'not' : 'also'),
+      serves: (id) => {
+        if (chatOnly.test(id) || hasOwnEndpoint(id)) return 'not';
+        return responsesOnly.test(id) ? 'only' : 'also';
+      },
       adaptation: { description: 'thinking only as OpenAI has encrypted it', apply: withOwnThinking },
     },
+    { format: completionsUpstream, serves: (id) => onlyIf(completes.test(id)) },
+    { format: embeddingsUpstream, serves: (id) => onlyIf(embeds.test(id)) },
+    { format: moderationsUpstream, serves: (id) => onlyIf(moderates.test(id)) },
   ],
 };
 

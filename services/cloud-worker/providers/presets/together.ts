@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { guessedEmbeddings, guessedRanking } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
@@ -8,6 +9,9 @@ const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_le
 
 /** The type of chat models in Together's list. */
 const chatType = 'chat';
+/** Models of other formats, which their names tell. */
+const isOther = (id: string): boolean =>
+  [guessedEmbeddings, guessedRanking].some(({ serves }) => serves(id) === 'only');
 
 const guess: Guess = (id) =>
   capabilitiesIf({
@@ -28,10 +32,12 @@ export const together: Provider = {
   list: {
     path: '/models',
     read: readCards(card, ({ id, type, context_length: contextWindow }) => {
+      if (isOther(id)) return { id, capabilities: [], contextWindow };
       const capabilities = type === chatType ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow };
     }),
   },
   guess,
   rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'none' },
+  further: [guessedEmbeddings, guessedRanking],
 };

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { announcementSchema, goodbye, type Announcement } from '../../contract/announcement.ts';
+import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { parseJson } from '../../contract/ticket.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { KnownNames } from './known-names.ts';
@@ -147,7 +146,7 @@ export class LiveWorkers {
       known.hasRefused = false;
       return;
     }
-    const announcement = parseJson(payload, announcementSchema);
+    const announcement = decodeAnnouncement(payload);
     if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;

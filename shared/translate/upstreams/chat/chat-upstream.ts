@@ -5,6 +5,7 @@ import { upstreamErrorFromChat } from './upstream-error.ts';
 /** Chat completions, as engines and most providers serve them. */
 export const chatUpstream: HttpUpstreamFormat = {
   name: 'chat',
+  operation: 'generate',
   path: '/chat/completions',
   headers: {},
   estimateInput: (request) => chatFormat.estimateInput(request),

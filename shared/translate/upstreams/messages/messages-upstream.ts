@@ -11,6 +11,7 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 /** Anthropic's messages, as Anthropic and some other providers serve them. */
 export const messagesUpstream: HttpUpstreamFormat = {
   name: 'messages',
+  operation: 'generate',
   path: '/messages',
   headers: { 'anthropic-version': version },
   estimateInput: (request) => messagesFormat.estimateInput(request),

@@ -26,6 +26,7 @@ const countedFields = [
 /** OpenAI's responses, as OpenAI, some other providers and some engines serve them. Errors are those of chat completions. */
 export const responsesUpstream: HttpUpstreamFormat = {
   name: 'responses',
+  operation: 'generate',
   path: '/responses',
   headers: {},
   estimateInput: (request) => responsesFormat.estimateInput(request),

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { withOperations } from '#services/cloud-worker/providers/further-formats.ts';
 import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 
 function read(name: ProviderName, answer: unknown, format = 'chat'): ModelInfo[] {
-  return providerOf(name, format).list?.read(answer) ?? [];
+  const provider = providerOf(name, format);
+  return (provider.list?.read(answer) ?? []).map((model) => withOperations(provider, model));
 }
 
 const all = ['stream', 'tools', 'vision', 'thinking', 'json'];
@@ -37,13 +39,50 @@ describe('a list of models', () => {
     ['gpt-5.1-codex-max', all],
     ['codex-mini-latest', all],
     ['o4-mini-deep-research', undefined],
-    ['text-embedding-3-large', undefined],
     ['gpt-4o-realtime-preview', undefined],
     ['gpt-image-1', undefined],
   ])('of OpenAI has names only, from which the capabilities of %s are guessed', (id, capabilities) => {
     const hosted = /gpt-4-0613|o3-mini|search-preview/.test(id) ? [] : ['web_search@responses', 'mcp@responses'];
     const expected = capabilities ? [{ id, capabilities: [...capabilities, ...hosted] }] : [];
     expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(expected);
+  });
+
+  it.each<[ProviderName, object, ModelInfo]>([
+    [
+      'openai',
+      { id: 'text-embedding-3-large' },
+      { id: 'text-embedding-3-large', operations: ['embed'], capabilities: [] },
+    ],
+    ['openai', { id: 'davinci-002' }, { id: 'davinci-002', operations: ['complete'], capabilities: [] }],
+    [
+      'openai',
+      { id: 'gpt-3.5-turbo-instruct' },
+      { id: 'gpt-3.5-turbo-instruct', operations: ['complete'], capabilities: [] },
+    ],
+    [
+      'gemini',
+      { id: 'models/gemini-embedding-001' },
+      { id: 'gemini-embedding-001', operations: ['embed'], capabilities: [] },
+    ],
+    [
+      'together',
+      { id: 'BAAI/bge-large-en-v1.5', type: 'embedding', context_length: 512 },
+      { id: 'BAAI/bge-large-en-v1.5', operations: ['embed'], capabilities: [], contextWindow: 512 },
+    ],
+    [
+      'together',
+      { id: 'Salesforce/Llama-Rank-V1', type: 'rerank' },
+      { id: 'Salesforce/Llama-Rank-V1', operations: ['rank'], capabilities: [] },
+    ],
+    [
+      'fireworks',
+      { id: 'nomic-ai/nomic-embed-text-v1.5', supports_chat: false },
+      { id: 'nomic-ai/nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
+    ],
+    ['custom', { id: 'jina-reranker-v3' }, { id: 'jina-reranker-v3', operations: ['rank'], capabilities: [] }],
+    ['custom', { id: 'intfloat/e5-large' }, { id: 'intfloat/e5-large', operations: ['embed'], capabilities: [] }],
+  ])('of %s has models that do not generate, here %o', (name, card, expected) => {
+    expect(read(name, { data: [card] })).toEqual([expected]);
   });
 
   it('has the newest models first', () => {
@@ -68,12 +107,7 @@ describe('a list of models', () => {
   });
 
   it('has the names of Gemini without their prefix', () => {
-    const data = [
-      'models/gemini-2.5-pro',
-      'models/gemini-2.0-flash',
-      'models/embedding-001',
-      'models/gemini-2.5-flash-image',
-    ];
+    const data = ['models/gemini-2.5-pro', 'models/gemini-2.0-flash', 'models/gemini-2.5-flash-image'];
     expect(read('gemini', { data: data.map((id) => ({ id })) })).toEqual([
       { id: 'gemini-2.5-pro', capabilities: all },
       { id: 'gemini-2.0-flash', capabilities: ['stream', 'tools', 'vision', 'json'] },
@@ -93,7 +127,10 @@ describe('a list of models', () => {
           { id: 'mistral-embed', capabilities: { completion_chat: false }, max_context_length: 8192 },
         ],
       },
-      [{ id: 'mistral-small-latest', capabilities: ['stream', 'tools', 'vision', 'json'], contextWindow: 131_072 }],
+      [
+        { id: 'mistral-small-latest', capabilities: ['stream', 'tools', 'vision', 'json'], contextWindow: 131_072 },
+        { id: 'mistral-embed', operations: ['embed'], capabilities: [], contextWindow: 8192 },
+      ],
     ],
     [
       'groq',

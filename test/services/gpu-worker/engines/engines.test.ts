@@ -9,6 +9,7 @@ import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { runJob } from '../../../helpers/broker/run-job.ts';
+import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -20,15 +21,23 @@ interface Case {
   answer?: { content: string; thinking?: string; promptTokens: number };
 }
 
+const operations = ['generate' as const, 'complete' as const];
+
 const cases: Case[] = [
   {
     folder: 'vllm',
     kind: 'vllm',
     discovery: {
       models: [
-        { id: 'Qwen/Qwen3-8B', capabilities: ['stream', 'tools', 'thinking', 'json'], contextWindow: 40960 },
+        {
+          id: 'Qwen/Qwen3-8B',
+          operations,
+          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          contextWindow: 40960,
+        },
         {
           id: 'Qwen/Qwen2.5-VL-7B-Instruct',
+          operations,
           capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'],
           contextWindow: 32768,
         },
@@ -40,7 +49,14 @@ const cases: Case[] = [
     folder: 'sglang',
     kind: 'sglang',
     discovery: {
-      models: [{ id: 'qwen/qwen3-8b', capabilities: ['stream', 'tools', 'thinking', 'json'], contextWindow: 40960 }],
+      models: [
+        {
+          id: 'qwen/qwen3-8b',
+          operations,
+          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          contextWindow: 40960,
+        },
+      ],
       slots: 256,
     },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 9 },
@@ -50,9 +66,10 @@ const cases: Case[] = [
     kind: 'ollama',
     discovery: {
       models: [
-        { id: 'qwen3:8b', capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 32768 },
-        { id: 'gemma3:4b', capabilities: ['stream', 'json', 'vision'] },
-        { id: 'long:latest', capabilities: ['stream', 'json', 'tools'], contextWindow: 65536 },
+        { id: 'qwen3:8b', operations, capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 32768 },
+        { id: 'gemma3:4b', operations, capabilities: ['stream', 'json', 'vision'] },
+        { id: 'long:latest', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 65536 },
+        { id: 'nomic-embed-text:latest', operations: ['embed'], capabilities: [], contextWindow: 8192 },
       ],
     },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 12 },
@@ -62,8 +79,14 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        { id: 'qwen/qwen3-8b', capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 16384 },
-        { id: 'google/gemma-3-4b', capabilities: ['stream', 'json', 'vision'] },
+        {
+          id: 'qwen/qwen3-8b',
+          operations,
+          capabilities: ['stream', 'json', 'tools', 'thinking'],
+          contextWindow: 16384,
+        },
+        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
+        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
       ],
       slots: 4,
     },
@@ -74,8 +97,9 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        { id: 'qwen/qwen3-8b', capabilities: ['stream', 'json', 'tools'], contextWindow: 4096 },
-        { id: 'google/gemma-3-4b', capabilities: ['stream', 'json', 'vision'] },
+        { id: 'qwen/qwen3-8b', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 4096 },
+        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
+        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
       ],
     },
   },
@@ -84,8 +108,8 @@ const cases: Case[] = [
     kind: 'openai',
     discovery: {
       models: [
-        { id: 'some-model', capabilities: ['stream', 'tools', 'thinking', 'json'] },
-        { id: 'seeing-model', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] },
+        { id: 'some-model', operations, capabilities: ['stream', 'tools', 'thinking', 'json'] },
+        { id: 'seeing-model', operations, capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] },
       ],
     },
     answer: { content: 'Good day', promptTokens: 0 },
@@ -181,10 +205,50 @@ describe('the demo engine', () => {
     try {
       expect(await detectEngine(http)).toBe('vllm');
       const { models } = await engineOf('vllm').discover(http, []);
-      expect(models).toMatchObject([{ id: 'demo', capabilities: expect.arrayContaining(['vision', 'tools']) }]);
+      const everything = ['generate', 'complete', 'embed', 'rank', 'moderate'];
+      const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
+      expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
     } finally {
       await http.close();
       await demo.close();
+    }
+  });
+});
+
+describe('an engine of vLLM', () => {
+  const unsupported = (what: string): string =>
+    JSON.stringify({
+      error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
+    });
+  const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
+
+  it.each<[string, Record<string, [number, string]>, string[]]>([
+    [
+      'that gives vectors, in older releases',
+      {
+        '/v1/completions': [400, unsupported('Completions')],
+        '/v1/embeddings': [400, empty],
+        '/v1/rerank': [400, empty],
+      },
+      ['embed', 'rank'],
+    ],
+    [
+      'that ranks, in newer releases',
+      { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
+      ['rank'],
+    ],
+  ])('%s, is found out by asking', async (_, answers, operations) => {
+    const engine = await startScriptedEngine((response, { url = '' }) => {
+      const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
+      const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+    });
+    const http = new EngineHttp({ url: engine.url, connections: 2, connectTimeoutMs: 1000 });
+    try {
+      expect((await engineOf('vllm').discover(http, [])).models).toEqual([{ id: 'm', operations, capabilities: [] }]);
+    } finally {
+      await http.close();
+      await engine.stop();
     }
   });
 });

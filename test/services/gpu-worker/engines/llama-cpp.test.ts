@@ -6,6 +6,8 @@ import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { asking, overlong, weatherTool } from '../../../helpers/upstreams/llama-cpp-cases.ts';
 import { startReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { runJob } from '../../../helpers/broker/run-job.ts';
+import { makeGguf } from '../../../helpers/upstreams/make-gguf.ts';
+import { makeRankingGguf } from '../../../helpers/upstreams/make-ranking-gguf.ts';
 import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -45,7 +47,14 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
 
     it('reports its model, the context of one slot, the capabilities and its slots', async () => {
       expect(await llamaCpp.discover(http, [])).toEqual({
-        models: [{ id: 'tiny', capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 8192 }],
+        models: [
+          {
+            id: 'tiny',
+            operations: ['generate', 'complete'],
+            capabilities: ['stream', 'json', 'tools', 'thinking'],
+            contextWindow: 8192,
+          },
+        ],
         slots: 2,
       });
     });
@@ -147,6 +156,122 @@ describe.skipIf(program === undefined)('a real llama-server', () => {
     }
   });
 });
+
+describe.skipIf(program === undefined)('a real llama-server that was started for something else', () => {
+  it('gives embeddings, and refuses dimensions that it ignores', async () => {
+    const server = await startLlamaServer(program ?? '', { flags: ['--embeddings', '--pooling', 'mean'] });
+    const run = (body: JsonObject) =>
+      runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'embed', format: 'embeddings' });
+    try {
+      const { models } = await discover(server.url);
+      expect(models).toEqual([{ id: 'tiny', operations: ['embed'], capabilities: [], contextWindow: 8192 }]);
+      const input = ['the red tree', 'the red tree', 'a blue river'];
+      const { pieces, end } = await run({ model: 'tiny', input, encoding_format: 'base64' });
+      const answer = JSON.parse(pieces.join('')) as { data: { index: number; embedding: string }[] };
+      expect(answer.data.map(({ index }) => index)).toEqual([0, 1, 2]);
+      const [first, same, other] = answer.data.map(({ embedding }) => embedding);
+      expect(Buffer.from(first ?? '', 'base64')).toHaveLength(32 * 4);
+      expect(first).toBe(same);
+      expect(first).not.toBe(other);
+      expect(end.usage.promptTokens).toBeGreaterThan(8);
+      const plain = await run({ model: 'tiny', input: 'the red tree' });
+      const { data } = JSON.parse(plain.pieces.join('')) as { data: { embedding: number[] }[] };
+      const bytes = Buffer.from(Float32Array.from(data[0]?.embedding ?? []).buffer);
+      expect(cosine(bytes, Buffer.from(first ?? '', 'base64'))).toBeCloseTo(1, 3);
+      await expect(run({ model: 'tiny', input: 'x', dimensions: 8 })).rejects.toMatchObject({
+        code: 'unsupported_parameter',
+        param: 'dimensions',
+      });
+      await expect(run({ model: 'tiny', input: 'abc '.repeat(9000) })).rejects.toMatchObject({
+        code: 'context_length_exceeded',
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('ranks documents', async () => {
+    const weights = makeRankingGguf();
+    const server = await startLlamaServer(program ?? '', { weights, context: 1024, flags: ['--reranking'] });
+    try {
+      const { models } = await discover(server.url);
+      expect(models).toMatchObject([{ id: 'tiny', operations: ['rank'], capabilities: [] }]);
+      const body = { model: 'tiny', query: 'red tree', documents: ['a red tree', 'a river', 'stone'], top_n: 2 };
+      const job = { body, operation: 'rank', format: 'rerank' } as const;
+      const { pieces, end } = await runJob({ engine: llamaCpp, url: server.url }, job);
+      const { results } = JSON.parse(pieces.join('')) as { results: { index: number; relevance_score: number }[] };
+      expect(results).toHaveLength(2);
+      expect(results[0]?.relevance_score).toBeGreaterThanOrEqual(results[1]?.relevance_score ?? Infinity);
+      expect(end.usage.promptTokens).toBeGreaterThan(0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('writes what stands before a suffix, streamed and whole', async () => {
+    const server = await startLlamaServer(program ?? '', { weights: makeGguf({ context: 16_384, infills: true }) });
+    const run = (fields: JsonObject) => {
+      const body = { model: 'tiny', prompt: 'the red', suffix: ' tree', max_tokens: 12, ...fields };
+      return runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'complete', format: 'completions' });
+    };
+    try {
+      const whole = JSON.parse((await run({})).pieces.join('')) as JsonObject;
+      expect(whole).toMatchObject({
+        object: 'text_completion',
+        choices: [{ index: 0, finish_reason: expect.stringMatching(/^(stop|length)$/) as string }],
+        usage: { prompt_tokens: expect.any(Number) as number, completion_tokens: expect.any(Number) as number },
+      });
+      const { events, pieces, end } = await run({ stream: true, n: 1, user: 'me' });
+      expect(pieces.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
+      expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
+      expect(end.usage.completionTokens).toBeGreaterThan(0);
+      await expect(run({ stop: ' ', max_tokens: 500 })).resolves.toMatchObject({ end: { finishReason: 'stop' } });
+      await expect(run({ logprobs: 3 })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'logprobs' });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('continues a text, streamed and whole', async () => {
+    const server = await startLlamaServer(program ?? '');
+    const run = (fields: JsonObject) => {
+      const body = { model: 'tiny', prompt: 'the red', max_tokens: 12, ...fields };
+      return runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'complete', format: 'completions' });
+    };
+    try {
+      const whole = await run({});
+      expect(JSON.parse(whole.pieces.join(''))).toMatchObject({ object: 'text_completion', model: 'tiny' });
+      const { events, end } = await run({ stream: true });
+      expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
+      expect(end.usage.promptTokens).toBe(whole.end.usage.promptTokens);
+      // It would ignore the suffix.
+      await expect(run({ suffix: ' tree' })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'suffix' });
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+async function discover(url: string) {
+  const http = new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 });
+  try {
+    return await llamaCpp.discover(http, []);
+  } finally {
+    await http.close();
+  }
+}
+
+/** The cosine of two vectors of 32-bit floats. */
+function cosine(a: Buffer, b: Buffer): number {
+  let [dot, ofA, ofB] = [0, 0, 0];
+  for (let at = 0; at < a.length; at += 4) {
+    const [x, y] = [a.readFloatLE(at), b.readFloatLE(at)];
+    dot += x * y;
+    ofA += x * x;
+    ofB += y * y;
+  }
+  return dot / Math.sqrt(ofA * ofB);
+}
 
 async function busySlots(url: string): Promise<number> {
   const slots = (await (await fetch(`${url}/slots`)).json()) as { is_processing: boolean }[];

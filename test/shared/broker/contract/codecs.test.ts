@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { poolOf } from '#shared/broker/contract/announcement.ts';
+import { decodeAnnouncement, encodeAnnouncement, poolOf } from '#shared/broker/contract/announcement.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { operations } from '#shared/core/operation.ts';
@@ -39,6 +39,37 @@ describe('what travels over the broker', () => {
         expect(decodeClaim(Buffer.from(encodeClaim(claim)))).toEqual(claim);
       }),
     );
+  });
+
+  it('comes back from its bytes: announcements, in which models that do not generate travel apart', () => {
+    const models = [
+      { id: 'embedder', operations: ['embed' as const], capabilities: [] },
+      { id: 'plain', capabilities: ['stream' as const] },
+      { id: 'both', operations: ['generate' as const, 'embed' as const], capabilities: [] },
+    ];
+    const facts = {
+      v: 1,
+      worker: 'w',
+      tier: 'gpu' as const,
+      pool: 'p',
+      tools: [],
+      formats: ['chat'],
+      slots: 1,
+      busy: 0,
+    };
+    const announcement = { ...facts, models, accepting: true, version: '1', startedAt: 1 };
+    const payload = encodeAnnouncement(announcement);
+    const seenByOlder = JSON.parse(payload) as { models: { id: string }[] };
+    expect(seenByOlder.models.map(({ id }) => id)).toEqual(['plain', 'both']);
+    const [embedder, plain, both] = models;
+    expect(decodeAnnouncement(Buffer.from(payload))).toEqual({ ...announcement, models: [plain, both, embedder] });
+  });
+
+  it('leaves out the operations that only a later release knows', () => {
+    const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
+    const facts = { v: 1, worker: 'w', tier: 'gpu', pool: 'p', formats: [], slots: 1, busy: 0, accepting: true };
+    const payload = JSON.stringify({ ...facts, models: [], otherModels: [model], version: '1', startedAt: 1 });
+    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ ...model, operations: ['embed'] }]);
   });
 
   it('comes back from its bytes as it was: grants with the first part of a body', () => {

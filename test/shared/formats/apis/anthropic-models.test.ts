@@ -6,6 +6,7 @@ const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
   created: 1_700_000_000,
   ownedBy: 'x',
   tiers: ['gpu'],
+  operations: ['generate' as const],
   contextWindow: 8,
 }));
 

@@ -2,14 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
 import { nameBehindAlias } from '#shared/formats/apis/discovered-models.ts';
 
+const operations = ['generate' as const];
+
 const cards = [
-  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [] },
-  { id: 'claude-sonnet-5', created: 1, ownedBy: 'cloud', tiers: ['cloud'], contextWindow: 1_000_000 },
+  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [], operations },
+  { id: 'claude-sonnet-5', created: 1, ownedBy: 'cloud', tiers: ['cloud'], operations, contextWindow: 1_000_000 },
   {
     id: 'qwen/qwen3-32b',
     created: 1,
     ownedBy: 'gpu',
     tiers: ['gpu', 'cloud'],
+    operations,
     contextWindow: 40_960,
     tokensPerSecond: 46.31,
   },
@@ -35,6 +38,11 @@ describe('the models of a list for Claude Code', () => {
         },
       ],
     });
+  });
+
+  it('are those that generate', () => {
+    const embedder = { id: 'embedder', created: 1, ownedBy: 'gpu', tiers: ['gpu'], operations: ['embed' as const] };
+    expect(anthropicApi.listModels([embedder], {}, {})).toMatchObject({ data: [] });
   });
 
   it('have their own ids for every other client, its own inference included', () => {

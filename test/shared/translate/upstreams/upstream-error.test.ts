@@ -149,6 +149,11 @@ describe('an error of an upstream', () => {
       chat('request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it'),
       tooLong,
     ],
+    [
+      'llama.cpp, for embeddings',
+      chat('input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)'),
+      tooLong,
+    ],
     ['SGLang', chat("The input (9000 tokens) is longer than the model's context length (8192 tokens)."), tooLong],
     [
       'SGLang, total',

@@ -1,6 +1,7 @@
 import { Badge, Button, Code, Group, Modal, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { About, ServedModel } from '../../../contract/live.ts';
+import { generates, operationLabels } from '../../parts/operations.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
@@ -34,6 +35,7 @@ export function Models() {
               columns={[
                 { label: 'Model', render: (model) => <Name model={model} /> },
                 { label: 'Served by', render: (model) => <ServedBy model={model} /> },
+                { label: 'Does', render: ({ operations }) => operationLabels(operations) },
                 { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
                 {
                   label: 'Context',
@@ -47,11 +49,18 @@ export function Models() {
                   isNumber: true,
                 },
               ]}
-              actions={(model) => (
-                <Button size="xs" variant="default" aria-label={`How to use ${model.id}`} onClick={() => choose(model)}>
-                  How to use
-                </Button>
-              )}
+              actions={(model) =>
+                generates(model) ? (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    aria-label={`How to use ${model.id}`}
+                    onClick={() => choose(model)}
+                  >
+                    How to use
+                  </Button>
+                ) : null
+              }
             />
           )
         }

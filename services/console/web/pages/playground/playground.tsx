@@ -5,6 +5,7 @@ import type { About, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { generates } from '../../parts/operations.ts';
 import { Page } from '../../parts/page.tsx';
 import { useTools } from '../tools/run-tool.ts';
 import { Composer } from './composer.tsx';
@@ -28,7 +29,7 @@ export function Playground() {
       <Loaded query={models} what="the models">
         {(list) => (
           <Loaded query={about} what="the addresses">
-            {(found) => <Formats models={list} formats={servedFormats(found)} />}
+            {(found) => <Formats models={list.filter(generates)} formats={servedFormats(found)} />}
           </Loaded>
         )}
       </Loaded>

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+import { countTokens } from '#shared/upstream/o200k-tokens.ts';
+import { quote } from './answer/describe-request.ts';
+import { planAnswer, tokensOf } from './answer/plan-answer.ts';
+import { answerWithSlot } from './answer-with-slot.ts';
+import { requireModel, type Engine } from './engine.ts';
+import { type Reply, usageOf } from './reply/reply.ts';
+import { sendWholeReply } from './reply/send-whole-reply.ts';
+import { streamReply } from './reply/stream-reply.ts';
+import { TextFormat } from './reply/text-format.ts';
+import { checkContext } from './request/check-context.ts';
+import { completionRequestSchema } from './request/completion-request.ts';
+import { resolveDemoOptions } from './request/demo-options.ts';
+import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { parseBody, readJsonBody } from './request/read-body.ts';
+
+/** Characters of the prompt's end, and of the suffix's start, that an answer quotes. */
+const quoted = 60;
+
+/**
+ * `POST /v1/completions`: continues one text, up to a suffix if there is one.
+ * @throws RouterError when the request is refused; the signal's reason when the client disconnects
+ */
+export async function handleCompletion(
+  engine: Engine,
+  http: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = await readJsonBody(http);
+  const request = parseBody(completionRequestSchema, body);
+  const { model, suffix, stream } = request;
+  requireModel(engine, model, 'complete');
+  const prompt = onlyPrompt(request.prompt);
+  if ((request.n ?? 1) > 1)
+    throw new RouterError('unsupported_parameter', 'This engine gives one choice: n has to be 1.', { param: 'n' });
+  const demo = resolveDemoOptions(engine.defaults, request.demo, demoWordsOf(prompt));
+  const promptTokens = (await countTokens(prompt, signal)) + (await countTokens(suffix ?? '', signal));
+  const maxTokens = checkContext(request.max_tokens ?? undefined, promptTokens, engine.contextWindow);
+  const facts = {
+    id: `cmpl-${randomUUID()}`,
+    model,
+    stream: stream ?? false,
+    messages: 1,
+    tools: 0,
+    fields: Object.keys(body),
+    request_id: http.headers['x-request-id']?.toString() ?? null,
+    prompt_tokens: promptTokens,
+  };
+  const send = stream ? streamReply : sendWholeReply;
+  await answerWithSlot(engine, { facts, demo, response, signal }, (begun) => {
+    const stops = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
+    const content = continuationOf(withoutDemoLine(prompt), suffix ?? '');
+    const plan = planAnswer({ reasoning: '', content, toolCalls: [] }, { maxTokens, stops }, demo);
+    const reply: Reply = {
+      form: new TextFormat({ id: begun.id, model, created: Math.floor(Date.now() / 1000) }),
+      plan,
+      usage: usageOf(plan, promptTokens),
+      demo,
+      includeUsage: request.stream_options?.include_usage ?? false,
+      onSent(steps) {
+        begun.completion_tokens += tokensOf(steps);
+      },
+    };
+    return send(reply, response, signal);
+  });
+}
+
+/** @throws RouterError for several prompts, or none */
+function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
+  if (typeof prompt === 'string') return prompt;
+  const [first, ...others] = prompt;
+  if (first === undefined) throw new RouterError('invalid_request', 'The prompt is empty.', { param: 'prompt' });
+  if (typeof first === 'string' && others.length === 0) return first;
+  throw new RouterError('unsupported_parameter', 'This engine continues one text.', { param: 'prompt' });
+}
+
+/** The same prompt gets the same text. */
+function continuationOf(prompt: string, suffix: string): string {
+  const before = quote(prompt.slice(-quoted), quoted);
+  if (suffix === '') return ` This continues ${before}. The demo engine has no weights.`;
+  return ` This stands between ${before} and ${quote(suffix, quoted)}. `;
+}

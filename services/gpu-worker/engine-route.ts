@@ -1,0 +1,38 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { chatOfEngines, engineFormats, type Engine } from './engines/engine.ts';
+
+/** How an engine is asked for what a client's request asks for. */
+export interface EngineRoute {
+  translation: Translation;
+  format: HttpUpstreamFormat;
+  /** From the engine's root. */
+  path: string;
+}
+
+/**
+ * Finds how an engine is asked.
+ * @param client name of the client format
+ * @param request the client's request
+ * @throws RouterError `internal` if no translation is known: a worker is only given jobs of the formats that it announced
+ */
+export function engineRoute(
+  { insertion }: Pick<Engine, 'insertion'>,
+  translations: readonly Translation[],
+  client: string,
+  request: JsonObject,
+): EngineRoute {
+  const isServed = (format: HttpUpstreamFormat): boolean => clientFormatsOn(translations, format).includes(client);
+  if (insertion && typeof request['suffix'] === 'string' && isServed(insertion.format)) {
+    const { format, path } = insertion;
+    return { translation: findTranslation(translations, client, format), format, path };
+  }
+  const format = engineFormats.find(isServed) ?? chatOfEngines;
+  return { translation: findTranslation(translations, client, format), format, path: `/v1${format.path}` };
+}
+
+/** Names of the client formats that engines can be asked for; the worker announces them. */
+export function clientFormatsOf(translations: readonly Translation[]): string[] {
+  return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
+}

@@ -1,0 +1,18 @@
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { announcedOperations, type ModelOperation } from '#shared/core/operation.ts';
+
+/** A model as the worker announces it. The capabilities are those of conversations, which a model that does not generate has not. */
+export function describeModel(
+  id: string,
+  operations: readonly ModelOperation[],
+  capabilities: readonly Capability[],
+  contextWindow: number | undefined,
+): ModelInfo {
+  const generates = operations.includes('generate');
+  return {
+    id,
+    ...announcedOperations(operations),
+    capabilities: generates ? [...capabilities] : [],
+    contextWindow,
+  };
+}

@@ -1,0 +1,55 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
+import type { EngineHttp } from '../engine-http.ts';
+
+/** A request without any input: an engine that serves the path refuses it without inference. */
+interface Probe {
+  path: string;
+  body: JsonObject;
+}
+
+/**
+ * What an engine is asked to find out what its models do. Whoever continues texts generates answers, too; a conversation without
+ * messages would not do as a probe, because templates add to it.
+ */
+const completion: Probe = { path: '/v1/completions', body: { prompt: [] } };
+const probes: Record<ModelOperation, Probe> = {
+  generate: completion,
+  complete: completion,
+  embed: { path: '/v1/embeddings', body: { input: [] } },
+  rank: { path: '/v1/rerank', body: { query: '', documents: [] } },
+  moderate: { path: '/v1/moderations', body: { input: [] } },
+};
+
+/** The statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
+const absent: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/**
+ * Finds out what a model of vLLM or llama.cpp does.
+ * @throws UpstreamAnswerError if the engine fails; the connection's errors
+ */
+export async function probeOperations(http: EngineHttp, model: string): Promise<ModelOperation[]> {
+  const [complete, embed, rank, moderate] = await Promise.all([
+    isServed(http, model, probes.complete),
+    isServed(http, model, probes.embed),
+    isServed(http, model, probes.rank),
+    isServed(http, model, probes.moderate),
+  ]);
+  const found: Record<ModelOperation, boolean> = { generate: complete, complete, embed, rank, moderate };
+  return modelOperations.filter((operation) => found[operation]);
+}
+
+async function isServed(http: EngineHttp, model: string, { path, body }: Probe): Promise<boolean> {
+  const { status, body: answer } = await http.post(path, JSON.stringify({ model, ...body }));
+  if (absent.has(status) || isUnsupported(answer)) return false;
+  if (status < 500) return true;
+  throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);
+}
+
+/** Older vLLM has all paths, and says with status 400 that a model does not support one. */
+function isUnsupported(answer: unknown): boolean {
+  const error = isJsonObject(answer) && isJsonObject(answer['error']) ? answer['error'] : answer;
+  const message = isJsonObject(error) ? error['message'] : undefined;
+  return typeof message === 'string' && /^The model does not support .* API/.test(message);
+}

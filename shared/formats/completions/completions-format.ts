@@ -1,0 +1,51 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import type { ClientFormat, RequestParameters } from '../client-format.ts';
+import { conversationOf, type Conversation } from '../conversation.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { completionsNeeds } from './completions-needs.ts';
+import { parseCompletionsRequest } from './parse-completions-request.ts';
+import { promptsOf, type CompletionsRequest } from './request.ts';
+import { completionsStreamWords } from './stream-words.ts';
+
+/** Characters of a prompt by which requests count as those of one text: an editor sends what stands before the cursor each time. */
+const startLength = 256;
+
+/** OpenAI's completions, the older ones: a text is continued. Editors use them to complete code between a prompt and a suffix. */
+export const completionsFormat: ClientFormat = {
+  name: 'completions',
+  api: openaiApi,
+  routes: [{ path: '/completions', operation: 'complete' }],
+  passedHeaders: [],
+  answerIdPrefix: 'cmpl-',
+  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseCompletionsRequest(parsed))),
+  estimateInput: (request: JsonObject) => completionsNeeds(request as CompletionsRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  openStream: ({ requestId }) => new StatelessStream(completionsStreamWords, requestId),
+};
+
+function parametersOf(request: CompletionsRequest): RequestParameters {
+  return {
+    model: request.model,
+    stream: request.stream === true,
+    needs: completionsNeeds(request),
+    maxOutput: maxOutputOf(request),
+    serviceTier: undefined,
+    conversation: conversationOfText(request),
+  };
+}
+
+/** For all answers together. */
+function maxOutputOf({ prompt, max_tokens: each, n, best_of: tried }: CompletionsRequest): number | undefined {
+  const answers = promptsOf(prompt).length * Math.max(n ?? 1, tried ?? 1);
+  return each === undefined || each === null ? undefined : each * answers;
+}
+
+function conversationOfText({ prompt }: CompletionsRequest): Conversation | undefined {
+  const [first] = promptsOf(prompt);
+  return typeof first === 'string' ? conversationOf(undefined, [first.slice(0, startLength)]) : undefined;
+}

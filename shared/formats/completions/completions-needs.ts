@@ -1,0 +1,16 @@
+import { estimateTokens } from '../estimate-tokens.ts';
+import type { Needs } from '../client-format.ts';
+import { promptsOf, type CompletionsRequest } from './request.ts';
+
+/** What a request to continue a text needs of a model. */
+export function completionsNeeds({ prompt, suffix }: CompletionsRequest): Needs {
+  const after = estimateTokens(suffix ?? '');
+  let inputTokens = 0;
+  let longestInput = 0;
+  for (const each of promptsOf(prompt)) {
+    const tokens = after + (typeof each === 'string' ? estimateTokens(each) : each.length);
+    inputTokens += tokens;
+    longestInput = Math.max(longestInput, tokens);
+  }
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
+}

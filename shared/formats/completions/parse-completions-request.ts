@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { eachOf } from '../validation/loose-schema.ts';
+import type { CompletionsRequest } from './request.ts';
+
+const tokens = eachOf(z.int().min(0)).min(1);
+
+/**
+ * The fields of a request to continue a text that the router reads (OpenAI API reference, "Create completion", legacy). All other
+ * fields pass. Optional fields may be null, as in that API.
+ */
+const schema = z.looseObject({
+  model: z.string().min(1),
+  prompt: z.union([z.string(), tokens, eachOf(z.union([z.string(), tokens])).min(1)]),
+  suffix: z.string().nullish(),
+  max_tokens: z.int().min(0).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  n: z.int().min(1).nullish(),
+  best_of: z.int().min(1).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({}).nullish(),
+  stop: z.union([z.string(), eachOf(z.string()).max(64)]).nullish(),
+  echo: z.boolean().nullish(),
+});
+
+/**
+ * Checks the body of a request to continue a text and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+export function parseCompletionsRequest(body: unknown): CompletionsRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  return body as CompletionsRequest;
+}

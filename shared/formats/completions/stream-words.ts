@@ -1,0 +1,14 @@
+import { chatStreamWords } from '../chat/stream-words.ts';
+import { estimateTokensOfPieces } from '../estimate-tokens.ts';
+import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
+
+/** What the router adds to a stream of completions: the same as to one of chat chunks. */
+export const completionsStreamWords: StreamWords = { ...chatStreamWords, tokensIn: completionsTokensIn };
+
+/** Bytes of the text in the first event, about. */
+const firstTextBytes = 4;
+
+/** Tokens of the relayed part of a stream, estimated from the number of events, each of which has some text, and their bytes. */
+function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
+  return estimateTokensOfPieces(events, bytes - events * Math.max(0, firstEventBytes - firstTextBytes));
+}

@@ -1,0 +1,46 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import type { DivisibleRequest } from '../divisible-request.ts';
+import { inputsOf, type EmbeddingsRequest } from './request.ts';
+
+/*
+ * Vectors may have megabytes as text, so the answers to parts are joined without being parsed: workers write `data` first, number
+ * it by `first_index`, and the bytes between its brackets are copied.
+ */
+
+const opening = Buffer.from('{"object":"list","data":[');
+const closing = Buffer.from('],"model":');
+const comma = Buffer.from(',');
+
+/** How several workers share a request for embeddings; undefined for one with one input. */
+export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefined {
+  const inputs = inputsOf(request.input);
+  const first = request.first_index ?? 0;
+  if (inputs.length < 2) return undefined;
+  return {
+    inputs: inputs.length,
+    part: (defaults, from, to) => {
+      const part = { input: inputs.slice(from, to), first_index: first + from };
+      return Buffer.from(JSON.stringify({ ...defaults, ...request, ...part }));
+    },
+    join: joinAnswers,
+  };
+}
+
+/** An answer as `writeEmbeddingsAnswer` writes it, from the answers to its parts. */
+function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffer {
+  const read = answers.map(readAnswer);
+  const vectors = read.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+  const rest = JSON.stringify({ model: read[0]?.model ?? '', usage });
+  return Buffer.concat([opening, ...vectors, Buffer.from(`],${rest.slice(1)}`)]);
+}
+
+function readAnswer(answer: Buffer): { data: Buffer; model: string } {
+  const end = answer.lastIndexOf(closing);
+  const tail: unknown = end < 0 ? undefined : JSON.parse(`{${answer.toString('utf8', end + 2)}`);
+  if (!answer.subarray(0, opening.length).equals(opening) || !isJsonObject(tail) || typeof tail['model'] !== 'string')
+    throw new RouterError('upstream_failed', 'A part of the answer cannot be read.');
+  return { data: answer.subarray(opening.length, end), model: tail['model'] };
+}

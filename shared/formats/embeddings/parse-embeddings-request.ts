@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json } from '#shared/core/json.ts';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import type { EmbeddingsRequest } from './request.ts';
+
+/** The fields of a request for embeddings that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass. */
+const schema = z.looseObject({
+  model: z.string().min(1),
+  input: z.union([z.string().min(1), z.array(z.unknown()).min(1)]),
+  dimensions: z.int().min(1).nullish(),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  first_index: z.int().min(0).nullish(),
+});
+
+/**
+ * Checks the body of a request for embeddings and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  const request = body as EmbeddingsRequest;
+  if (Array.isArray(request.input)) checkList(request.input);
+  return request;
+}
+
+/** A list has texts, or lists of tokens, or is one of tokens itself. It may have millions of elements, which a schema reads slowly. */
+function checkList(input: Json[]): void {
+  const [first] = input;
+  if (typeof first === 'number') return checkTokens(input, 'input');
+  for (const [position, each] of input.entries()) {
+    const path = `input[${position}]`;
+    if (Array.isArray(each) && Array.isArray(first)) checkTokens(each, path);
+    else if (typeof each !== 'string' || typeof first !== 'string' || each === '') throw badInput(path, each);
+  }
+}
+
+function checkTokens(tokens: Json[], path: string): void {
+  if (tokens.length === 0) throw badInput(path, tokens);
+  const at = tokens.findIndex((token) => !Number.isInteger(token) || Number(token) < 0);
+  if (at >= 0) throw badInput(`${path}[${at}]`, tokens[at]);
+}
+
+function badInput(param: string, got: Json | undefined): RouterError {
+  const expected = 'expected a text, a list of texts, a list of tokens, or lists of tokens, none of them empty';
+  return new RouterError('invalid_request', `Invalid value for '${param}': ${expected}, but got ${nameOf(got)}.`, {
+    param,
+  });
+}
+
+/** Only the type: the value may be long or private. */
+function nameOf(value: Json | undefined): string {
+  if (value === '') return 'an empty string';
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import { chatStreamWords } from '../chat/stream-words.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { parseModerationsRequest } from './parse-moderations-request.ts';
+import type { ModerationsRequest } from './request.ts';
+
+/** The name of a request without one, which the API allows here. */
+const anyModel = 'auto';
+
+/** OpenAI's moderations: texts and images are judged by categories of harm. */
+export const moderationsFormat: ClientFormat = {
+  name: 'moderations',
+  api: openaiApi,
+  routes: [{ path: '/moderations', operation: 'moderate' }],
+  passedHeaders: [],
+  answerIdPrefix: 'modr-',
+  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseModerationsRequest(parsed))),
+  estimateInput: (request: JsonObject) => needsOf(request as ModerationsRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  // Its answers are never streamed.
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+};
+
+function parametersOf(request: ModerationsRequest): RequestParameters {
+  return {
+    model: request.model ?? anyModel,
+    stream: false,
+    needs: needsOf(request),
+    maxOutput: 0,
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+function needsOf({ input }: ModerationsRequest): Needs {
+  const inputs = typeof input === 'string' ? [input] : input;
+  let inputTokens = 0;
+  for (const each of inputs) inputTokens += typeof each === 'string' ? estimateTokens(each) : tokensOf(each);
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput: 0 };
+}
+
+function tokensOf({ type, text }: { type: string; text?: string }): number {
+  return type === 'text' ? estimateTokens(text ?? '') : imageTokens;
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import type { ModerationsRequest } from './request.ts';
+
+const part = openUnion('type', {
+  text: z.looseObject({ text: z.string() }),
+  image_url: z.looseObject({ image_url: z.looseObject({ url: z.string() }) }),
+});
+
+/** The fields of a request to judge texts and images that the router reads (OpenAI API reference, "Create moderation"). */
+const schema = z.looseObject({
+  model: z.string().min(1).nullish(),
+  input: z.union([z.string().min(1), eachOf(z.union([z.string().min(1), part])).min(1)]),
+});
+
+/**
+ * Checks the body of a request to judge texts and images and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+export function parseModerationsRequest(body: unknown): ModerationsRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  return body as ModerationsRequest;
+}

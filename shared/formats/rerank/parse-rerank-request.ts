@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { eachOf } from '../validation/loose-schema.ts';
+import type { RerankRequest } from './request.ts';
+
+/**
+ * The fields of a request to rank documents that the router reads, as Cohere, Jina and vLLM have them (Cohere API reference,
+ * "Rerank"). All other fields pass. The route of Cohere's second version is the same request.
+ */
+const schema = z.looseObject({
+  model: z.string().min(1),
+  query: z.string().min(1),
+  documents: eachOf(z.string().min(1)).min(1),
+  top_n: z.int().min(1).nullish(),
+  return_documents: z.boolean().nullish(),
+});
+
+/**
+ * Checks the body of a request to rank documents and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+export function parseRerankRequest(body: unknown): RerankRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  return body as RerankRequest;
+}

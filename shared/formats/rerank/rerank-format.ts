@@ -1,0 +1,54 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import { chatStreamWords } from '../chat/stream-words.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { parseRerankRequest } from './parse-rerank-request.ts';
+import type { RerankRequest } from './request.ts';
+
+/** Documents ranked by how well they answer a query, as Cohere, Jina and engines have it. Clients of OpenAI's API use it beside that. */
+export const rerankFormat: ClientFormat = {
+  name: 'rerank',
+  api: openaiApi,
+  routes: [
+    { path: '/rerank', operation: 'rank' },
+    // Cohere's clients.
+    { path: '/v2/rerank', operation: 'rank' },
+  ],
+  passedHeaders: [],
+  answerIdPrefix: 'rerank-',
+  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseRerankRequest(parsed))),
+  estimateInput: (request: JsonObject) => needsOf(request as RerankRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  // Its answers are never streamed.
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+};
+
+function parametersOf(request: RerankRequest): RequestParameters {
+  return {
+    model: request.model,
+    stream: false,
+    needs: needsOf(request),
+    maxOutput: 0,
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+/** The model reads the query again with each document. */
+function needsOf({ query, documents }: RerankRequest): Needs {
+  const queryTokens = estimateTokens(query);
+  let inputTokens = 0;
+  let longestInput = 0;
+  for (const document of documents) {
+    const tokens = queryTokens + estimateTokens(document);
+    inputTokens += tokens;
+    longestInput = Math.max(longestInput, tokens);
+  }
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
+}

@@ -1,0 +1,87 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { dataEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+
+/**
+ * Relays a stream of completions. Chunks pass with the router's id, model and time. The last one before `[DONE]` has a finish reason
+ * and the usage, whenever the upstream sends them, as the last chunk of the chat format has.
+ */
+export class CompletionsToCompletionsStream implements StreamTranslation {
+  readonly #minted: Minted;
+  /** Answers, by their `index`, and whether each has ended. */
+  readonly #ended = new Map<Json, boolean>();
+  #hasContent = false;
+  #usage: Json | undefined;
+  #outputBytes = 0;
+  #finish: Json | undefined;
+  /** A chunk that ends an answer: the last one of these gets the usage. */
+  #held: JsonObject | undefined;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
+  }
+
+  event(data: string): string {
+    if (data === '[DONE]') return '';
+    const chunk = parseUpstreamEvent(data);
+    const failure = upstreamErrorFromChatEvent(chunk);
+    if (failure) throw failure;
+    const { usage, choices: given, ...rest } = chunk;
+    if (isJsonObject(usage)) this.#usage = usage;
+    const choices = (Array.isArray(given) ? given : []).filter(isJsonObject).map((choice) => this.#read(choice));
+    if (choices.length === 0) return '';
+    const { id, created, model } = this.#minted;
+    const written = { ...rest, id, object: 'text_completion', created, model, choices };
+    const before = this.#takeHeld();
+    if (!choices.some(({ finish_reason: reason }) => reason !== null))
+      return before + dataEvent(JSON.stringify(written));
+    this.#held = written;
+    return before;
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#held || [...this.#ended.values()].includes(false))
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    const usage = completeUsage(readChatUsage(this.#usage), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const last = { ...this.#held, usage: writeChatUsage(usage, this.#usage) };
+    const finishReason = readFinishReason(this.#finish, false);
+    return { text: dataEvent(JSON.stringify(last)) + chatDone, ending: { usage, finishReason } };
+  }
+
+  #read(choice: JsonObject): JsonObject {
+    const { text = '', index = 0, logprobs = null, finish_reason: reason = null } = choice;
+    if (typeof text === 'string' && text !== '') {
+      this.#hasContent = true;
+      this.#outputBytes += Buffer.byteLength(text);
+    }
+    if (reason !== null) this.#finish ??= reason;
+    this.#ended.set(index, reason !== null || this.#ended.get(index) === true);
+    return {
+      ...choice,
+      text,
+      index,
+      logprobs,
+      finish_reason: reason === null ? null : readFinishReason(reason, false),
+    };
+  }
+
+  #takeHeld(): string {
+    const held = this.#held;
+    this.#held = undefined;
+    return held ? dataEvent(JSON.stringify(held)) : '';
+  }
+}

@@ -1,0 +1,64 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
+import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** Clients that have a text continued, on upstreams that do: passes everything except what identifies the answer. */
+export const completionsToCompletions: Translation = {
+  client: completionsFormat,
+  upstream: completionsUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  request: completionsToCompletionsRequest,
+  reply: completionsToCompletionsReply,
+  stream: (minted) => new CompletionsToCompletionsStream(minted),
+};
+
+/** Streams always request their usage. */
+function completionsToCompletionsRequest(body: JsonObject, { model }: Target): JsonObject {
+  const { stream_options: given, ...request } = body;
+  if (body['stream'] !== true) return { ...request, model };
+  return { ...request, model, stream_options: { ...(isJsonObject(given) && given), include_usage: true } };
+}
+
+/** @throws RouterError `upstream_failed` if it is not an answer */
+function completionsToCompletionsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const given = Array.isArray(body['choices']) ? body['choices'] : [];
+  const choices = given.map(completeChoice);
+  const [first] = choices;
+  if (!first) throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
+  const texts = choices.map(({ text }) => text).join('');
+  const usage = completeUsage(readChatUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(texts),
+  });
+  return {
+    body: {
+      ...body,
+      id: minted.id,
+      object: 'text_completion',
+      created: minted.created,
+      model: minted.model,
+      choices,
+      usage: writeChatUsage(usage, body['usage']),
+    },
+    ending: { usage, finishReason: first.finish_reason },
+  };
+}
+
+function completeChoice(choice: Json, position: number) {
+  const { text, index = position, logprobs = null, finish_reason: reason } = isJsonObject(choice) ? choice : {};
+  if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
+  const rest = isJsonObject(choice) ? choice : {};
+  return { ...rest, text, index, logprobs, finish_reason: readFinishReason(reason, false) };
+}

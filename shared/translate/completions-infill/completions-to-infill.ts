@@ -1,0 +1,129 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
+import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { ruledFields } from '../field-rule.ts';
+import type { Ending, Minted, StreamTranslation, Target, Translation } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+const fields = ruledFields(requestRules);
+
+/** Clients that have the text before a suffix written, on llama.cpp: its `/completions` refuses a suffix. */
+export const completionsToInfill: Translation = {
+  client: completionsFormat,
+  upstream: infillUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  request: completionsToInfillRequest,
+  reply: (body, minted) => {
+    const failure = upstreamErrorFromChatEvent(body);
+    if (failure) throw failure;
+    const { choice, usage, finishReason } = readAnswer(body, minted, '');
+    return {
+      body: { ...headOf(minted), choices: [choice], usage: writeChatUsage(usage) },
+      ending: { usage, finishReason },
+    };
+  },
+  stream: (minted) => new InfillStream(minted),
+};
+
+function completionsToInfillRequest(body: JsonObject, { model }: Target): JsonObject {
+  const { prompt, suffix, max_tokens: most, stop, stream, ...request } = body as CompletionsRequest;
+  if (typeof prompt !== 'string') throw unsupportedInChat('prompt', 'several prompts, or tokens, with a suffix');
+  for (const [field, what] of fields.refused) if (asksFor(field, body[field])) throw unsupportedInChat(field, what);
+  const further = Object.entries(request).filter(([field]) => !dropped.has(field));
+  return {
+    ...Object.fromEntries(further),
+    model,
+    input_prefix: prompt,
+    input_suffix: suffix ?? '',
+    // It writes on and on without one.
+    ...(most !== undefined && most !== null && { n_predict: most }),
+    ...(stop !== undefined && stop !== null && { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(stream === true && { stream: true }),
+  };
+}
+
+/** Fields that llama.cpp does not get: those that it does not know, and those that are refused unless they ask for nothing. */
+const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
+
+/** One answer is what there is anyway. */
+function asksFor(field: string, value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === false) return false;
+  return !(typeof value === 'number' && (field === 'logprobs' ? value === 0 : value === 1));
+}
+
+function headOf({ id, created, model }: Minted): JsonObject {
+  return { id, object: 'text_completion', created, model };
+}
+
+/**
+ * Reads a whole answer, or the last event of a streamed one.
+ * @param before the text of the events before it
+ */
+function readAnswer(body: JsonObject, minted: Minted, before: string): Ending & { choice: JsonObject } {
+  const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;
+  if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
+  const finishReason = type === 'limit' || body['stopped_limit'] === true ? 'length' : 'stop';
+  const counted = { ...noUsage, promptTokens: countOf(input), completionTokens: countOf(output) };
+  const usage = completeUsage(counted, {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(before + text),
+  });
+  return { choice: { text, index: 0, logprobs: null, finish_reason: finishReason }, usage, finishReason };
+}
+
+function countOf(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+}
+
+class InfillStream implements StreamTranslation {
+  readonly #minted: Minted;
+  #text = '';
+  #last: JsonObject | undefined;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#text !== '';
+  }
+
+  event(data: string): string {
+    if (data === '[DONE]') return '';
+    const event = parseUpstreamEvent(data);
+    const failure = upstreamErrorFromChatEvent(event);
+    if (failure) throw failure;
+    if (event['stop'] === true) {
+      this.#last = event;
+      return '';
+    }
+    const { content: text } = event;
+    if (typeof text !== 'string' || text === '') return '';
+    this.#text += text;
+    return this.#write({ text, index: 0, logprobs: null, finish_reason: null });
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#last)
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    const { choice, usage, finishReason } = readAnswer(this.#last, this.#minted, this.#text);
+    const last = this.#write(choice, { usage: writeChatUsage(usage) });
+    return { text: last + chatDone, ending: { usage, finishReason } };
+  }
+
+  #write(choice: JsonObject, further: JsonObject = {}): string {
+    return dataEvent(JSON.stringify({ ...headOf(this.#minted), choices: [choice], ...further }));
+  }
+}

@@ -1,0 +1,91 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
+import { inputsOf, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
+import { neverStreamed } from '../never-streamed.ts';
+import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
+import { inputUsage } from '../upstreams/input-usage.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { encodeVector } from './vector-encoding.ts';
+
+/** What the answer needs to know of its request. */
+interface Recalled {
+  inputs: number;
+  encoding: EncodingFormat;
+  dimensions: number | null;
+  firstIndex: number;
+}
+
+/** Clients that ask for embeddings, on upstreams that serve them. */
+export const embeddingsToEmbeddings: Translation = {
+  client: embeddingsFormat,
+  upstream: embeddingsUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  recall: (body) => ({ ...recalledOf(body as EmbeddingsRequest) }),
+  request: embeddingsToEmbeddingsRequest,
+  reply: embeddingsToEmbeddingsReply,
+  stream: neverStreamed,
+};
+
+function recalledOf({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): Recalled {
+  return {
+    inputs: inputsOf(input).length,
+    encoding: encoding_format ?? 'float',
+    dimensions: dimensions ?? null,
+    firstIndex: first_index ?? 0,
+  };
+}
+
+function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: Target): JsonObject {
+  const { first_index: _, ...request } = body;
+  return { ...request, model };
+}
+
+/**
+ * The client's answer: one vector for each input, in order, in the encoding that it asked for. `data` comes first, because answers to
+ * parts of a request are joined at it (`divide-embeddings.ts`).
+ * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if they have not the dimensions asked for
+ */
+function embeddingsToEmbeddingsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const { inputs, encoding, dimensions, firstIndex } = minted.recalled as unknown as Recalled;
+  const vectors = vectorsOf(body['data'], inputs);
+  const data = vectors.map((given, at) => {
+    const { vector, dimensions: has } = encodeVector(given, encoding);
+    if (dimensions !== null && has !== dimensions) throw otherDimensions(has);
+    return { object: 'embedding', index: firstIndex + at, embedding: vector };
+  });
+  const usage = inputUsage(body['usage'], minted);
+  const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
+  return {
+    body: { object: 'list', data, model: minted.model, usage: counts },
+    ending: { usage, finishReason: 'stop' },
+  };
+}
+
+/** The vectors in the order of their inputs, whatever the order of the answer. */
+function vectorsOf(data: Json | undefined, inputs: number): Json[] {
+  const vectors: Json[] = [];
+  for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const { index = position, embedding } = item;
+    if (typeof index === 'number' && embedding !== undefined) vectors[index] = embedding;
+  }
+  const isWhole = vectors.length === inputs && !vectors.includes(undefined as unknown as Json);
+  if (!isWhole) throw new RouterError('upstream_failed', 'The upstream has not sent a vector for each input.');
+  return vectors;
+}
+
+/** Some engines ignore the field. */
+function otherDimensions(dimensions: number): RouterError {
+  return new RouterError(
+    'unsupported_parameter',
+    `Unsupported value for 'dimensions': the model that serves this request gives ${dimensions}.`,
+    { param: 'dimensions' },
+  );
+}

@@ -1,0 +1,36 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
+import { neverStreamed } from '../never-streamed.ts';
+import type { Ending, Minted, Translation } from '../translation.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { inputUsage } from '../upstreams/input-usage.ts';
+import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** Clients that have texts and images judged, on upstreams that judge them. */
+export const moderationsToModerations: Translation = {
+  client: moderationsFormat,
+  upstream: moderationsUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  request: (body, { model }) => ({ ...body, model }),
+  reply: moderationsToModerationsReply,
+  stream: neverStreamed,
+};
+
+/**
+ * The client's answer: everything passes but what identifies it. Its tokens are estimated, because these upstreams count none.
+ * @throws RouterError `upstream_failed` if it has no results
+ */
+function moderationsToModerationsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const { results, usage: reported, ...rest } = body;
+  if (!Array.isArray(results) || !results.every(isJsonObject))
+    throw new RouterError('upstream_failed', 'The upstream has not judged the input.');
+  const usage = inputUsage(reported, minted);
+  const own = { id: minted.id, model: minted.model, results };
+  return { body: { ...rest, ...own }, ending: { usage, finishReason: 'stop' } };
+}

@@ -1,0 +1,77 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
+import type { RerankRequest } from '#shared/formats/rerank/request.ts';
+import { neverStreamed } from '../never-streamed.ts';
+import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { inputUsage } from '../upstreams/input-usage.ts';
+import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** What the answer needs to know of its request. */
+interface Recalled {
+  count: number;
+  topN: number | null;
+  /** The documents, if the answer repeats them. */
+  documents: string[] | null;
+}
+
+/** Clients that have documents ranked, on upstreams that rank them. */
+export const rerankToRerank: Translation = {
+  client: rerankFormat,
+  upstream: rerankUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  recall: (body) => ({ ...recalledOf(body as RerankRequest) }),
+  request: rerankToRerankRequest,
+  reply: rerankToRerankReply,
+  stream: neverStreamed,
+};
+
+function recalledOf({ documents, top_n, return_documents }: RerankRequest): Recalled {
+  return { count: documents.length, topN: top_n ?? null, documents: return_documents === true ? documents : null };
+}
+
+function rerankToRerankRequest(body: JsonObject, { model }: Target): JsonObject {
+  const { return_documents: _, ...request } = body as RerankRequest;
+  const { documents, top_n: most } = request;
+  // Some upstreams refuse to be asked for more results than there are documents.
+  return { ...request, model, ...(typeof most === 'number' && { top_n: Math.min(most, documents.length) }) };
+}
+
+/**
+ * The client's answer: the best documents first, as many as it asked for.
+ * @throws RouterError `upstream_failed` if a result cannot be read
+ */
+function rerankToRerankReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const { count, topN, documents } = minted.recalled as unknown as Recalled;
+  const ranked = resultsOf(body['results'], count).sort((a, b) => b.score - a.score || a.index - b.index);
+  const results = ranked.slice(0, topN ?? undefined).map(({ index, score }) => ({
+    index,
+    relevance_score: score,
+    ...(documents && { document: { text: documents[index] ?? '' } }),
+  }));
+  const usage = inputUsage(body['usage'], minted);
+  const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
+  return {
+    body: { id: minted.id, object: 'list', model: minted.model, results, usage: counts },
+    ending: { usage, finishReason: 'stop' },
+  };
+}
+
+function resultsOf(results: Json | undefined, count: number): { index: number; score: number }[] {
+  if (!Array.isArray(results)) throw unreadable();
+  return results.map((result) => {
+    const { index, relevance_score: score } = isJsonObject(result) ? result : {};
+    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number') throw unreadable();
+    return { index, score };
+  });
+}
+
+function unreadable(): RouterError {
+  return new RouterError('upstream_failed', 'The upstream sent a ranking that cannot be read.');
+}

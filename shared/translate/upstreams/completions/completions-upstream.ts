@@ -1,0 +1,14 @@
+import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** OpenAI's older completions, as engines and some providers serve them. Errors are those of chat completions. */
+export const completionsUpstream: HttpUpstreamFormat = {
+  name: 'completions',
+  operation: 'complete',
+  path: '/completions',
+  headers: {},
+  estimateInput: (request) => completionsFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: (data) => data === '[DONE]',
+};

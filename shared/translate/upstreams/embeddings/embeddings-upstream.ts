@@ -1,0 +1,14 @@
+import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** OpenAI's embeddings, as engines and providers serve them. Errors are those of chat completions. */
+export const embeddingsUpstream: HttpUpstreamFormat = {
+  name: 'embeddings',
+  operation: 'embed',
+  path: '/embeddings',
+  headers: {},
+  estimateInput: (request) => embeddingsFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: () => false,
+};

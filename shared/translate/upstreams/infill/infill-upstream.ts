@@ -1,0 +1,27 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { unsupportedInChat } from '../../unsupported.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** Code between a prefix and a suffix, as llama.cpp's server writes it (its README, "POST /infill"). Its streams have no `[DONE]`. */
+export const infillUpstream: HttpUpstreamFormat = {
+  name: 'infill',
+  operation: 'complete',
+  path: '/infill',
+  headers: {},
+  estimateInput,
+  // The model lacks the tokens that stand around a prefix and a suffix.
+  readError: (status, body, headers) =>
+    status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
+  // Within a text, the quotes are escaped.
+  isLastEvent: (data) => /"stop"\s*:\s*true/.test(data),
+};
+
+function estimateInput({ input_prefix: before, input_suffix: after, input_extra: files }: JsonObject): number {
+  const texts = (Array.isArray(files) ? files : []).map((file) => (isJsonObject(file) ? file['text'] : undefined));
+  return [before, after, ...texts].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 0),
+    0,
+  );
+}

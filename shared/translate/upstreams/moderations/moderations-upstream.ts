@@ -1,0 +1,14 @@
+import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** OpenAI's moderations, as OpenAI and Mistral serve them. Errors are those of chat completions. */
+export const moderationsUpstream: HttpUpstreamFormat = {
+  name: 'moderations',
+  operation: 'moderate',
+  path: '/moderations',
+  headers: {},
+  estimateInput: (request) => moderationsFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: () => false,
+};

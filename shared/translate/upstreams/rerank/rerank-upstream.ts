@@ -1,0 +1,14 @@
+import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** Ranked documents, as Cohere, Jina, vLLM, SGLang and llama.cpp serve them. */
+export const rerankUpstream: HttpUpstreamFormat = {
+  name: 'rerank',
+  operation: 'rank',
+  path: '/rerank',
+  headers: {},
+  estimateInput: (request) => rerankFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: () => false,
+};

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
+import { embeddingsToEmbeddings } from '#shared/translate/embeddings-embeddings/embeddings-to-embeddings.ts';
+
+const usage = { ...noUsage, promptTokens: 9 };
+
+function divide(body: JsonObject) {
+  return embeddingsFormat.read(Buffer.from(JSON.stringify({ model: 'm', ...body })), 'embed').divisible;
+}
+
+/** A worker's answer to a part: each input is a number, and its vector has that number only. */
+function serve(part: Buffer): Buffer {
+  const body = JSON.parse(part.toString()) as JsonObject & { input: string[] };
+  const data = body.input.map((text, index) => ({ index, embedding: [Number(text)] }));
+  const recalled = embeddingsToEmbeddings.recall?.(body);
+  return Buffer.from(
+    JSON.stringify(embeddingsToEmbeddings.reply({ data }, { id: '', model: 'm', created: 1, recalled }).body),
+  );
+}
+
+describe('a request for embeddings', () => {
+  it('is divided, and the answers to its parts are joined to what one answer would be', () => {
+    const input = ['0', '1', '2', '3', '4', '5', '6'];
+    const divisible = divide({ input });
+    const parts = [
+      [0, 3],
+      [3, 6],
+      [6, 7],
+    ].map(([from = 0, to = 0]) => divisible?.part({}, from, to) ?? Buffer.alloc(0));
+    const joined: unknown = JSON.parse(divisible?.join(parts.map(serve), usage).toString() ?? '');
+    expect(joined).toEqual({
+      object: 'list',
+      data: input.map((text, index) => ({ object: 'embedding', index, embedding: [Number(text)] })),
+      model: 'm',
+      usage: { prompt_tokens: 9, total_tokens: 9 },
+    });
+  });
+
+  it('passes its other fields to each part, and the defaults that it lacks', () => {
+    const part = divide({ input: ['0', '1'], dimensions: 5, user: 'me' })?.part({ user: 'you', task: 'query' }, 1, 2);
+    expect(JSON.parse(part?.toString() ?? '')).toEqual({
+      model: 'm',
+      input: ['1'],
+      dimensions: 5,
+      user: 'me',
+      task: 'query',
+      first_index: 1,
+    });
+  });
+
+  it.each([
+    ['a text', 'one', undefined],
+    ['one text in a list', ['one'], undefined],
+    ['the tokens of a text', [1, 2, 3], undefined],
+    ['texts', ['one', 'two'], 2],
+    ['lists of tokens', [[1], [2], [3]], 3],
+  ])('with %s has so many inputs that can be divided: %o %o', (_, input, inputs) => {
+    expect(divide({ input })?.inputs).toBe(inputs);
+  });
+
+  it('is not joined from what is no answer', () => {
+    const divisible = divide({ input: ['0', '1'] });
+    for (const answer of ['', '{}', '{"object":"list","data":[', '{"error":1}'])
+      expect(() => divisible?.join([Buffer.from(answer)], usage)).toThrow(
+        expect.objectContaining({ code: 'upstream_failed' }),
+      );
+  });
+});

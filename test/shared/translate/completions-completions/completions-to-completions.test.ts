@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { completionsToCompletions } from '#shared/translate/completions-completions/completions-to-completions.ts';
+
+const minted = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+
+function chunk(choices: JsonObject[], further: JsonObject = {}): string {
+  return JSON.stringify({ id: 'x', object: 'text_completion', created: 1, model: 'theirs', choices, ...further });
+}
+
+/** The events that a client gets for these of the upstream, without `[DONE]`. */
+function stream(events: string[]): JsonObject[] {
+  const translation = completionsToCompletions.stream(minted);
+  const text = [...events.map((event) => translation.event(event)), translation.end().text].join('');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  return text
+    .split('\n\n')
+    .filter((event) => event !== '' && event !== 'data: [DONE]')
+    .map((event) => JSON.parse(event.slice('data: '.length)) as JsonObject);
+}
+
+describe('a request to continue a text', () => {
+  it('goes to the upstream as it came, and a stream asks for its usage', () => {
+    const asked = { model: 'auto', prompt: 'a', suffix: 'b', top_k: 3 };
+    expect(completionsToCompletions.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
+    const streamed = { ...asked, stream: true, stream_options: { chunk: 1 } };
+    expect(completionsToCompletions.request(streamed, { model: 'm' })).toMatchObject({
+      stream_options: { chunk: 1, include_usage: true },
+    });
+  });
+});
+
+describe('a continued text', () => {
+  it("has the router's id, model and time, and a finish reason of the format", () => {
+    const choices = [
+      { text: 'b', finish_reason: 'eos' },
+      { text: 'c', index: 1, finish_reason: 'length' },
+    ];
+    const usage = { prompt_tokens: 1, completion_tokens: 2 };
+    const { body, ending } = completionsToCompletions.reply(
+      { id: 'x', choices, usage, system_fingerprint: 'f' },
+      minted,
+    );
+    expect(body).toEqual({
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 5,
+      model: 'm',
+      system_fingerprint: 'f',
+      choices: [
+        { text: 'b', index: 0, logprobs: null, finish_reason: 'stop' },
+        { text: 'c', index: 1, logprobs: null, finish_reason: 'length' },
+      ],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    });
+    expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 1, completionTokens: 2 } });
+  });
+
+  it('that the upstream does not send is its failure', () => {
+    for (const choices of [undefined, [], [{ index: 0 }]]) {
+      const body = { ...(choices && { choices }) };
+      expect(() => completionsToCompletions.reply(body, minted)).toThrow(
+        expect.objectContaining({ code: 'upstream_failed' }),
+      );
+    }
+  });
+});
+
+describe('a stream of a continued text', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2 };
+
+  it.each([
+    ['in a chunk of its own', [chunk([], { usage }), '[DONE]']],
+    ['with the finish reason', ['[DONE]'], { usage }],
+  ])('has the usage in its last chunk, whether it comes %s', (_, rest, last: JsonObject = {}) => {
+    const events = stream([
+      chunk([{ text: 'b', index: 0, finish_reason: null }]),
+      chunk([{ text: '', index: 0, finish_reason: 'stop' }], last),
+      ...rest,
+    ]);
+    expect(events).toEqual([
+      {
+        id: 'cmpl-1',
+        object: 'text_completion',
+        created: 5,
+        model: 'm',
+        choices: [{ text: 'b', index: 0, logprobs: null, finish_reason: null }],
+      },
+      {
+        id: 'cmpl-1',
+        object: 'text_completion',
+        created: 5,
+        model: 'm',
+        choices: [{ text: '', index: 0, logprobs: null, finish_reason: 'stop' }],
+        usage: { ...usage, total_tokens: 5 },
+      },
+    ]);
+  });
+
+  it('of several answers is over when all of them are', () => {
+    const events = [
+      chunk([{ text: 'a', index: 0, finish_reason: null }]),
+      chunk([{ text: 'b', index: 1, finish_reason: null }]),
+      chunk([{ text: '', index: 1, finish_reason: 'length' }]),
+    ];
+    expect(() => stream([...events, '[DONE]'])).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    const whole = stream([...events, chunk([{ text: '', index: 0, finish_reason: 'stop' }]), '[DONE]']);
+    expect(whole.map(({ usage: counted }) => counted !== undefined)).toEqual([false, false, false, true]);
+  });
+
+  it('without a finish reason is a failure of the upstream', () => {
+    expect(() => stream([chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'])).toThrow(
+      expect.objectContaining({ code: 'upstream_failed' }),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { completionsToInfill } from '#shared/translate/completions-infill/completions-to-infill.ts';
+import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
+
+const minted = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+const asked = { model: 'auto', prompt: 'a', suffix: 'b' };
+const request = (fields: JsonObject): JsonObject =>
+  completionsToInfill.request({ ...asked, ...fields }, { model: 'm' });
+
+describe('a request up to a suffix', () => {
+  it('has the names of llama.cpp', () => {
+    const fields = { max_tokens: 9, stop: '\n', temperature: 0.2, n: 1, echo: false, user: 'me', top_k: 3 };
+    expect(request({ ...fields, stream: true, stream_options: { include_usage: true } })).toEqual({
+      model: 'm',
+      input_prefix: 'a',
+      input_suffix: 'b',
+      n_predict: 9,
+      stop: ['\n'],
+      temperature: 0.2,
+      top_k: 3,
+      stream: true,
+    });
+  });
+
+  it.each([
+    ['prompt', { prompt: ['a', 'b'] }],
+    ['prompt', { prompt: [1, 2] }],
+    ['n', { n: 2 }],
+    ['best_of', { best_of: 3 }],
+    ['echo', { echo: true }],
+    ['logprobs', { logprobs: 2 }],
+  ])('is refused with %s in %o', (param, fields) => {
+    expect(() => request(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});
+
+describe('an answer up to a suffix', () => {
+  const last = { content: '', stop: true, stop_type: 'limit', tokens_evaluated: 4, tokens_predicted: 2 };
+
+  it('is a continued text', () => {
+    const { body } = completionsToInfill.reply({ ...last, content: 'x', stop_type: 'eos' }, minted);
+    expect(body).toEqual({
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 5,
+      model: 'm',
+      choices: [{ text: 'x', index: 0, logprobs: null, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 },
+    });
+  });
+
+  it('is streamed, with usage and finish reason in the last chunk', () => {
+    const stream = completionsToInfill.stream(minted);
+    expect(stream.event(JSON.stringify({ content: 'x', stop: false }))).toContain('"text":"x"');
+    expect(stream.event(JSON.stringify(last))).toBe('');
+    const { text, ending } = stream.end();
+    expect(text).toMatch(/"finish_reason":"length".*"completion_tokens":2.*data: \[DONE\]\n\n$/s);
+    expect(ending).toMatchObject({ finishReason: 'length', usage: { promptTokens: 4, completionTokens: 2 } });
+  });
+
+  it('that breaks off is a failure of the upstream', () => {
+    const stream = completionsToInfill.stream(minted);
+    stream.event(JSON.stringify({ content: 'x', stop: false }));
+    expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+  });
+
+  it('ends with the event that says so, and not with a text that contains the same words', () => {
+    expect(infillUpstream.isLastEvent(JSON.stringify(last))).toBe(true);
+    expect(infillUpstream.isLastEvent(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe(false);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { embeddingsToEmbeddings } from '#shared/translate/embeddings-embeddings/embeddings-to-embeddings.ts';
+
+const request = { model: 'auto', input: ['a', 'b'], user: 'me' };
+const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
+
+/** What a client gets for an upstream's answer to its request. */
+function answer(asked: JsonObject, body: JsonObject) {
+  const recalled = embeddingsToEmbeddings.recall?.({ ...request, ...asked });
+  const minted = { id: 'embd-1', model: 'm', created: 1, promptTokens: () => 7, recalled };
+  return embeddingsToEmbeddings.reply(body, minted);
+}
+
+const vectors = {
+  data: [
+    { index: 0, embedding: [1, 0.5] },
+    { index: 1, embedding: [0, -2] },
+  ],
+};
+
+describe('a request for embeddings', () => {
+  it('goes to the upstream as it came, for its model, without the number of the first vector', () => {
+    const asked = { ...request, encoding_format: 'base64', first_index: 3, task: 'query' };
+    expect(embeddingsToEmbeddings.request(asked, { model: 'm' })).toEqual({
+      ...request,
+      model: 'm',
+      encoding_format: 'base64',
+      task: 'query',
+    });
+  });
+});
+
+describe('an answer with embeddings', () => {
+  it('has the vectors in the order of the inputs', () => {
+    const { data } = answer({}, { data: vectors.data.toReversed() }).body as { data: object[] };
+    expect(data).toEqual([
+      { object: 'embedding', index: 0, embedding: [1, 0.5] },
+      { object: 'embedding', index: 1, embedding: [0, -2] },
+    ]);
+  });
+
+  it('has numbers after the first of a part of a request', () => {
+    const { data } = answer({ first_index: 40 }, vectors).body as { data: { index: number }[] };
+    expect(data.map(({ index }) => index)).toEqual([40, 41]);
+  });
+
+  it.each([
+    ['numbers from numbers', {}, [1, 0.5], [1, 0.5]],
+    ['numbers from base64', { encoding_format: 'float' }, base64(1, 0.5), [1, 0.5]],
+    ['base64 from numbers', { encoding_format: 'base64' }, [1, 0.5], base64(1, 0.5)],
+    ['base64 from base64', { encoding_format: 'base64' }, base64(1, 0.5), base64(1, 0.5)],
+  ])('has %s', (_, asked, embedding, expected) => {
+    const { data } = answer({ input: 'a', ...asked }, { data: [{ embedding }] }).body as { data: JsonObject[] };
+    expect(data[0]?.['embedding']).toEqual(expected);
+  });
+
+  it.each([
+    ['the upstream’s count', { prompt_tokens: 4, total_tokens: 4 }, 4],
+    ['the only count that it has', { total_tokens: 5 }, 5],
+    ['an estimate', undefined, 7],
+  ])('counts %s', (_, usage, tokens) => {
+    const { body, ending } = answer({}, { ...vectors, ...(usage && { usage }) });
+    expect(body['usage']).toEqual({ prompt_tokens: tokens, total_tokens: tokens });
+    expect(ending.usage).toMatchObject({ promptTokens: tokens, completionTokens: 0 });
+  });
+
+  it.each([
+    ['has one vector too few', { data: vectors.data.slice(1) }],
+    ['has one too many', { data: [...vectors.data, { index: 2, embedding: [1] }] }],
+    ['has two of one input', { data: [vectors.data[0], vectors.data[0]] as JsonObject[] }],
+    ['has a vector of words', { data: [{ embedding: ['x'] }, { embedding: ['y'] }] }],
+    ['has a base64 that is cut', { data: [{ embedding: 'AAA=' }, { embedding: 'AAA=' }] }],
+    ['has no vectors', { object: 'list' }],
+  ])('that %s is a failure of the upstream', (_, body) => {
+    expect(() => answer({}, body)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+  });
+
+  it('with other dimensions than were asked for is refused', () => {
+    expect(() => answer({ dimensions: 3 }, vectors)).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param: 'dimensions' }),
+    );
+    expect(answer({ dimensions: 2 }, vectors).body).toMatchObject({ object: 'list' });
+  });
+
+  it('that is an error under status 200 is one', () => {
+    expect(() => answer({}, { error: { message: 'no', code: 400 } })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: 'no' }),
+    );
+  });
+});

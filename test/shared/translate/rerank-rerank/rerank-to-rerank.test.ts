@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { rerankToRerank } from '#shared/translate/rerank-rerank/rerank-to-rerank.ts';
+
+const request = { model: 'auto', query: 'q', documents: ['a', 'b', 'c'] };
+
+function answer(asked: JsonObject, body: JsonObject) {
+  const recalled = rerankToRerank.recall?.({ ...request, ...asked });
+  return rerankToRerank.reply(body, { id: 'rerank-1', model: 'm', created: 1, promptTokens: () => 7, recalled });
+}
+
+const results = [
+  { index: 0, relevance_score: 0.1, document: { text: 'a' } },
+  { index: 2, relevance_score: 0.9 },
+  { index: 1, relevance_score: -3 },
+];
+
+describe('a request to rank documents', () => {
+  it('asks for no more results than there are documents, and not for the documents', () => {
+    const asked = { ...request, top_n: 50, return_documents: true, max_chunks_per_doc: 4 };
+    const expected = { ...request, model: 'm', top_n: 3, max_chunks_per_doc: 4 };
+    expect(rerankToRerank.request(asked, { model: 'm' })).toEqual(expected);
+  });
+});
+
+describe('a ranking', () => {
+  it('has the best documents first, and its own id', () => {
+    expect(answer({}, { id: 'x', results, usage: { total_tokens: 4 } }).body).toEqual({
+      id: 'rerank-1',
+      object: 'list',
+      model: 'm',
+      results: [
+        { index: 2, relevance_score: 0.9 },
+        { index: 0, relevance_score: 0.1 },
+        { index: 1, relevance_score: -3 },
+      ],
+      usage: { prompt_tokens: 4, total_tokens: 4 },
+    });
+  });
+
+  it('has as many results as were asked for, with their documents if these were', () => {
+    const { body } = answer({ top_n: 1, return_documents: true }, { results });
+    expect(body['results']).toEqual([{ index: 2, relevance_score: 0.9, document: { text: 'c' } }]);
+  });
+
+  it.each([
+    ['names a document that there is not', [{ index: 3, relevance_score: 1 }]],
+    ['has no score', [{ index: 0 }]],
+    ['is none', undefined],
+  ])('that %s is a failure of the upstream', (_, given) => {
+    expect(() => answer({}, { ...(given && { results: given }) })).toThrow(
+      expect.objectContaining({ code: 'upstream_failed' }),
+    );
+  });
+});
