@@ -21,6 +21,7 @@ import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
+import { splitting } from './splitting/split-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
 
@@ -64,6 +65,8 @@ export interface ModelSink extends JobSink {
   readonly relayedTokens: number;
   /** Says that the request's body is needed until the answer is over, not only until it begins. */
   keepBody?(): void;
+  /** Counts bytes of the answer that are held until it is whole. @throws RouterError `overloaded` when there are too many */
+  hold?(bytes: number): void;
 }
 
 /**
@@ -114,6 +117,8 @@ export async function serveModel(
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, report, usage, reservation: reserved });
   };
+  const split = splitting(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
+  if (split) return runJob(split, job, body, sink, caller, reservation, onOver);
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onOver);
   const hedging: JobDispatcher<HedgedJob> = {

@@ -23,6 +23,8 @@ export interface ReplyOptions {
   unread: UnreadOutputs;
   /** Called when the answer begins and the body of the request is no longer needed. */
   onBegin: () => void;
+  /** See `ModelSink.hold`. */
+  hold?: ((bytes: number) => void) | undefined;
 }
 
 /**
@@ -35,6 +37,7 @@ export class ClientReply implements ModelSink {
   readonly #requestId: string;
   readonly #stream: boolean;
   readonly #onBegin: () => void;
+  readonly #hold: ReplyOptions['hold'];
   readonly #answer: StreamedAnswer;
   readonly #output: PacedResponse;
   #keepsBody = false;
@@ -42,7 +45,7 @@ export class ClientReply implements ModelSink {
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
-    const { format, requestId, answerId, repeated, stream, unread, onBegin } = options;
+    const { format, requestId, answerId, repeated, stream, unread, onBegin, hold } = options;
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
@@ -50,6 +53,7 @@ export class ClientReply implements ModelSink {
     this.#answer = format.openStream({ requestId, answerId, repeated });
     this.#output = new PacedResponse(response, unread, () => this.#onUnread());
     this.#onBegin = onBegin;
+    this.#hold = hold;
   }
 
   /** Has this request, which it is the reply to, fail when the client does not read the answer. */
@@ -75,6 +79,11 @@ export class ClientReply implements ModelSink {
   /** Has the body counted as held until the answer is over. */
   keepBody(): void {
     this.#keepsBody = true;
+  }
+
+  /** Counts a part of the answer as held beside the body, until the answer begins. */
+  hold(bytes: number): void {
+    this.#hold?.(bytes);
   }
 
   /** Tokens of a streamed answer that were relayed, estimated. */

@@ -68,7 +68,8 @@ async function start(
   const { unread } = parts;
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const opening = { requestId, answerId, repeated };
-  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin: received.releaseBody });
+  const { grow: hold, releaseBody: onBegin } = received;
+  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin, hold });
   setReply(response, reply);
   // The input of an answer that is stored stays in memory until the answer is complete.
   if (toStore) reply.keepBody();

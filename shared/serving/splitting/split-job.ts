@@ -1,0 +1,204 @@
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { freeSlots, nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json } from '#shared/core/json.ts';
+import { addUsage, noUsage } from '#shared/core/usage.ts';
+import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
+import type { JobDispatcher } from '../run-job.ts';
+import { isWorthSplitting, partSize } from './part-size.ts';
+
+/** Parts of one request that run at once, at most. */
+const mostAtOnce = 16;
+
+/** Parts of one request that a worker has at once, about: one that it serves, and one on its way. */
+const mostPerWorker = 2;
+
+/** The receiver of the whole answer. */
+interface WholeSink extends JobSink {
+  hold?(bytes: number): void;
+}
+
+export interface SplitParts {
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
+  divisible: DivisibleRequest;
+  /** Fields that the registry adds to requests. */
+  defaults: Readonly<Record<string, Json>>;
+}
+
+/** What dispatches a request in parts; undefined for one that is not worth it. */
+export function splitting(
+  dispatcher: SplitParts['dispatcher'],
+  divisible: DivisibleRequest | undefined,
+  defaults: SplitParts['defaults'],
+): JobDispatcher<SplitJob> | undefined {
+  if (!divisible || !isWorthSplitting(divisible.inputs)) return undefined;
+  return {
+    dispatch: (...asked) => new SplitJob({ dispatcher, divisible, defaults }, ...asked),
+    cancel: (split) => split.cancel(),
+    fail: (split, error) => split.fail(error),
+  };
+}
+
+/**
+ * A request with many inputs as jobs of a few inputs each, so that all free workers of a model share it. Each part may move to another
+ * worker by itself. All of them are served by the same model, because vectors of two models cannot be compared. The client gets the
+ * answers in order, as one, and the request is recorded once.
+ * States: running → done, failed (a part has failed) or cancelled; then the parts that still run are cancelled.
+ */
+export class SplitJob {
+  /** How it went, once all its parts are over. */
+  readonly finished: Promise<JobReport>;
+  readonly #parts: SplitParts;
+  readonly #request: JobRequest;
+  readonly #sink: WholeSink;
+  readonly #size: number;
+  readonly #queuedAt = performance.now();
+  readonly #running = new Set<Job>();
+  readonly #answers: Buffer[] = [];
+  readonly #reports: JobReport[] = [];
+  readonly #resolve: (report: JobReport) => void;
+  #state: 'running' | 'done' | 'failed' | 'cancelled' = 'running';
+  #error: RouterError | undefined;
+  /** The first input that no part has yet, and the number of parts so far. */
+  #next = 0;
+  #count = 0;
+  /** The model that serves all parts; undefined until one is known. */
+  #model: Pick<Placement, 'model' | 'pool'> | undefined;
+
+  constructor(parts: SplitParts, request: JobRequest, body: Buffer, sink: WholeSink) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#sink = sink;
+    const { promise, resolve } = Promise.withResolvers<JobReport>();
+    this.finished = promise;
+    this.#resolve = resolve;
+    const placements = request.place(nobody);
+    this.#model = placements.find(({ pool, model }) => freeSlots(pool, model) > 0) ?? placements[0];
+    this.#size = partSize(parts.divisible.inputs, body.length, this.#free());
+    this.#fill();
+  }
+
+  /** Ends it: the client is gone. */
+  cancel(): void {
+    if (this.#state === 'running') this.#stop('cancelled');
+  }
+
+  /** Ends it with an error, the client's or that of one of its parts. */
+  fail(error: RouterError): void {
+    if (this.#state !== 'running') return;
+    this.#error = error;
+    this.#stop('failed');
+    this.#sink.fail(error);
+  }
+
+  #stop(state: 'failed' | 'cancelled'): void {
+    this.#state = state;
+    for (const job of this.#running) this.#parts.dispatcher.cancel(job);
+  }
+
+  /** Dispatches parts as long as there are free workers for them; one of them waits where there are none. */
+  #fill(): void {
+    const { inputs } = this.#parts.divisible;
+    while (this.#state === 'running' && this.#next < inputs && this.#mayHaveAnother()) this.#dispatch();
+    if (this.#running.size === 0) this.#finish();
+  }
+
+  #mayHaveAnother(): boolean {
+    const { size } = this.#running;
+    if (size === 0) return true;
+    // The first part finds the model.
+    if (!this.#model || size >= mostAtOnce) return false;
+    const workers = new Set(this.#place(nobody).flatMap(({ pool }) => [...pool.workers]));
+    return size < workers.size * mostPerWorker && this.#free() > 0;
+  }
+
+  #dispatch(): void {
+    const { dispatcher, divisible, defaults } = this.#parts;
+    const [from, position] = [this.#next, this.#count];
+    this.#next = Math.min(divisible.inputs, from + this.#size);
+    this.#count += 1;
+    const part = { ...this.#request, place: (avoid: ReadonlySet<string>) => this.#place(avoid) };
+    const job = dispatcher.dispatch(part, divisible.part(defaults, from, this.#next), {
+      begin: () => undefined,
+      data: () => undefined,
+      keepAlive: () => undefined,
+      end: (bytes) => this.#keep(position, bytes),
+      fail: (error) => this.fail(error),
+    });
+    this.#running.add(job);
+    void job.finished.then((report) => this.#over(job, report));
+  }
+
+  #over(job: Job, report: JobReport): void {
+    this.#running.delete(job);
+    this.#reports.push(report);
+    this.#model ??= report.attempt?.placement;
+    if (this.#next >= this.#parts.divisible.inputs && this.#running.size === 0 && this.#state === 'running')
+      this.#answer(job);
+    this.#fill();
+  }
+
+  #keep(position: number, bytes: Uint8Array): void {
+    try {
+      this.#sink.hold?.(bytes.length);
+      this.#answers[position] = Buffer.from(bytes);
+    } catch (error) {
+      this.fail(asRouterError(error));
+    }
+  }
+
+  /** @param last the part that was over last, whose worker the answer's headers name */
+  #answer(last: Job): void {
+    try {
+      const whole = this.#parts.divisible.join(this.#answers, this.#usage());
+      this.#sink.begin(last);
+      this.#sink.end(whole);
+      this.#state = 'done';
+    } catch (error) {
+      this.fail(asRouterError(error));
+    }
+  }
+
+  /** Where a part may be served: wherever the request may, by the model of the others. */
+  #place(avoid: ReadonlySet<string>): Placement[] {
+    const placements = this.#request.place(avoid);
+    const chosen = this.#model;
+    if (!chosen) return placements;
+    return placements.filter(({ model, pool }) => model === chosen.model && pool.tier === chosen.pool.tier);
+  }
+
+  #free(): number {
+    return this.#place(nobody).reduce((sum, { pool, model }) => sum + Math.max(0, freeSlots(pool, model)), 0);
+  }
+
+  #usage() {
+    return this.#reports.reduce((sum, { end }) => (end ? addUsage(sum, end.usage) : sum), noUsage);
+  }
+
+  /** A request that its client has left counts the parts that were complete; one that failed counts nothing, as any other. */
+  #finish(): void {
+    const reports = this.#reports;
+    const state = this.#state === 'running' ? 'failed' : this.#state;
+    const claims = reports.flatMap(({ claimedAt }) => claimedAt ?? []);
+    const endedAt = performance.now();
+    this.#resolve({
+      state,
+      attempts: reports.reduce((sum, { attempts }) => sum + attempts, 0),
+      moves: reports.flatMap(({ moves }) => moves),
+      queuedAt: this.#queuedAt,
+      claimedAt: claims.length > 0 ? Math.min(...claims) : undefined,
+      firstByteAt: state === 'done' ? endedAt : undefined,
+      endedAt,
+      attempt: (reports.findLast(({ end }) => end) ?? reports.at(-1))?.attempt,
+      end: state === 'failed' ? undefined : { usage: this.#usage(), finishReason: 'stop' },
+      error: this.#error,
+    });
+  }
+}
+
+function asRouterError(error: unknown): RouterError {
+  if (error instanceof RouterError) return error;
+  return new RouterError('internal', 'The router failed.', { cause: error });
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { until } from '../../helpers/until.ts';
+
+/** Ten thousand texts of two tokens each: a number below a thousand is one, and a space with a word another. */
+const texts = Array.from({ length: 10_000 }, (_, at) => `${at % 1000} apples`);
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({
+    workers: 4,
+    // A part takes a while, so that a worker can be killed while it has one.
+    engine: { DEMO_FIRST_TOKEN_DELAY_MS: '150' },
+    ingress: withRegistry('prices:\n  demo: { input: 1, output: 2 }\n'),
+    worker: { SLOTS: '2' },
+  });
+});
+afterAll(() => cluster.stop());
+
+interface Answer {
+  data: { index: number; embedding: number[] }[];
+  model: string;
+  usage: { prompt_tokens: number; total_tokens: number };
+}
+
+function embed(body: object, requestId: string, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${cluster.url}/api/openai/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': requestId },
+    body: JSON.stringify({ model: 'demo', dimensions: 8, ...body }),
+    ...(signal && { signal }),
+  });
+}
+
+async function recordsOf(requestId: string) {
+  return (await readUsage(cluster.prefix)).filter(({ id }) => id === requestId);
+}
+
+/** Each vector is that of its own text, which the engine computes by this very function. */
+function expectInOrder({ data }: Answer): void {
+  expect(data).toHaveLength(texts.length);
+  const wrong = data.filter(({ index, embedding }, at) => {
+    const own = embedText(texts[at] ?? '', 8);
+    return index !== at || embedding.some((number, each) => number !== own[each]);
+  });
+  expect(wrong).toEqual([]);
+}
+
+async function busyWorkers(): Promise<number> {
+  const { active } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
+  return active;
+}
+
+describe('ten thousand texts', () => {
+  it('are shared by the workers, and answered in order, billed once, although one of them is killed', async () => {
+    const asked = embed({ input: texts }, 'split-killed');
+    await until(async () => expect(await busyWorkers()).toBeGreaterThan(4));
+    cluster.workers[0]?.child.kill('SIGKILL');
+    const answer = await asked;
+    expect(answer.status).toBe(200);
+    expect(Number(answer.headers.get('x-rtr-attempts'))).toBeGreaterThan(0);
+    const whole = (await answer.json()) as Answer;
+    expectInOrder(whole);
+    expect(whole.model).toBe('demo');
+    expect(whole.usage).toEqual({ prompt_tokens: 20_000, total_tokens: 20_000 });
+    await until(async () => {
+      const records = await recordsOf('split-killed');
+      expect(records).toMatchObject([
+        { operation: 'embed', outcome: 'done', promptTokens: 20_000, completionTokens: 0, cost: 20_000 * 1_000 },
+      ]);
+      // Forty parts, and those of the killed worker once more.
+      expect(records[0]?.attempts).toBeGreaterThan(40);
+    });
+  });
+
+  it('are answered in base64 as well', async () => {
+    const answer = await embed({ input: texts.slice(0, 100), encoding_format: 'base64' }, 'split-coded');
+    const { data } = (await answer.json()) as { data: { index: number; embedding: string }[] };
+    expect(data.map(({ index }) => index)).toEqual(data.map((_, at) => at));
+    const last = Buffer.from(data.at(-1)?.embedding ?? '', 'base64');
+    const numbers = Array.from({ length: 8 }, (_, at) => last.readFloatLE(at * 4));
+    expect(numbers).toEqual(embedText(texts[99] ?? '', 8));
+  });
+
+  it('stop being served when their client leaves', async () => {
+    const client = new AbortController();
+    const asked = embed({ input: texts }, 'split-left', client.signal);
+    await until(async () => expect(await busyWorkers()).toBeGreaterThan(0));
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    await until(async () => expect(await busyWorkers()).toBe(0));
+    await until(async () => expect(await recordsOf('split-left')).toMatchObject([{ outcome: 'cancelled' }]));
+  });
+
+  it('fail with the error of the part that fails', async () => {
+    const asked = await embed({ input: texts, demo: { fault: '500' } }, 'split-failed');
+    expect([asked.status, await asked.json()]).toMatchObject([502, { error: { code: 'upstream_failed' } }]);
+    await until(async () => expect(await busyWorkers()).toBe(0));
+    await until(async () =>
+      expect(await recordsOf('split-failed')).toMatchObject([{ outcome: 'failed', promptTokens: 0, cost: 0 }]),
+    );
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { nobody, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
+import { SplitJob, splitting } from '#shared/serving/splitting/split-job.ts';
+import { livePool } from '../../../helpers/broker/live-pool.ts';
+
+/** One part that was dispatched: a test serves it, or fails it. */
+interface Part {
+  from: number;
+  to: number;
+  models: string[];
+  isCancelled: boolean;
+  serve(): void;
+  fail(error: RouterError): void;
+}
+
+const models = [{ id: 'm', capabilities: [], operations: ['embed' as const] }];
+
+/** A pool whose workers have two slots each; the parts that run are counted as held by the first of them. */
+function start(workers: number, inputs: number, further: Placement[] = []) {
+  const pool = livePool(
+    { tier: 'gpu', pool: 'p', models },
+    Array.from({ length: workers }, (_, at) => ({ id: `w${at}` })),
+  );
+  const [worker] = pool.workers;
+  const placements: Placement[] = [...(worker ? [{ pool, model: 'm' }] : []), ...further];
+  const parts: Part[] = [];
+  const events: string[] = [];
+  const dispatch = (request: JobRequest, body: Buffer, sink: JobSink): Job => {
+    const [from = 0, to = 0] = JSON.parse(body.toString()) as number[];
+    const { promise: finished, resolve } = Promise.withResolvers<JobReport>();
+    const free = [...pool.workers].find(({ held }) => held < 2);
+    if (free) free.held += 1;
+    let isOver = false;
+    const over = (state: JobReport['state'], fields: Partial<JobReport>): void => {
+      isOver = true;
+      if (free) free.held -= 1;
+      const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
+      const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
+      resolve({ state, attempts: 1, moves: [], ...times, attempt, end: undefined, error: undefined, ...fields });
+    };
+    const part: Part = {
+      from,
+      to,
+      models: request.place(nobody).map(({ model }) => model),
+      isCancelled: false,
+      serve: () => {
+        sink.end(Buffer.from(JSON.stringify([from, to])));
+        over('done', { end: { usage: { ...noUsage, promptTokens: to - from }, finishReason: 'stop' } });
+      },
+      fail: (error) => {
+        over('failed', { error });
+        sink.fail(error);
+      },
+    };
+    parts.push(part);
+    const cancel = (): void => {
+      if (isOver) return;
+      part.isCancelled = true;
+      over('cancelled', {});
+    };
+    return { finished, cancel } as unknown as Job;
+  };
+  const divisible: DivisibleRequest = {
+    inputs,
+    part: (_, from, to) => Buffer.from(JSON.stringify([from, to])),
+    join: (answers, { promptTokens }) => Buffer.from(`${answers.map(String).join('')} ${promptTokens}`),
+  };
+  const request = { place: () => placements } as unknown as JobRequest;
+  const sink = {
+    begin: () => void events.push('begin'),
+    data: () => void events.push('data'),
+    keepAlive: () => undefined,
+    end: (bytes: Uint8Array) => void events.push(Buffer.from(bytes).toString()),
+    fail: ({ code }: RouterError) => void events.push(code),
+  };
+  const cancel = (job: Job): void => (job as unknown as { cancel: () => void }).cancel();
+  const split = new SplitJob(
+    { dispatcher: { dispatch, cancel }, divisible, defaults: {} },
+    request,
+    Buffer.alloc(64),
+    sink,
+  );
+  return { split, parts, events, pool, placements };
+}
+
+/** Lets what waits for finished parts go on. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a split request', () => {
+  it('gives each free slot a part, and the others as parts are over; the answer is in order', async () => {
+    const { split, parts, events } = start(2, 2_000);
+    expect(parts.map(({ from, to }) => [from, to])).toEqual([
+      [0, 256],
+      [256, 512],
+      [512, 768],
+      [768, 1024],
+    ]);
+    parts[1]?.serve();
+    await settle();
+    expect(parts.at(-1)).toMatchObject({ from: 1024, to: 1280 });
+    for (let at = 0; at < parts.length; at += 1) {
+      if (at !== 1) parts[at]?.serve();
+      await settle();
+    }
+    expect(events).toEqual(['begin', `${parts.map(({ from, to }) => `[${from},${to}]`).join('')} 2000`]);
+    expect(await split.finished).toMatchObject({
+      state: 'done',
+      attempts: 8,
+      claimedAt: 2,
+      end: { usage: { promptTokens: 2_000 } },
+    });
+  });
+
+  it('runs sixteen parts at once at most', () => {
+    expect(start(40, 100_000).parts).toHaveLength(16);
+  });
+
+  it('runs one part at a time while nobody is free', async () => {
+    const { parts, pool } = start(1, 1_000);
+    expect(parts).toHaveLength(2);
+    pool.waiting = 5;
+    parts[0]?.serve();
+    await settle();
+    expect(parts).toHaveLength(2);
+    parts[1]?.serve();
+    await settle();
+    expect(parts).toHaveLength(3);
+  });
+
+  it('goes to one model, the first with a free worker', () => {
+    const other = livePool({ tier: 'cloud', pool: 'c', models: [{ id: 'n', capabilities: [] }] }, [{ id: 'x' }]);
+    const { parts } = start(1, 100, [{ pool: other, model: 'n' }]);
+    expect(parts.map((part) => part.models)).toEqual(parts.map(() => ['m']));
+  });
+
+  it('finds its model with its first part where there is none yet', async () => {
+    const { parts, placements, pool } = start(0, 1_000);
+    expect(parts).toHaveLength(1);
+    const elsewhere = { pool: { ...pool, tier: 'cloud' } as LivePool, model: 'n' };
+    placements.push(elsewhere, { pool, model: 'm' });
+    parts[0]?.serve();
+    await settle();
+    expect(parts[1]?.models).toEqual(['m']);
+  });
+
+  it('fails with the first part that fails, and cancels the others', async () => {
+    const { split, parts, events } = start(2, 2_000);
+    parts[0]?.serve();
+    await settle();
+    parts[2]?.fail(new RouterError('upstream_failed', 'No.'));
+    expect(await split.finished).toMatchObject({ state: 'failed', end: undefined, error: { code: 'upstream_failed' } });
+    expect(events).toEqual(['upstream_failed']);
+    expect(parts.filter(({ isCancelled }) => isCancelled)).toHaveLength(3);
+  });
+
+  it('that its client leaves counts the parts that were complete', async () => {
+    const { split, parts, events } = start(2, 2_000);
+    parts[0]?.serve();
+    await settle();
+    split.cancel();
+    expect(await split.finished).toMatchObject({ state: 'cancelled', end: { usage: { promptTokens: 256 } } });
+    expect(events).toEqual([]);
+  });
+});
+
+describe('a request', () => {
+  const dispatcher = { dispatch: () => ({}) as Job, cancel: () => undefined };
+  const divisible = (inputs: number): DivisibleRequest => ({
+    inputs,
+    part: () => Buffer.alloc(0),
+    join: () => Buffer.alloc(0),
+  });
+
+  it('is split from 32 inputs on', () => {
+    expect(splitting(dispatcher, undefined, {})).toBeUndefined();
+    expect(splitting(dispatcher, divisible(31), {})).toBeUndefined();
+    expect(splitting(dispatcher, divisible(32), {})).toBeDefined();
+  });
+});
