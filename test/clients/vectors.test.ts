@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { makeRankingGguf } from '../helpers/upstreams/make-ranking-gguf.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import type { Client } from './client.ts';
+import { installClient } from './install-client.ts';
+import { library } from './library.ts';
+import { runCommand } from './run-command.ts';
+
+/*
+ * Libraries that ask for embeddings and rankings, unmodified, each with the demo engine and with a real llama-server whose weights are
+ * random.
+ */
+
+const npm = (packages: Record<string, string>): Client['from'] => ({ registry: 'npm', packages });
+const pypi = (packages: Record<string, string>): Client['from'] => ({ registry: 'PyPI', packages });
+const langchainJs = { langchain: '1.5.14', '@langchain/openai': '1.6.0', '@langchain/core': '1.4.0', zod: '4.6.7' };
+const langchainPython = {
+  langchain: '1.4.7',
+  'langchain-core': '1.7.2',
+  'langchain-openai': '1.7.3',
+  'langchain-anthropic': '1.7.7',
+};
+
+const embedding = [
+  ['openai, Python', pypi({ openai: '3.54.0' }), 'embed-openai-python.py'],
+  ['LangChain, JavaScript', npm(langchainJs), 'embed-langchain.mjs'],
+  ['LangChain, Python', pypi(langchainPython), 'embed-langchain-python.py'],
+] as const;
+const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
+
+const program = findLlamaServer();
+let cluster: Cluster;
+let servers: LlamaServer[] = [];
+beforeAll(async () => {
+  cluster = await startCluster();
+  if (program === undefined) return;
+  servers = await Promise.all([
+    startLlamaServer(program, { alias: 'tiny-embedder', flags: ['--embeddings', '--pooling', 'mean'] }),
+    startLlamaServer(program, {
+      alias: 'tiny-ranker',
+      weights: makeRankingGguf(),
+      context: 1024,
+      flags: ['--reranking'],
+    }),
+  ]);
+  for (const { url } of servers) await cluster.addWorker({ ENGINE_URL: url });
+});
+afterAll(async () => {
+  await cluster.stop();
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+async function run(name: string, from: Client['from'], file: string, format: string, model: string): Promise<unknown> {
+  const client = library(name, from, { formats: [format], program: file });
+  const installed = await installClient(client);
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
+  try {
+    const turn = { format, model, prompt: '', url: cluster.url, key: cluster.key, installed, folder };
+    const { code, out, err } = await runCommand(client.start(turn), turn, 120_000);
+    if (code !== 0) throw new Error(err.slice(-3000).replaceAll(cluster.key, '(the key)'));
+    return JSON.parse(out);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe.each(embedding)('%s', (name, from, file) => {
+  it('gets embeddings from the demo engine', async () => {
+    const expected = { dimensions: 64, same: true, other: false };
+    expect(await run(name, from, file, 'embeddings', 'demo')).toEqual(expected);
+  });
+
+  it.skipIf(program === undefined)('gets embeddings from llama-server', async () => {
+    const expected = { dimensions: 32, same: true, other: false };
+    expect(await run(name, from, file, 'embeddings', 'tiny-embedder')).toEqual(expected);
+  });
+});
+
+describe.each(ranking)('%s', (name, from, file) => {
+  it('has documents ranked by the demo engine', async () => {
+    expect(await run(name, from, file, 'rerank', 'demo')).toEqual({ results: 2, sorted: true, best: 1 });
+  });
+
+  it.skipIf(program === undefined)('has documents ranked by llama-server', async () => {
+    const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
+    expect(await run(name, from, file, 'rerank', 'tiny-ranker')).toEqual(expected);
+  });
+});
