@@ -1,3 +1,10 @@
+/** What requests use besides tokens: pictures made, seconds of sound heard, characters spoken. Each has a price of its own. */
+export const units = ['images', 'seconds', 'characters'] as const;
+export type Unit = (typeof units)[number];
+
+/** How much of each unit; absent ones are 0. Whole numbers. */
+export type Units = Partial<Record<Unit, number>>;
+
 /** Token counts of one finished answer, as the upstream counted them. Whole numbers, 0 or more. */
 export interface Usage {
   /** All input tokens, cached ones included. */
@@ -10,6 +17,8 @@ export interface Usage {
   completionTokens: number;
   /** Output tokens spent on thinking. */
   reasoningTokens: number;
+  /** Absent for an answer that is of tokens alone. */
+  units?: Units | undefined;
 }
 
 /** The usage of an answer that never started. */
@@ -29,5 +38,16 @@ export function addUsage(one: Usage, other: Usage): Usage {
     cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
     completionTokens: one.completionTokens + other.completionTokens,
     reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    ...((one.units ?? other.units) && { units: mapUnits((unit) => unitsOf(one, unit) + unitsOf(other, unit)) }),
   };
+}
+
+/** How much of a unit was used. */
+export function unitsOf({ units: used }: Pick<Usage, 'units'>, unit: Unit): number {
+  return used?.[unit] ?? 0;
+}
+
+/** A value for each unit. */
+export function mapUnits<Value>(valueOf: (unit: Unit) => Value): Record<Unit, Value> {
+  return { images: valueOf('images'), seconds: valueOf('seconds'), characters: valueOf('characters') };
 }

@@ -3,6 +3,7 @@ import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
+import type { Units } from '#shared/core/usage.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
 import type { DivisibleRequest } from './divisible-request.ts';
@@ -25,6 +26,8 @@ export interface RequestParameters {
   needs: Needs;
   /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has none. */
   maxOutput: number | undefined;
+  /** What it may use besides tokens, at most; absent for a request that is of tokens alone. */
+  units?: Units | undefined;
   /** Whether the client asks for low (`flex`) or high (`priority`) priority; undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
   /** What tells which earlier requests share its prompt cache; undefined for a request that uses none. */

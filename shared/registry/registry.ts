@@ -102,7 +102,7 @@ const hostedTools = z.strictObject({
 
 const dollars = z.number().nonnegative();
 
-/** US dollars per million tokens. */
+/** US dollars per million tokens, picture, second of sound, or million characters. */
 const price = z
   .strictObject({
     input: dollars,
@@ -110,14 +110,16 @@ const price = z
     cached_input: dollars.optional(),
     cache_write: dollars.optional(),
     output: dollars,
+    image: dollars.optional(),
+    second: dollars.optional(),
+    characters: dollars.optional(),
     /** Date of the price. */
     as_of: z.iso.date().optional(),
   })
-  .transform(({ input, cached_input: cachedInput, cache_write: cacheWrite, output, as_of: asOf }) => ({
-    input,
+  .transform(({ cached_input: cachedInput, cache_write: cacheWrite, as_of: asOf, ...others }) => ({
+    ...others,
     cachedInput,
     cacheWrite,
-    output,
     asOf,
   }));
 

@@ -18,7 +18,7 @@ export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | un
  * neither has one), at the price of the most expensive model that may serve it.
  */
 export function estimateAmount(
-  { needs, maxOutput }: Pick<RequestParameters, 'needs' | 'maxOutput'>,
+  { needs, maxOutput, units }: Pick<RequestParameters, 'needs' | 'maxOutput' | 'units'>,
   placements: readonly Pick<Placement, 'pool' | 'model'>[],
   priceOf: PriceOf,
 ): Amount {
@@ -30,7 +30,7 @@ export function estimateAmount(
     const before = index === 0 ? { tokens: 0, cost: 0 } : amount;
     amount = {
       tokens: Math.max(before.tokens, input + output),
-      cost: Math.max(before.cost, highestCostOf(input, output, priceOf(pool.tier, model))),
+      cost: Math.max(before.cost, highestCostOf(input, output, priceOf(pool.tier, model), units)),
     };
   }
   return amount;

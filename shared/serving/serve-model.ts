@@ -89,7 +89,13 @@ export async function serveModel(
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const counts = operation === 'count_tokens';
   const amount = () =>
-    counts ? nothing : estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf);
+    counts
+      ? nothing
+      : estimateAmount(
+          { needs, maxOutput: outputLimit(parameters, model), units: parameters.units },
+          place(nobody),
+          priceOf,
+        );
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = senderOf(identity);

@@ -69,6 +69,7 @@ export function usageRecordOf(request: FinishedRequest, cost: number): UsageReco
     cachedTokens,
     completionTokens,
     reasoningTokens,
+    ...usage.units,
     cost,
   };
 }

@@ -1,5 +1,5 @@
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
+import { mapUnits, noUsage, unitsOf, type Usage } from '#shared/core/usage.ts';
 
 /** Most tokens of one answer. A worker that reports more must not distort sums. */
 const mostTokens = 1e9;
@@ -26,5 +26,6 @@ function bounded(usage: Usage): Usage {
     cacheWriteTokens: Math.min(mostTokens, usage.cacheWriteTokens),
     completionTokens: Math.min(mostTokens, usage.completionTokens),
     reasoningTokens: Math.min(mostTokens, usage.reasoningTokens),
+    ...(usage.units && { units: mapUnits((unit) => Math.min(mostTokens, unitsOf(usage, unit))) }),
   };
 }

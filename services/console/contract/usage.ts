@@ -17,6 +17,10 @@ export interface Totals {
   completionTokens: number;
   reasoningTokens: number;
   cost: number;
+  /** Pictures made, seconds of sound transcribed, characters spoken. */
+  images: number;
+  seconds: number;
+  characters: number;
 }
 
 export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier' | 'purpose';
@@ -64,6 +68,9 @@ export interface UsageRequest {
   cachedTokens: number;
   completionTokens: number;
   reasoningTokens: number;
+  images?: number | undefined;
+  seconds?: number | undefined;
+  characters?: number | undefined;
   cost: number;
 }
 
@@ -74,13 +81,16 @@ export interface LimitUse {
   limits: { name: string; limit: number; used: number; resetsAt?: number }[];
 }
 
-/** US dollars per million tokens. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
+/** US dollars per million tokens, and where there are such, per picture, second or million characters. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
 export interface Price {
   model: string;
   input: number;
   cachedInput?: number;
   cacheWrite?: number;
   output: number;
+  image?: number;
+  second?: number;
+  characters?: number;
   /** The day as of which the price is known, as `2026-11-01`; absent where the registry file has none. */
   asOf?: string;
   source: 'shipped' | 'changed';

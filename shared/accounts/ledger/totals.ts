@@ -12,6 +12,9 @@ export interface UsageTotals {
   completionTokens: number;
   reasoningTokens: number;
   cost: number;
+  images: number;
+  seconds: number;
+  characters: number;
 }
 
 /** What a total is of: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
@@ -35,6 +38,9 @@ export const countLetters = {
   completionTokens: 'o',
   reasoningTokens: 'r',
   cost: '$',
+  images: 'i',
+  seconds: 's',
+  characters: 'h',
 } as const satisfies Record<keyof UsageTotals, string>;
 
 /** Every count's name. */
@@ -45,7 +51,7 @@ export const other = 'other';
 
 export function noTotals(): UsageTotals {
   const zero = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-  return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0 };
+  return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0 };
 }
 
 /** Adds to a total, in place. */
@@ -56,8 +62,10 @@ export function addTotals(to: UsageTotals, more: UsageTotals): void {
 /** What one request adds. */
 export function totalsOf(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
+  const { images = 0, seconds = 0, characters = 0 } = record;
   const ends = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
-  return { ...ends, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost };
+  const tokens = { promptTokens, cachedTokens, completionTokens, reasoningTokens };
+  return { ...ends, ...tokens, cost, images, seconds, characters };
 }
 
 /** The row that a request belongs to. What nobody served stands under the name that was asked for. */

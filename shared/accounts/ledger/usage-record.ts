@@ -35,6 +35,10 @@ export const usageRecordSchema = z.object({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
+  /** Absent where none was used, and in records of releases that did not know them. */
+  images: count.optional(),
+  seconds: count.optional(),
+  characters: count.optional(),
   /** In nano-dollars. */
   cost: count,
 });

@@ -1,11 +1,12 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
+import { nanoPerDollar } from '../money.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import type { Usage } from '#shared/core/usage.ts';
+import { units, unitsOf, type Unit, type Units, type Usage } from '#shared/core/usage.ts';
 
 const dollars = z.number().nonnegative().max(1_000_000);
 
-/** What a model costs: US dollars for a million tokens. */
+/** What a model costs: US dollars for a million tokens, a picture, a second of sound, or a million characters. */
 export const modelPriceSchema = z.strictObject({
   input: dollars,
   /** Input read from a cache; without it as other input. */
@@ -14,6 +15,12 @@ export const modelPriceSchema = z.strictObject({
   cacheWrite: dollars.optional(),
   /** Thinking included. */
   output: dollars,
+  /** A picture that is made. */
+  image: dollars.optional(),
+  /** A second of sound that is transcribed. */
+  second: dollars.optional(),
+  /** A million characters that are spoken. */
+  characters: dollars.optional(),
   /** Day from which the price is known, `2026-11-01`. */
   asOf: z.iso.date(),
 });
@@ -29,6 +36,9 @@ export interface TokenPrice {
   cachedInput?: number | undefined;
   cacheWrite?: number | undefined;
   output: number;
+  image?: number | undefined;
+  second?: number | undefined;
+  characters?: number | undefined;
   asOf?: string | undefined;
 }
 
@@ -42,6 +52,7 @@ const mostNano = 1e15;
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
   const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = usage;
+  const further = costOfUnits(usage, price);
   const { input, cachedInput = input, cacheWrite = input, output } = price;
   const newTokens = Math.max(0, promptTokens - cachedTokens - cacheWriteTokens);
   const micro =
@@ -49,33 +60,64 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     cachedTokens * toMicro(cachedInput) +
     cacheWriteTokens * toMicro(cacheWrite) +
     completionTokens * toMicro(output);
-  if (isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
+  if (!further && isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
   return new Decimal(newTokens)
     .times(input)
     .plus(new Decimal(cachedTokens).times(cachedInput))
     .plus(new Decimal(cacheWriteTokens).times(cacheWrite))
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
+    .plus(further ?? 0)
     .round()
     .clamp(0, mostNano)
     .toNumber();
 }
 
 /** What a request may cost at most, in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
-export function highestCostOf(promptTokens: number, completionTokens: number, price: TokenPrice | undefined): number {
+export function highestCostOf(
+  promptTokens: number,
+  completionTokens: number,
+  price: TokenPrice | undefined,
+  used?: Units,
+): number {
   if (!price) return 0;
   const { input, cacheWrite = input, output } = price;
   const dearest = Math.max(input, cacheWrite);
   const micro = promptTokens * toMicro(dearest) + completionTokens * toMicro(output);
   const rest = micro % 1_000;
-  if (isExact(micro)) return clampNano((micro - rest) / 1_000 + (rest > 0 ? 1 : 0));
+  const further = costOfUnits({ units: used }, price);
+  if (!further && isExact(micro)) return clampNano((micro - rest) / 1_000 + (rest > 0 ? 1 : 0));
   return new Decimal(promptTokens)
     .times(dearest)
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
+    .plus(further ?? 0)
     .ceil()
     .clamp(0, mostNano)
     .toNumber();
+}
+
+/** The price of each unit, and how many of it that price is for. */
+const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters'; per: number }> = {
+  images: { field: 'image', per: 1 },
+  seconds: { field: 'second', per: 1 },
+  characters: { field: 'characters', per: 1_000_000 },
+};
+
+/** What the units cost, in nano-dollars, exactly; undefined for none. */
+function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | undefined {
+  if (!usage.units) return undefined;
+  let cost = new Decimal(0);
+  for (const unit of units) {
+    const { field, per } = unitPrices[unit];
+    cost = cost.plus(
+      new Decimal(unitsOf(usage, unit))
+        .times(price[field] ?? 0)
+        .times(nanoPerDollar)
+        .div(per),
+    );
+  }
+  return cost;
 }
 
 /** A price in millionths of a dollar; NaN where that is not a whole number. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RouterError, isErrorCode } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { units } from '#shared/core/usage.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
@@ -14,6 +15,8 @@ const endSchema = z.object({
     cacheWriteTokens: count,
     completionTokens: count,
     reasoningTokens: count,
+    /** Absent from older releases. */
+    units: z.partialRecord(z.enum(units), count).optional().catch(undefined),
   }),
   finishReason: z.string(),
 });

@@ -39,6 +39,9 @@ const columns: Record<string, (request: UsageRequest) => CsvCell> = {
   cost_usd: ({ cost }) => cost,
   purpose: ({ purpose }) => purpose,
   rule: ({ rule }) => rule,
+  images: ({ images }) => images,
+  seconds: ({ seconds }) => seconds,
+  characters: ({ characters }) => characters,
 };
 
 const formats = {

@@ -55,13 +55,17 @@ function modelOf(request: Request): string {
   return parse(modelName, { model: Array.isArray(given) ? given.join('/') : given }).model;
 }
 
-function toAnswer({ model, input, cachedInput, cacheWrite, output, asOf, source }: ListedPrice): Price {
+function toAnswer({ model, input, cachedInput, cacheWrite, output, asOf, source, ...units }: ListedPrice): Price {
+  const { image, second, characters } = units;
   return {
     model,
     input,
     ...(cachedInput !== undefined && { cachedInput }),
     ...(cacheWrite !== undefined && { cacheWrite }),
     output,
+    ...(image !== undefined && { image }),
+    ...(second !== undefined && { second }),
+    ...(characters !== undefined && { characters }),
     ...(asOf !== undefined && { asOf }),
     source,
   };

@@ -87,6 +87,24 @@ describe('requests by purpose', () => {
   });
 });
 
+describe('requests of other units than tokens', () => {
+  it('are kept and summed up by their units', async () => {
+    const { ledger, reader } = await open();
+    ledger.add(record({ images: 2 }));
+    ledger.add(record({ images: 1, seconds: 90 }));
+    ledger.add(record({ characters: 12_345 }));
+    await ledger.close();
+    const { requests } = await reader.requests(admin, {}, 10);
+    expect(requests.map(({ images, seconds, characters }) => [images, seconds, characters])).toEqual([
+      [undefined, undefined, 12_345],
+      [1, 90, undefined],
+      [2, undefined, undefined],
+    ]);
+    const report = await reader.report({ viewer: admin, ...november, step: 'day', by: 'model', filter: {} });
+    expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, promptTokens: 30 });
+  });
+});
+
 describe('totals', () => {
   it('are reported by day, in steps without a gap, by any group and filter', async () => {
     const { ledger, reader } = await open();

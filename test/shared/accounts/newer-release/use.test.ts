@@ -24,7 +24,7 @@ describe('the price of a newer release', () => {
     onTestFinished(() => prices.close());
     const price = { input: 1, output: 2, asOf: '2026-11-01' };
     await redis.hset(`${prefix}prices`, {
-      m: JSON.stringify({ ...price, image: 3 }),
+      m: JSON.stringify({ ...price, frame: 3 }),
       bad: 'hunter2',
       free: '{"input":"0"}',
     });
@@ -33,7 +33,7 @@ describe('the price of a newer release', () => {
     expect(prices.changed('m')).toEqual(price);
     expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
     await prices.change('m', { ...price, input: 5 });
-    expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, image: 3 });
+    expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, frame: 3 });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ record: 'price bad' }, { record: 'price free' }]);
     expect(lines.join()).not.toContain('hunter2');
   });

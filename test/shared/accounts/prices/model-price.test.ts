@@ -90,3 +90,25 @@ describe('the cost of an answer', () => {
     expect(toNanoDollars(9_007_199)).toBe(9_007_199e9);
   });
 });
+
+describe('the cost of what is not a token', () => {
+  const unitPrice = { input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15 };
+
+  it('counts pictures, seconds and characters at their own prices, beside tokens', () => {
+    expect(costOf({ ...noUsage, units: { images: 3 } }, unitPrice)).toBe(0.12 * 1e9);
+    expect(costOf({ ...noUsage, units: { seconds: 90 } }, unitPrice)).toBe(0.009 * 1e9);
+    expect(costOf({ ...noUsage, units: { characters: 200 } }, unitPrice)).toBe(0.003 * 1e9);
+    expect(costOf({ ...noUsage, promptTokens: 10, units: { images: 1 } }, { ...unitPrice, input: 5 })).toBe(40_050_000);
+  });
+
+  it('is nothing for a unit without a price, and rounded once', () => {
+    expect(costOf({ ...noUsage, units: { images: 3 } }, price)).toBe(0);
+    const third = { input: 0, output: 0, characters: 0.000_4 };
+    expect(costOf({ ...noUsage, units: { characters: 1 } }, third)).toBe(0);
+    expect(highestCostOf(0, 0, third, { characters: 1 })).toBe(1);
+  });
+
+  it('is reserved at most', () => {
+    expect(highestCostOf(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
+  });
+});

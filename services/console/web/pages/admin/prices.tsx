@@ -11,7 +11,7 @@ import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
 
-type Draft = Pick<Price, 'model' | 'input' | 'cachedInput' | 'cacheWrite' | 'output'>;
+type Draft = Omit<Price, 'asOf' | 'source'>;
 
 /** The most prices shown at once; the others are found by name. */
 const shownPrices = 100;
@@ -29,8 +29,8 @@ export function Prices() {
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        US dollars per million tokens. A price that you set overrides the shipped table. A model without a price costs
-        nothing.
+        US dollars per million tokens; for models that are not of tokens, per picture, second or million characters. A
+        price that you set overrides the shipped table. A model without a price costs nothing.
       </Text>
       <Group align="flex-end">
         <TextInput label="Find a model" value={sought} onChange={({ currentTarget }) => seek(currentTarget.value)} />
@@ -62,6 +62,7 @@ export function Prices() {
                   { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
                   { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
                   { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
+                  { label: 'Unit', render: (price) => <UnitPrices price={price} />, isNumber: true },
                   {
                     label: 'As of',
                     render: ({ asOf = 'unknown' }) => <span style={{ whiteSpace: 'nowrap' }}>{asOf}</span>,
@@ -126,23 +127,36 @@ function Model({ price: { model, source } }: { price: Price }) {
   );
 }
 
+/** The prices of what is not a token. */
+function UnitPrices({ price: { image, second, characters } }: { price: Price }) {
+  const parts = [
+    ...(image === undefined ? [] : [`${formatMoney(image)} a picture`]),
+    ...(second === undefined ? [] : [`${formatMoney(second)} a second`]),
+    ...(characters === undefined ? [] : [`${formatMoney(characters)} a million characters`]),
+  ];
+  return <>{parts.length === 0 ? '–' : parts.join(', ')}</>;
+}
+
+const perTokens = 'US dollars per million tokens';
 const amounts = [
-  { field: 'input', label: 'Input' },
-  { field: 'cachedInput', label: 'Cached input' },
-  { field: 'cacheWrite', label: 'Cache write' },
-  { field: 'output', label: 'Output' },
+  { field: 'input', label: 'Input', per: perTokens },
+  { field: 'cachedInput', label: 'Cached input', per: perTokens },
+  { field: 'cacheWrite', label: 'Cache write', per: perTokens },
+  { field: 'output', label: 'Output', per: perTokens },
+  { field: 'image', label: 'Picture', per: 'US dollars per picture that is made' },
+  { field: 'second', label: 'Second', per: 'US dollars per second of sound that is transcribed' },
+  { field: 'characters', label: 'Characters', per: 'US dollars per million characters that are spoken' },
 ] as const;
 
 function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
   const [price, setPrice] = useState<Draft>(draft);
   const save = useChange(
-    ({ model, input, cachedInput, cacheWrite, output }: Draft) =>
-      callApi('PUT', `/prices/${encodeURIComponent(model)}`, {
-        input,
-        output,
-        ...(cachedInput === undefined ? {} : { cachedInput }),
-        ...(cacheWrite === undefined ? {} : { cacheWrite }),
-      }),
+    ({ model, ...typed }: Draft) =>
+      callApi(
+        'PUT',
+        `/prices/${encodeURIComponent(model)}`,
+        Object.fromEntries(amounts.flatMap(({ field }) => (typed[field] === undefined ? [] : [[field, typed[field]]]))),
+      ),
     ['/prices'],
   );
   const onSubmit = (event: SyntheticEvent): void => {
@@ -161,11 +175,11 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
           error={error?.field === 'model' ? error.message : undefined}
           onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
         />
-        {amounts.map(({ field, label }) => (
+        {amounts.map(({ field, label, per }) => (
           <NumberField
             key={field}
             label={label}
-            description="US dollars per million tokens"
+            description={per}
             min={0}
             allowNegative={false}
             number={price[field]}
