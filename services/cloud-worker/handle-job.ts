@@ -180,7 +180,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       }),
       stream,
       timeouts,
-      write: (text: string) => reply.write(text),
+      write: (piece: string | Uint8Array) => reply.write(piece),
+      head: (headers: Record<string, string>) => reply.head(headers),
       room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
       onHead: (status: number, answered: IncomingHttpHeaders) => {

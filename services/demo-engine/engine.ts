@@ -71,6 +71,8 @@ const endpoints: Record<ModelOperation, string> = {
   embed: 'Embeddings API',
   rank: 'Rerank (Score) API',
   moderate: 'Moderations API',
+  draw: 'Images API',
+  speak: 'Speech API',
 };
 
 /**

@@ -5,8 +5,10 @@ import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
 import { handleCompletion } from './handle-completion.ts';
 import { handleEmbeddings } from './handle-embeddings.ts';
+import { handleImages } from './handle-images.ts';
 import { handleModerations } from './handle-moderations.ts';
 import { handleRerank } from './handle-rerank.ts';
+import { handleSpeech } from './handle-speech.ts';
 import { handleTokenize } from './handle-tokenize.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
 
@@ -29,6 +31,8 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/v1/embeddings': { method: 'POST', handle: handleEmbeddings },
   '/v1/rerank': { method: 'POST', handle: handleRerank },
   '/v1/moderations': { method: 'POST', handle: handleModerations },
+  '/v1/images/generations': { method: 'POST', handle: handleImages },
+  '/v1/audio/speech': { method: 'POST', handle: handleSpeech },
   '/tokenize': { method: 'POST', handle: handleTokenize },
   '/demo/state': {
     method: 'GET',

@@ -117,7 +117,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       minted: mint(translation.client, { model, job, recalled, promptTokens: () => inputTokens }),
       stream,
       timeouts,
-      write: (text: string) => reply.write(text),
+      write: (piece: string | Uint8Array) => reply.write(piece),
+      head: (headers: Record<string, string>) => reply.head(headers),
       room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
     };

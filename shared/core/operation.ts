@@ -1,5 +1,8 @@
-/** What models are asked for: to generate an answer, to continue a text, for vectors of texts, to rank documents, to judge texts. */
-export const modelOperations = ['generate', 'complete', 'embed', 'rank', 'moderate'] as const;
+/**
+ * What models are asked for: to generate an answer, to continue a text, for vectors of texts, to rank documents, to judge texts, for
+ * pictures, to speak a text.
+ */
+export const modelOperations = ['generate', 'complete', 'embed', 'rank', 'moderate', 'draw', 'speak'] as const;
 export type ModelOperation = (typeof modelOperations)[number];
 
 /** What a request asks of a worker. */

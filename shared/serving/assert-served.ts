@@ -10,6 +10,8 @@ const wants: Partial<Record<Operation, string>> = {
   embed: 'gives no embeddings',
   rank: 'ranks no documents',
   moderate: 'judges no texts',
+  draw: 'makes no pictures',
+  speak: 'does not speak',
 };
 
 /**

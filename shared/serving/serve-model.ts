@@ -119,7 +119,7 @@ export async function serveModel(
   };
   const { inputTokens } = needs;
   const onOver = (report: JobReport, reserved: Reservation | undefined): void => {
-    const usage = usedTokens(report, inputTokens, sink.relayedTokens);
+    const usage = usedTokens(report, inputTokens, sink.relayedTokens, parameters.units);
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, report, usage, reservation: reserved });
   };

@@ -1,5 +1,5 @@
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
-import { mapUnits, noUsage, unitsOf, type Usage } from '#shared/core/usage.ts';
+import { mapUnits, noUsage, unitsOf, type Units, type Usage } from '#shared/core/usage.ts';
 
 /** Most tokens of one answer. A worker that reports more must not distort sums. */
 const mostTokens = 1e9;
@@ -13,10 +13,14 @@ export function usedTokens(
   { end, state, attempt, firstByteAt }: Pick<JobReport, 'end' | 'state' | 'attempt' | 'firstByteAt'>,
   inputTokens: number,
   relayedTokens: number,
+  asked?: Units,
 ): Usage {
   if (end) return bounded(end.usage);
   const wasBegun = attempt !== undefined && (firstByteAt !== undefined || state === 'cancelled');
-  return wasBegun ? { ...noUsage, promptTokens: inputTokens, completionTokens: relayedTokens } : noUsage;
+  if (!wasBegun) return noUsage;
+  // A picture is no input, and nobody has got it.
+  const { images: _, ...units } = asked ?? {};
+  return { ...noUsage, promptTokens: inputTokens, completionTokens: relayedTokens, ...(asked && { units }) };
 }
 
 function bounded(usage: Usage): Usage {

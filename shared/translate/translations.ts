@@ -6,6 +6,7 @@ import { completionsToCompletions } from './completions-completions/completions-
 import { completionsToInfill } from './completions-infill/completions-to-infill.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import { embeddingsToEmbeddings } from './embeddings-embeddings/embeddings-to-embeddings.ts';
+import { imagesToImages } from './images-images/images-to-images.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
@@ -16,6 +17,7 @@ import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
 import { responsesToResponses } from './responses-responses/responses-to-responses.ts';
+import { speechToSpeech } from './speech-speech/speech-to-speech.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
@@ -34,6 +36,8 @@ export const translations: readonly Translation[] = [
   embeddingsToEmbeddings,
   rerankToRerank,
   moderationsToModerations,
+  imagesToImages,
+  speechToSpeech,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

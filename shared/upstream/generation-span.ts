@@ -17,13 +17,15 @@ export interface Generation {
   server?: { address: string; port: number } | undefined;
 }
 
-/** `gen_ai.operation.name` of the conventions; they have none for the last two. */
+/** `gen_ai.operation.name` of the conventions; they have none for the last four. */
 const operationNames: Record<ModelOperation, string> = {
   generate: 'chat',
   complete: 'text_completion',
   embed: 'embeddings',
   rank: 'rerank',
   moderate: 'moderate',
+  draw: 'image_generation',
+  speak: 'speech',
 };
 
 /** The end of a generation. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { BytesListener } from './bytes-listener.ts';
 import type { Listener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import { StreamListener } from './stream-listener.ts';
@@ -21,12 +22,14 @@ export interface AnswerTimeouts {
 export interface RelayOptions {
   http: Pick<UpstreamHttp, 'send'>;
   upstream: HttpUpstreamFormat;
-  translation: Pick<Translation, 'reply' | 'stream'>;
+  translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
   minted: Minted;
   /** Whether the upstream was asked for a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
-  write: (text: string) => void;
+  write: (piece: string | Uint8Array) => void;
+  /** See `Reply.head`; for answers of plain bytes. */
+  head: (headers: Record<string, string>) => void;
   /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
   room?: (() => Promise<void> | undefined) | undefined;
   /** The generation to trace, if jobs are traced. */
@@ -46,9 +49,9 @@ export async function relayAnswer(
 ): Promise<Ending> {
   if (!options.trace) return relay(options, request, signal);
   const span = new GenerationSpan(options.trace);
-  const write = (text: string): void => {
+  const write = (piece: string | Uint8Array): void => {
     span.received();
-    options.write(text);
+    options.write(piece);
   };
   const headers = { ...request.headers, ...contextHeaders(span.context) };
   try {
@@ -66,13 +69,19 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
 }
 
 async function relay(
-  { http, upstream, translation, minted, stream, timeouts, write, room, onHead }: RelayOptions,
+  { http, upstream, translation, minted, stream, timeouts, write, head, room, onHead }: RelayOptions,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Ending> {
+  const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
+  if (translation.bytes) {
+    const listener = new BytesListener(upstream, head, write);
+    await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
+    listener.end();
+    return translation.bytes.ending(minted);
+  }
   if (stream) {
     const listener = new StreamListener(upstream, translation.stream(minted), write);
-    const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
     await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
     return listener.end();
   }

@@ -4,8 +4,10 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
 import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
 import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
+import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines known by name, and `openai` for any other engine of the chat format. */
@@ -22,6 +24,8 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
   embeddingsUpstream,
   rerankUpstream,
   moderationsUpstream,
+  imagesUpstream,
+  speechUpstream,
 ];
 
 /** An engine's description of itself. */

@@ -20,6 +20,8 @@ const probes: Record<ModelOperation, Probe> = {
   embed: { path: '/v1/embeddings', body: { input: [] } },
   rank: { path: '/v1/rerank', body: { query: '', documents: [] } },
   moderate: { path: '/v1/moderations', body: { input: [] } },
+  draw: { path: '/v1/images/generations', body: { prompt: '' } },
+  speak: { path: '/v1/audio/speech', body: { input: '' } },
 };
 
 /** The statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
@@ -30,14 +32,12 @@ const absent: ReadonlySet<number> = new Set([404, 405, 501]);
  * @throws UpstreamAnswerError if the engine fails; the connection's errors
  */
 export async function probeOperations(http: EngineHttp, model: string): Promise<ModelOperation[]> {
-  const [complete, embed, rank, moderate] = await Promise.all([
-    isServed(http, model, probes.complete),
-    isServed(http, model, probes.embed),
-    isServed(http, model, probes.rank),
-    isServed(http, model, probes.moderate),
-  ]);
-  const found: Record<ModelOperation, boolean> = { generate: complete, complete, embed, rank, moderate };
-  return modelOperations.filter((operation) => found[operation]);
+  const paths = Map.groupBy(modelOperations, (operation) => probes[operation]);
+  const found = await Promise.all(
+    Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe)) ? operations : [])),
+  );
+  const served = new Set(found.flat());
+  return modelOperations.filter((operation) => served.has(operation));
 }
 
 async function isServed(http: EngineHttp, model: string, { path, body }: Probe): Promise<boolean> {

@@ -102,6 +102,7 @@ export class ClientReply implements ModelSink {
   }
 
   keepAlive(): void {
+    if (this.#answer.isPlain) return;
     this.#startStream();
     this.#output.write(this.#answer.keepAlive());
   }
@@ -117,8 +118,10 @@ export class ClientReply implements ModelSink {
   fail(error: RouterError): void {
     try {
       if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
-      if (this.#response.headersSent) this.#output.end(this.#answer.errorEvent(error));
-      else refuse(this.#response, this.#format, error, this.#requestId);
+      if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);
+      // Whoever counts on a whole answer must not take a part for it.
+      else if (this.#answer.isPlain) this.#response.destroy();
+      else this.#output.end(this.#answer.errorEvent(error));
     } catch (thrown) {
       // A client that cannot receive the error must not wait for it.
       this.#response.destroy();
@@ -133,6 +136,8 @@ export class ClientReply implements ModelSink {
   }
 
   #startStream(): void {
-    if (!this.#response.headersSent) startEvents(this.#response);
+    if (this.#response.headersSent) return;
+    if (this.#answer.isPlain) this.#response.writeHead(200);
+    else startEvents(this.#response);
   }
 }

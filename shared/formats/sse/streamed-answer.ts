@@ -17,6 +17,11 @@ export interface StreamedAnswer {
   errorEvent(error: RouterError): string;
   /** Whether an answer that fails before its first byte begins nevertheless, with status 200, and then fails in its stream. */
   opensToFail?(error: RouterError): boolean;
+  /**
+   * Whether it consists of plain bytes, of the type that the upstream names, and not of events: it gets no keep-alives, and a failure
+   * midway closes the connection.
+   */
+  readonly isPlain?: boolean;
   /** Output tokens that were relayed, estimated: for streams whose engine reports no count. */
   readonly tokens: number;
 }

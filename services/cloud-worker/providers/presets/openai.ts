@@ -4,16 +4,20 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
 import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
+import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
 import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
 /** Models of other endpoints, and those that need a tool of the upstream. */
-const otherEndpoints = /whisper|tts|transcribe|audio|realtime|image|dall-e|sora|deep-research|computer-use/;
+const otherEndpoints = /whisper|transcribe|audio|realtime|sora|deep-research|computer-use/;
 const embeds = /embedding/;
 const moderates = /moderation/;
+const draws = /gpt-image|dall-e/;
+const speaks = /tts/;
 /** Models of the older completions. */
 const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
 const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
@@ -34,7 +38,7 @@ const guess: Guess = (id) => {
 
 /** Whether a model does nothing but what one of the further formats is for. */
 function hasOwnEndpoint(id: string): boolean {
-  return embeds.test(id) || completes.test(id) || moderates.test(id);
+  return [embeds, completes, moderates, draws, speaks].some((names) => names.test(id));
 }
 
 function guessOwn(id: string): Capability[] {
@@ -80,6 +84,8 @@ export const openai: Provider = {
     { format: completionsUpstream, serves: (id) => onlyIf(completes.test(id)) },
     { format: embeddingsUpstream, serves: (id) => onlyIf(embeds.test(id)) },
     { format: moderationsUpstream, serves: (id) => onlyIf(moderates.test(id)) },
+    { format: imagesUpstream, serves: (id) => onlyIf(draws.test(id)) },
+    { format: speechUpstream, serves: (id) => onlyIf(speaks.test(id)) },
   ],
 };
 

@@ -7,6 +7,8 @@ const labels = new Map<string, string>([
   ['embed', 'embeddings'],
   ['rank', 'reranking'],
   ['moderate', 'moderations'],
+  ['draw', 'images'],
+  ['speak', 'speech'],
 ]);
 
 /** What a model does, for people. */

@@ -40,7 +40,7 @@ describe('a list of models', () => {
     ['codex-mini-latest', all],
     ['o4-mini-deep-research', undefined],
     ['gpt-4o-realtime-preview', undefined],
-    ['gpt-image-1', undefined],
+    ['sora-2', undefined],
   ])('of OpenAI has names only, from which the capabilities of %s are guessed', (id, capabilities) => {
     const hosted = /gpt-4-0613|o3-mini|search-preview/.test(id) ? [] : ['web_search@responses', 'mcp@responses'];
     const expected = capabilities ? [{ id, capabilities: [...capabilities, ...hosted] }] : [];
@@ -53,6 +53,8 @@ describe('a list of models', () => {
       { id: 'text-embedding-3-large' },
       { id: 'text-embedding-3-large', operations: ['embed'], capabilities: [] },
     ],
+    ['openai', { id: 'gpt-image-1' }, { id: 'gpt-image-1', operations: ['draw'], capabilities: [] }],
+    ['openai', { id: 'gpt-4o-mini-tts' }, { id: 'gpt-4o-mini-tts', operations: ['speak'], capabilities: [] }],
     ['openai', { id: 'davinci-002' }, { id: 'davinci-002', operations: ['complete'], capabilities: [] }],
     [
       'openai',

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** The fields of a request for pictures that the demo engine reads; others are ignored. */
+export const imagesRequestSchema = z.looseObject({
+  model: z.string(),
+  prompt: z.string(),
+  n: z.int().min(1).max(10).nullish(),
+  /** Checked by `resolveDemoOptions`. */
+  demo: z.unknown().optional(),
+});
+
+/** The fields of a request to speak a text that the demo engine reads; it has one voice and speaks in WAV. */
+export const speechRequestSchema = z.looseObject({
+  model: z.string(),
+  input: z.string(),
+  demo: z.unknown().optional(),
+});

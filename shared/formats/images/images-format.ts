@@ -1,0 +1,48 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import { chatStreamWords } from '../chat/stream-words.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { parseImagesRequest } from './parse-images-request.ts';
+import type { ImagesRequest } from './request.ts';
+
+/** The name of a request without one, which the API allows here. */
+const anyModel = 'auto';
+
+/** Tokens of a picture where tokens are counted: the most that OpenAI's take ("Image generation", a large one of high quality). */
+const tokensPerPicture = 6240;
+
+/** OpenAI's images: pictures made from a text. */
+export const imagesFormat: ClientFormat = {
+  name: 'images',
+  api: openaiApi,
+  routes: [{ path: '/images/generations', operation: 'draw' }],
+  passedHeaders: [],
+  answerIdPrefix: 'img-',
+  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseImagesRequest(parsed))),
+  estimateInput: (request: JsonObject) => needsOf(request as ImagesRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  // Its answers are never streamed.
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+};
+
+function parametersOf(request: ImagesRequest): RequestParameters {
+  return {
+    model: request.model ?? anyModel,
+    stream: false,
+    needs: needsOf(request),
+    maxOutput: (request.n ?? 1) * tokensPerPicture,
+    units: { images: request.n ?? 1 },
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+function needsOf({ prompt }: ImagesRequest): Needs {
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
+}

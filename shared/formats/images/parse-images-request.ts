@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import type { ImagesRequest } from './request.ts';
+
+/** The fields of a request for pictures that the router reads (OpenAI API reference, "Create image"). All other fields pass. */
+const schema = z.looseObject({
+  model: z.string().min(1).nullish(),
+  prompt: z.string().min(1),
+  n: z.int().min(1).max(10).nullish(),
+  stream: z.boolean().nullish(),
+});
+
+/**
+ * Checks the body of a request for pictures and returns the same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
+ */
+export function parseImagesRequest(body: unknown): ImagesRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (parsed.data.stream === true)
+    throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': pictures come whole.", {
+      param: 'stream',
+    });
+  return body as ImagesRequest;
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { PlainStream } from '../sse/plain-stream.ts';
+import { parseSpeechRequest } from './parse-speech-request.ts';
+import type { SpeechRequest } from './request.ts';
+
+/** OpenAI's speech: a text is spoken. The sound is relayed as it comes. */
+export const speechFormat: ClientFormat = {
+  name: 'speech',
+  api: openaiApi,
+  routes: [{ path: '/audio/speech', operation: 'speak' }],
+  passedHeaders: [],
+  answerIdPrefix: 'speech-',
+  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseSpeechRequest(parsed))),
+  estimateInput: (request: JsonObject) => needsOf(request as SpeechRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  answerHeaders: ['content-type'],
+  limitHeaders: openaiLimitHeaders,
+  openStream: () => new PlainStream(),
+};
+
+function parametersOf(request: SpeechRequest): RequestParameters {
+  return {
+    model: request.model,
+    stream: true,
+    needs: needsOf(request),
+    maxOutput: 0,
+    units: { characters: spokenCharacters(request) },
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+/** Characters of the text; one that takes two code units is one. */
+export function spokenCharacters({ input }: SpeechRequest): number {
+  return Array.from(input).length;
+}
+
+function needsOf({ input }: SpeechRequest): Needs {
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(input) };
+}

@@ -1,0 +1,19 @@
+import type { StreamedAnswer } from './streamed-answer.ts';
+
+/** A streamed answer of plain bytes, such as sound: nothing can be added to it. */
+export class PlainStream implements StreamedAnswer {
+  readonly isPlain = true;
+  readonly tokens = 0;
+
+  relayed(piece: Uint8Array): Uint8Array {
+    return piece;
+  }
+
+  keepAlive(): string {
+    return '';
+  }
+
+  errorEvent(): string {
+    return '';
+  }
+}

@@ -1,0 +1,31 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { speechFormat, spokenCharacters } from '#shared/formats/speech/speech-format.ts';
+import type { SpeechRequest } from '#shared/formats/speech/request.ts';
+import { neverStreamed } from '../never-streamed.ts';
+import type { Ending, Minted, Translation } from '../translation.ts';
+import { speechUpstream } from '../upstreams/speech/speech-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** Clients that have a text spoken, on upstreams that speak it. The sound passes as it comes. */
+export const speechToSpeech: Translation = {
+  client: speechFormat,
+  upstream: speechUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  recall: (body) => ({ characters: spokenCharacters(body as SpeechRequest) }),
+  request: (body, { model }) => ({ ...body, model }),
+  bytes: { ending: endingOf },
+  reply: () => {
+    throw new RouterError('internal', 'Sound is not translated.');
+  },
+  stream: neverStreamed,
+};
+
+/** No upstream counts what it has spoken. */
+function endingOf({ promptTokens, recalled }: Minted): Ending {
+  const characters = recalled?.['characters'];
+  const units = { characters: typeof characters === 'number' ? characters : 0 };
+  return { usage: { ...noUsage, promptTokens: promptTokens?.() ?? 0, units }, finishReason: 'stop' };
+}

@@ -1,0 +1,14 @@
+import { speechFormat } from '#shared/formats/speech/speech-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+
+/** OpenAI's speech, as OpenAI and some engines serve it. Errors are those of chat completions. */
+export const speechUpstream: HttpUpstreamFormat = {
+  name: 'speech',
+  operation: 'speak',
+  path: '/audio/speech',
+  headers: {},
+  estimateInput: (request) => speechFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: () => false,
+};

@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import type { Listener } from './exchange.ts';
+import { AnswerBody } from './whole-listener.ts';
+
+/** Maximum size of an error's body, in bytes. */
+const maxErrorBytes = 256 * 1024;
+
+/** Receives an answer of plain bytes, such as sound, and passes it on as it comes. */
+export class BytesListener implements Listener {
+  readonly #upstream: HttpUpstreamFormat;
+  readonly #head: (headers: Record<string, string>) => void;
+  readonly #write: (piece: Uint8Array) => void;
+  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #bytes = 0;
+
+  /** @param head called with the type of the bytes before the first of them */
+  constructor(
+    upstream: HttpUpstreamFormat,
+    head: (headers: Record<string, string>) => void,
+    write: (piece: Uint8Array) => void,
+  ) {
+    this.#upstream = upstream;
+    this.#head = head;
+    this.#write = write;
+  }
+
+  onStart(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (status === 200) this.#head({ 'content-type': headers['content-type'] ?? 'application/octet-stream' });
+  }
+
+  onData(chunk: Buffer): 'nothing' | 'more' {
+    if (this.#status !== 200) {
+      this.#errorBody.add(chunk);
+      return 'nothing';
+    }
+    this.#bytes += chunk.length;
+    // The chunk's memory is the connection's, and the piece may wait.
+    this.#write(Buffer.from(chunk));
+    return 'more';
+  }
+
+  /**
+   * Called when all of it has arrived.
+   * @throws RouterError for an answer that is an error or has no bytes
+   */
+  end(): void {
+    if (this.#status !== 200) throw this.#upstream.readError(this.#status, this.#errorBody.text(), this.#headers);
+    if (this.#bytes === 0) throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { speechToSpeech } from '#shared/translate/speech-speech/speech-to-speech.ts';
+import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
+import { BytesListener } from '#shared/upstream/bytes-listener.ts';
+
+function listen() {
+  const heads: object[] = [];
+  const pieces: Uint8Array[] = [];
+  const listener = new BytesListener(
+    speechUpstream,
+    (head) => void heads.push(head),
+    (piece) => void pieces.push(piece),
+  );
+  return { listener, heads, pieces };
+}
+
+describe('a request to speak', () => {
+  const asked = { model: 'auto', input: 'Hé 👋', voice: 'alloy' };
+
+  it('passes, with the name of the chosen model', () => {
+    expect(speechToSpeech.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
+  });
+
+  it('is billed by its characters', () => {
+    const recalled = speechToSpeech.recall?.(asked);
+    const minted = { id: 'speech-1', model: 'm', created: 1, promptTokens: () => 3, recalled };
+    expect(speechToSpeech.bytes?.ending(minted)).toMatchObject({
+      usage: { promptTokens: 3, units: { characters: 4 } },
+    });
+  });
+});
+
+describe('sound', () => {
+  it('passes with its type as it comes, and does not change when the connection reads on', () => {
+    const { listener, heads, pieces } = listen();
+    listener.onStart(200, { 'content-type': 'audio/mpeg', 'x-other': '1' });
+    expect(heads).toEqual([{ 'content-type': 'audio/mpeg' }]);
+    const chunk = Buffer.from([1, 2, 3]);
+    expect(listener.onData(chunk)).toBe('more');
+    chunk.fill(0);
+    listener.end();
+    expect(pieces.map((piece) => [...piece])).toEqual([[1, 2, 3]]);
+  });
+
+  it('that is an error is that error, and nothing of it passes', () => {
+    const { listener, heads, pieces } = listen();
+    listener.onStart(400, { 'content-type': 'application/json' });
+    expect(listener.onData(Buffer.from('{"error":{"message":"No such voice."}}'))).toBe('nothing');
+    expect(() => listener.end()).toThrow('No such voice.');
+    expect([heads, pieces]).toEqual([[], []]);
+  });
+
+  it('without a byte is a failure', () => {
+    const { listener } = listen();
+    listener.onStart(200, {});
+    expect(() => listener.end()).toThrow('without content');
+  });
+});
