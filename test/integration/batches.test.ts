@@ -120,6 +120,28 @@ describe('a batch of the openai SDK', () => {
     expect((await openai.responses.retrieve(String(b?.['id']))).id).toBe(b?.['id']);
   });
 
+  it('takes requests of the other operations whose answers are texts', async () => {
+    const bodies = {
+      '/v1/embeddings': [{ input: ['one', 'two'] }, { data: [{ index: 0 }, { index: 1 }] }],
+      '/v1/completions': [{ prompt: 'Once' }, { object: 'text_completion' }],
+      '/v1/moderations': [{ input: 'I will kill you.' }, { results: [{ flagged: true }] }],
+    } as const;
+    for (const endpoint of ['/v1/embeddings', '/v1/completions', '/v1/moderations'] as const) {
+      const [body, answer] = bodies[endpoint];
+      const lines = ['a', 'b'].map((id) => ({
+        custom_id: id,
+        method: 'POST',
+        url: endpoint,
+        body: { model: 'demo', ...body },
+      }));
+      const batch = await untilBatch(openai, (await submit(openai, lines, endpoint)).id);
+      expect(batch).toMatchObject({ status: 'completed', endpoint, request_counts: { completed: 2, failed: 0 } });
+      const answers = await resultsOf(openai, batch.output_file_id);
+      expect(ids(answers)).toEqual(['a', 'b']);
+      expect(answers[0]?.response?.body).toMatchObject(answer);
+    }
+  });
+
   it('fails with the numbers of the lines that are not requests, and runs none', async () => {
     const before = (await readUsage(cluster.prefix)).length;
     const lines = [chatLine('a', 'Hi.'), '{"custom_id":', chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), url: '/x' }];
@@ -186,7 +208,8 @@ describe('a batch of the openai SDK', () => {
   });
 
   it.each([
-    [{ endpoint: '/v1/embeddings' }, /endpoint/],
+    [{ endpoint: '/v1/audio/speech' }, /endpoint/],
+    [{ endpoint: '/v1/responses/compact' }, /endpoint/],
     [{ completion_window: '24' }, /completion_window/],
     [{ input_file_id: 'file-unknown' }, /file-unknown/],
   ])('is refused with a sentence for %o', async (wrong, message) => {

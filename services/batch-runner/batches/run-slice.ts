@@ -139,13 +139,14 @@ async function runNumbered(
   { stops, onPlaced }: { stops: LineStops; onPlaced: () => void },
 ): Promise<LineEnd | undefined> {
   const { work, lines, ledger } = parts;
+  const { operation } = formats;
   const { customId, body } = formats.batch.readLine(bytes, batch.endpoint);
   const requestId = `${batch.id}_${number}_${line}`;
   const identity = await parts.identities.find(batch.key);
   const end = identity
     ? await runLine(
         lines,
-        { requestId, format: formats.line, identity, body, knownModel: batch.knownModel, onPlaced },
+        { requestId, format: formats.line, operation, identity, body, knownModel: batch.knownModel, onPlaced },
         stops,
       )
     : keyGone(lines);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
@@ -35,6 +36,7 @@ export interface LineRequest {
   /** Its id in logs, records and results. */
   requestId: string;
   format: ClientFormat;
+  operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
   /** A model that is known to exist, though no worker may have served it since this process began. */
@@ -93,24 +95,26 @@ function isKnown({ workers }: RunLineParts, { knownModel }: LineRequest, { detai
 /** Runs it once. @returns undefined if the signal aborts before it is over */
 async function runOnce(
   parts: RunLineParts,
-  { requestId, format, identity, body, onPlaced }: LineRequest,
+  { requestId, format, operation, identity, body, onPlaced }: LineRequest,
   charge: LineCharge,
   { waiting, running: signal }: LineStops,
 ): Promise<Answer | undefined> {
-  const read = (given: Buffer): ClientRequest => format.read(given, 'generate');
+  const read = (given: Buffer): ClientRequest => format.read(given, operation);
   const { owner } = senderOf(identity);
   const given = withoutStoring(read(body));
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
-  const { request: whole, fields, toStore } = await resolveStored(parts.answers, format, 'generate', given, owner);
-  const inlining = { format, operation: 'generate', owner, onBytes: () => undefined } as const;
-  const inlined = whole.files ? await inlineFiles(parts.inputFiles, whole, inlining) : whole;
+  const { request: stored, fields, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
+  const inlining = { format, operation, owner, onBytes: () => undefined };
+  const inlined = stored.files ? await inlineFiles(parts.inputFiles, stored, inlining) : stored;
   const request = withFields(inlined, fields);
-  const answerId = format.opensAnswers === true ? newAnswerId(format) : undefined;
+  const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const { name, sealsAnswers = false, openStream } = format;
-  const served = { format: name, operation: 'generate', sealsAnswers, answerId, read, openStream } as const;
+  const served = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  const asked = { ...request, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
+  // A line has one slot, so its list is not divided: other lines are in the other slots.
+  const whole = { ...request, divisible: undefined };
+  const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
   const caller: Caller = {
     requestId,
     identity,

@@ -1,3 +1,4 @@
+import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { ClientFormat } from '../client-format.ts';
 import type { BatchFormat } from './batch-format.ts';
 
@@ -5,7 +6,12 @@ import type { BatchFormat } from './batch-format.ts';
 export interface BatchFormats {
   batch: BatchFormat;
   line: ClientFormat;
+  /** What its lines ask of a model. */
+  operation: ModelOperation;
 }
+
+/** Speech is no text, so no line of results can have it. */
+const inBatches: readonly ModelOperation[] = modelOperations.filter((operation) => operation !== 'speak');
 
 /**
  * The formats of a batch; undefined for one of an API or a path that this release does not know.
@@ -16,11 +22,15 @@ export function formatsOf(
   { api, path }: { api: string; path: string },
   formats: readonly ClientFormat[],
 ): BatchFormats | undefined {
-  const line = formats.find((format) => format.api.segment === api && servesBatches(format, path));
-  return line?.api.batches && { batch: line.api.batches, line };
+  for (const line of formats) {
+    const operation = line.api.segment === api ? batchOperation(line, path) : undefined;
+    if (operation && line.api.batches) return { batch: line.api.batches, line, operation };
+  }
+  return undefined;
 }
 
-/** Whether a path of a format takes requests of batches: it generates answers in the format's own shape. */
-export function servesBatches({ routes }: Pick<ClientFormat, 'routes'>, path: string): boolean {
-  return routes.some((route) => route.path === path && route.operation === 'generate' && !route.reshape);
+/** What the requests of batches ask of a model at a path of a format; undefined where there are none. */
+export function batchOperation({ routes }: Pick<ClientFormat, 'routes'>, path: string): ModelOperation | undefined {
+  const route = routes.find((each) => each.path === path && !each.reshape);
+  return inBatches.find((operation) => operation === route?.operation);
 }
