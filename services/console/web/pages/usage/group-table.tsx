@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core';
 import type { UsageGroup, UsageReport } from '../../../contract/usage.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { formatUnits } from '../../parts/units-used.ts';
 import { groups } from './usage-query.ts';
 
 export interface GroupTableProps {
@@ -11,8 +12,11 @@ export interface GroupTableProps {
   onChoose: (id: string) => void;
 }
 
+type Group = UsageReport['groups'][number];
+
 /** The chart's numbers. */
 export function GroupTable({ report, by, onChoose }: GroupTableProps) {
+  const hasUnits = formatUnits(report.totals) !== undefined;
   return (
     <DataList
       label={`Usage by ${groups[by].toLowerCase()}`}
@@ -40,6 +44,9 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
         { label: 'Tokens in', render: ({ totals }) => formatShort(totals.promptTokens), isNumber: true },
         { label: 'Cached', render: ({ totals }) => formatShort(totals.cachedTokens), isNumber: true, wideOnly: true },
         { label: 'Tokens out', render: ({ totals }) => formatShort(totals.completionTokens), isNumber: true },
+        ...(hasUnits
+          ? [{ label: 'Other units', render: ({ totals }: Group) => formatUnits(totals) ?? '–', wideOnly: true }]
+          : []),
         { label: 'Cost', render: ({ totals }) => formatMoney(totals.cost), isNumber: true },
       ]}
     />

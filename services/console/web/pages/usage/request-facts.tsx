@@ -4,6 +4,7 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
+import { formatUnits } from '../../parts/units-used.ts';
 
 /** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
@@ -11,6 +12,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
   const { outcome, code, attempts } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
     request;
+  const units = formatUnits(request);
   const facts: [string, ReactNode][] = [
     ['Request', <code key="id">{id}</code>],
     ['Ended', formatDateTime(at)],
@@ -27,6 +29,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Total', formatDuration(totalMs)],
     ['Tokens in', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them from a cache`],
     ['Tokens out', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them thinking`],
+    ...(units === undefined ? [] : [['Other units', units] satisfies [string, ReactNode]]),
     ['Cost', formatMoney(cost)],
   ];
   return (

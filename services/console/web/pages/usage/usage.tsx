@@ -14,6 +14,7 @@ import { measures, type Measure, filterNames, groups, readQuery, spans, type Usa
 import { RecentRequests } from './recent-requests.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
+import { formatUnits } from '../../parts/units-used.ts';
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })));
 
@@ -161,6 +162,7 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
 /** The totals of the report. */
 function TotalsTiles({ totals }: { totals: Totals }) {
   const { requests, failed, cancelled, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = totals;
+  const units = formatUnits(totals);
   return (
     <div className="tiles">
       <Tile name="Requests" value={formatCount(requests)}>
@@ -172,6 +174,11 @@ function TotalsTiles({ totals }: { totals: Totals }) {
       <Tile name="Tokens out" value={formatShort(completionTokens)}>
         {formatShort(reasoningTokens)} of them thinking
       </Tile>
+      {units === undefined ? null : (
+        <Tile name="Other units" value={units}>
+          besides tokens
+        </Tile>
+      )}
       <Tile name="Cost" value={formatMoney(cost)}>
         by the price table
       </Tile>

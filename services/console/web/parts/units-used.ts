@@ -1,0 +1,18 @@
+import { formatCount } from './format.ts';
+
+/** What requests have used besides tokens. */
+export interface UnitsUsed {
+  images?: number | undefined;
+  seconds?: number | undefined;
+  characters?: number | undefined;
+}
+
+/** As `2 images, 90 s of sound`; undefined if there is none. */
+export function formatUnits({ images = 0, seconds = 0, characters = 0 }: UnitsUsed): string | undefined {
+  const parts = [
+    images > 0 ? `${formatCount(images)} ${images === 1 ? 'image' : 'images'}` : '',
+    seconds > 0 ? `${formatCount(seconds)} s of sound` : '',
+    characters > 0 ? `${formatCount(characters)} ${characters === 1 ? 'character' : 'characters'} spoken` : '',
+  ].filter((part) => part !== '');
+  return parts.length > 0 ? parts.join(', ') : undefined;
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { formatUnits } from '#services/console/web/parts/units-used.ts';
+
+it.each([
+  [{}, undefined],
+  [{ images: 0, seconds: 0, characters: 0 }, undefined],
+  [{ images: 1 }, '1 image'],
+  [{ images: 1200, seconds: 90, characters: 17 }, '1,200 images, 90 s of sound, 17 characters spoken'],
+])('what is used besides tokens is in words: %j', (used, words) => {
+  expect(formatUnits(used)).toBe(words);
+});
