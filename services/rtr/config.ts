@@ -41,6 +41,18 @@ export const webhookSettings = clusterSettings.extend({
   SEAL_SECRET: servingSettings.SEAL_SECRET,
 });
 
+/** Settings of the commands that speak to the router as its clients do. */
+export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).extend({
+  RTR_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('Address of the router for `rtr batches` and `rtr files`; that of this machine if unset'),
+  RTR_KEY: setting.optionalText('API key for `rtr batches` and `rtr files`'),
+  CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
+});
+
+export type ClientConfig = z.output<typeof clientSettings>;
+
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
 export const upSettings = linkSettings
   // A credential is for one part, and this runs all of them.

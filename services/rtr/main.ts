@@ -9,9 +9,14 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { adminLink } from './commands/admin-link.ts';
+import { batchesCommand } from './commands/batches/batches-command.ts';
+import type { RunClientCommand } from './commands/client/client-context.ts';
+import { CallError } from './commands/client/router-client.ts';
+import { withClient } from './commands/client/with-client.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
+import { filesCommand } from './commands/files/files-command.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import { acceptStore } from './commands/store-accept.ts';
@@ -19,7 +24,7 @@ import { webhooksCommand, type RunWebhookCommand } from './commands/webhooks/web
 import { withWebhooks } from './commands/webhooks/with-webhooks.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
+import { clientSettings, clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
 import { type ClusterAddress, clusterAddresses, localUrl } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
@@ -168,6 +173,8 @@ program
     return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
 program.addCommand(webhooksCommand(withWebhookStore));
+program.addCommand(batchesCommand(withKey));
+program.addCommand(filesCommand(withKey));
 program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
 program
   .command('ingress')
@@ -187,7 +194,9 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  const expected = [ConfigError, RouterError, ServerMissingError, UpError].some((kind) => error instanceof kind);
+  const expected = [CallError, ConfigError, RouterError, ServerMissingError, UpError].some(
+    (kind) => error instanceof kind,
+  );
   const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(1);
@@ -209,6 +218,11 @@ function withWebhookStore(...[options, command]: Parameters<RunWebhookCommand>):
   const { REDIS_URL } = clusterAddresses(config, folder, ['REDIS_URL']);
   const { RTR_PREFIX: prefix, REDIS_CA, SEAL_SECRET } = config;
   return withWebhooks({ REDIS_URL, REDIS_CA, SEAL_SECRET, prefix, print, json: options.json ?? false }, command);
+}
+
+function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
+  const config = loadConfig(clientSettings, process.env);
+  return withClient({ config, json: options.json ?? false, print, output: process.stderr }, command);
 }
 
 /** Command-line options override environment variables. */

@@ -9,7 +9,7 @@ import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { upSettings } from '#services/rtr/config.ts';
+import { clientSettings, upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { readPages } from './pages.ts';
@@ -63,12 +63,11 @@ describe('the variables in the documentation', () => {
       toolsWorkerConfig,
     ];
     const known = new Set([
-      ...[...configs, upSettings, demoEngineSettings].flatMap(({ shape }) => Object.keys(shape)),
+      ...[...configs, upSettings, clientSettings, demoEngineSettings].flatMap(({ shape }) => Object.keys(shape)),
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
       ...Object.values(logins).flatMap(({ keys }) => keys),
       ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
-      // The reader's key, a placeholder, and an example of a server's token.
-      'RTR_KEY',
+      // A placeholder, and an example of a server's token.
       'X_FILE',
       'WIKI_TOKEN',
       // Read by OpenAI's SDKs.

@@ -8,7 +8,7 @@ import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { upSettings } from '#services/rtr/config.ts';
+import { clientSettings, upSettings } from '#services/rtr/config.ts';
 import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
@@ -29,6 +29,7 @@ export const tables: Record<string, () => string> = {
   ...fieldTables(),
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
+  'settings:client': () => renderSettings(clientSettings),
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
   'settings:cli-worker': () => renderSettings(cliWorkerConfig),
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),

@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { deliveryStates, type DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import { wholeNumber } from '../whole-number.ts';
 import { listDeliveries, repeatDeliveries, testWebhook } from './deliveries.ts';
 import type { WebhookContext } from './webhook-context.ts';
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook, setWebhook } from './webhooks.ts';
@@ -87,11 +88,4 @@ export function webhooksCommand(run: RunWebhookCommand): Command {
     .addOption(json)
     .action((id: string, options: { json?: true }) => run(options, (context) => removeWebhook(context, id)));
   return command;
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,4}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
-    throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`);
-  };
 }

@@ -1,0 +1,64 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { RouterError } from '#shared/core/errors.ts';
+import { localFileError, type ClientContext } from '../client/client-context.ts';
+import { CallError } from '../client/router-client.ts';
+import { sendFile } from '../client/send-file.ts';
+import type { BatchObject } from './batch-object.ts';
+import { watchBatch } from './watch-batch.ts';
+
+/**
+ * `rtr batches submit <file> [--window <hours>] [--watch]`: uploads a file of requests and creates a batch of them.
+ * @throws RouterError `invalid_request` for a file that cannot be read or whose first line is no request, or a CallError
+ */
+export async function submitBatch(
+  context: ClientContext,
+  file: string,
+  { window, watch = false }: { window: string; watch?: boolean },
+): Promise<void> {
+  const { client, print, json } = context;
+  const endpoint = await endpointOf(file);
+  const { id: input } = await sendFile(context, file, 'batch');
+  const batch = await client
+    .call<BatchObject>('POST', '/batches', { input_file_id: input, endpoint, completion_window: window })
+    .catch(async (error: unknown) => {
+      // Without an answer, the batch may be there all the same.
+      if (error instanceof CallError && error.status >= 400 && error.status < 500)
+        await client.call('DELETE', `/files/${input}`).catch(() => undefined);
+      throw error;
+    });
+  if (json) print(JSON.stringify(batch));
+  else print(`Batch ${batch.id} was created.${watch ? '' : ` Follow it with: rtr batches watch ${batch.id}`}`);
+  if (watch) await watchBatch(context, batch.id);
+}
+
+/** The endpoint of the first line, which all lines have. */
+async function endpointOf(file: string): Promise<string> {
+  const content = createReadStream(file);
+  try {
+    for await (const line of createInterface({ input: content, crlfDelay: Infinity })) {
+      const endpoint = urlOf(line);
+      if (endpoint !== undefined) return endpoint;
+      break;
+    }
+  } catch (error) {
+    throw localFileError(file, error);
+  } finally {
+    content.destroy();
+  }
+  const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
+  throw new RouterError(
+    'invalid_request',
+    `The first line of ${file} is no request. Each line must be like ${example}.`,
+  );
+}
+
+function urlOf(line: string): string | undefined {
+  try {
+    const request: unknown = JSON.parse(line.replace(/^\uFEFF/, ''));
+    const isObject = typeof request === 'object' && request !== null;
+    return isObject && 'url' in request && typeof request.url === 'string' ? request.url : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { ProgressRate } from '#shared/core/progress-rate.ts';
+import { countText, durationText } from '../client/amounts.ts';
+import { askPatiently, type ClientContext } from '../client/client-context.ts';
+import type { CallError } from '../client/router-client.ts';
+import { doneOf, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
+
+/** Milliseconds between two looks at a batch. */
+const lookEveryMs = 2_000;
+
+/** Mistakes of its input that are shown. */
+const shownProblems = 5;
+
+const endings: Partial<Record<BatchStatus, string>> = {
+  completed: 'is complete',
+  expired: 'has expired',
+  cancelled: 'was cancelled',
+};
+
+/**
+ * `rtr batches watch <batch>`: shows the progress of a batch until it is over; with `json`, the batch whenever it has changed. A router
+ * that restarts meanwhile is waited for.
+ * @throws RouterError `invalid_request` for a batch that failed, expired or was cancelled, or a CallError
+ */
+export async function watchBatch(context: ClientContext, id: string, everyMs = lookEveryMs): Promise<void> {
+  const { client, bar, print, json } = context;
+  let rate: ProgressRate | undefined;
+  let share = 0;
+  let printed = '';
+  const ask = (): Promise<BatchObject> => client.call('GET', `/batches/${encodeURIComponent(id)}`);
+  const onFailure = ({ message }: CallError): void => bar.show(share, message, message);
+  try {
+    for (;;) {
+      const batch = await askPatiently(ask, { pauseMs: everyMs, onFailure });
+      const text = JSON.stringify(batch);
+      if (json && text !== printed) {
+        bar.end();
+        print(text);
+      }
+      printed = text;
+      if (isOver(batch)) {
+        bar.end();
+        const outcome = outcomeText(batch);
+        if (batch.status !== 'completed') throw new RouterError('invalid_request', outcome);
+        if (!json) print(outcome);
+        return;
+      }
+      const { status, paused, in_progress_at: beganAt } = batch;
+      const { total } = batch.request_counts;
+      const done = doneOf(batch);
+      if (beganAt !== null) rate ??= new ProgressRate(beganAt * 1_000);
+      rate?.note(done);
+      share = total === 0 ? 0 : done / total;
+      if (!json) bar.show(share, progressText(batch, rate), paused?.reason ?? status);
+      await sleep(everyMs);
+    }
+  } finally {
+    bar.end();
+  }
+}
+
+/** As `1,234 of 5,000 (24 %), 3 failed · 12 a second · about 5 min left`. */
+export function progressText(batch: BatchObject, rate: ProgressRate | undefined, now = Date.now()): string {
+  const { total, failed } = batch.request_counts;
+  if (total === 0) return batch.status.replace('_', ' ');
+  const done = doneOf(batch);
+  const failures = failed > 0 ? `, ${countText(failed)} failed` : '';
+  const numbers = `${countText(done)} of ${countText(total)} (${Math.floor((done / total) * 100)} %)${failures}`;
+  if (batch.status !== 'in_progress') return `${numbers} · ${batch.status}`;
+  if (batch.paused) return `${numbers} · waits: ${batch.paused.reason}`;
+  const endsAt = rate?.endsAt(total);
+  if (rate?.text === undefined || endsAt === undefined) return numbers;
+  const left = `about ${durationText(endsAt - now)} left`;
+  const expiresAt = (batch.expires_at ?? Infinity) * 1_000;
+  const warning = endsAt > expiresAt ? `, but it expires in ${durationText(expiresAt - now)}` : '';
+  return `${numbers} · ${rate.text} · ${left}${warning}`;
+}
+
+/** What became of a batch that is over, in a sentence or some. */
+export function outcomeText(batch: BatchObject): string {
+  const { id, status, request_counts: counts, usage, errors } = batch;
+  if (status === 'failed') {
+    const problems = (errors?.data ?? []).map(({ line, message }) =>
+      line === null ? message : `line ${line}: ${message}`,
+    );
+    const more = problems.length > shownProblems ? [`… and ${problems.length - shownProblems} more`] : [];
+    return [
+      `Batch ${id} has failed, and none of its requests was run:`,
+      ...problems.slice(0, shownProblems),
+      ...more,
+    ].join('\n');
+  }
+  const tokens = usage ? `, ${countText(usage.input_tokens + usage.output_tokens)} tokens` : '';
+  const numbers = `${countText(counts.completed)} of ${countText(counts.total)} answered, ${countText(counts.failed)} failed${tokens}`;
+  const hasFiles = batch.output_file_id !== null || batch.error_file_id !== null;
+  return `Batch ${id} ${endings[status] ?? status}: ${numbers}.${hasFiles ? ` Fetch the results with: rtr batches download ${id}` : ''}`;
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ProgressBar } from './progress-bar.ts';
+import { CallError, type RouterClient } from './router-client.ts';
+
+/** What the commands work with that speak to the router as its clients do. */
+export interface ClientContext {
+  client: RouterClient;
+  bar: ProgressBar;
+  /** Prints one line. */
+  print: (line: string) => void;
+  /** Whether to print one JSON object per line instead of sentences. */
+  json: boolean;
+}
+
+/** Runs a command with what it works with. */
+export type RunClientCommand = (
+  options: { json?: true },
+  command: (context: ClientContext) => Promise<unknown>,
+) => Promise<void>;
+
+/** Milliseconds for which a router that restarts is waited for, and between two attempts. */
+const patienceMs = 120_000;
+const againMs = 2_000;
+
+export interface Patience {
+  /** Between two attempts. */
+  pauseMs?: number;
+  /** Is called with each failure that is waited for. */
+  onFailure?: (failure: CallError) => void;
+}
+
+/** Asks again while a failure may pass, for two minutes. @throws CallError */
+export async function askPatiently<Answer>(
+  ask: () => Promise<Answer>,
+  { pauseMs = againMs, onFailure }: Patience = {},
+): Promise<Answer> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof CallError && error.mayPass) || performance.now() > deadline) throw error;
+      onFailure?.(error);
+      await sleep(pauseMs);
+    }
+  }
+}
+
+/** What is wrong with a file of this machine, as an error for the user; other errors unchanged. */
+export function localFileError(path: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  return new RouterError('invalid_request', `${path} cannot be used: ${String(error.code)}.`, { cause: error });
+}

@@ -1,0 +1,52 @@
+/** Characters of the bar, without the text behind it. */
+const width = 24;
+
+/** Parts of the whole for each of which there is a line outside of a terminal. */
+const steps = 10;
+
+/** Where a bar is drawn: the standard error, so that the standard output has the results alone. */
+export type BarOutput = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
+
+/** A bar that is drawn anew on its line in a terminal; elsewhere a line for each tenth and for each stage. */
+export class ProgressBar {
+  readonly #output: BarOutput;
+  #isOpen = false;
+  #step = -1;
+  #stage = '';
+
+  constructor(output: BarOutput) {
+    this.#output = output;
+  }
+
+  /**
+   * @param share from 0 to 1; undefined while it is not known
+   * @param stage what is being done, in any words: a change of it is shown outside of a terminal, too
+   */
+  show(share: number | undefined, text: string, stage = ''): void {
+    if (this.#output.isTTY !== true) {
+      this.#showStep(share, text, stage);
+      return;
+    }
+    const done = Math.round(Math.min(1, Math.max(0, share ?? 0)) * width);
+    const line = `[${'#'.repeat(done)}${'-'.repeat(width - done)}] ${text}`;
+    // A line that wraps could not be replaced.
+    this.#output.write(`\r\u001B[K${line.slice(0, (this.#output.columns ?? 80) - 1)}`);
+    this.#isOpen = true;
+  }
+
+  /** Removes the bar. */
+  end(): void {
+    if (this.#isOpen) this.#output.write('\r\u001B[K');
+    this.#isOpen = false;
+    this.#step = -1;
+    this.#stage = '';
+  }
+
+  #showStep(share: number | undefined, text: string, stage: string): void {
+    const step = Math.floor((share ?? 0) * steps);
+    if (step <= this.#step && stage === this.#stage) return;
+    this.#step = step;
+    this.#stage = stage;
+    this.#output.write(`${text}\n`);
+  }
+}

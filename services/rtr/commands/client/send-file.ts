@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { RouterError } from '#shared/core/errors.ts';
+import { bytesText } from './amounts.ts';
+import { localFileError, type ClientContext } from './client-context.ts';
+import type { SentBody } from './router-client.ts';
+
+/** A file as the API shows it. */
+export interface FileObject {
+  id: string;
+  bytes: number;
+  /** Seconds since 1970. */
+  created_at: number;
+  expires_at?: number | null;
+  filename: string;
+  purpose: string;
+}
+
+/**
+ * Uploads a file of this machine as it is read, and shows the progress.
+ * @throws RouterError `invalid_request` for one that cannot be read or is empty, or a CallError
+ */
+export async function sendFile(
+  { client, bar }: Pick<ClientContext, 'client' | 'bar'>,
+  path: string,
+  purpose: string,
+): Promise<FileObject> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw localFileError(path, error);
+  });
+  if (size === 0) throw new RouterError('invalid_request', `${path} is empty.`);
+  let sent = 0;
+  const onPiece = (bytes: number): void => {
+    sent += bytes;
+    bar.show(sent / size, `uploading ${bytesText(sent)} of ${bytesText(size)}`);
+  };
+  const reading: { error?: unknown } = {};
+  try {
+    return await client.send<FileObject>('/files', formOf({ path, size, purpose, onPiece, reading }));
+  } catch (error) {
+    throw localFileError(path, reading.error ?? error);
+  } finally {
+    bar.end();
+  }
+}
+
+interface FormOptions {
+  path: string;
+  size: number;
+  purpose: string;
+  onPiece: (bytes: number) => void;
+  /** Receives what was wrong with the file. */
+  reading: { error?: unknown };
+}
+
+/** A form with the file (RFC 7578), of which nothing is held in memory. */
+function formOf({ path, size, purpose, onPiece, reading }: FormOptions): SentBody {
+  const boundary = randomBytes(16).toString('hex');
+  const name = basename(path)
+    .replaceAll('"', '%22')
+    .replaceAll(/[\r\n]/g, ' ');
+  const head = Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n` +
+      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +
+      'content-type: application/octet-stream\r\n\r\n',
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* content(): AsyncGenerator<Uint8Array> {
+    yield head;
+    try {
+      // What is appended meanwhile is not part of it.
+      for await (const piece of createReadStream(path, { end: size - 1 })) {
+        yield piece as Buffer;
+        onPiece((piece as Buffer).length);
+      }
+    } catch (error) {
+      reading.error = error;
+      throw error;
+    }
+    yield tail;
+  }
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    bytes: head.length + size + tail.length,
+    content: Readable.from(content(), { objectMode: false }),
+  };
+}

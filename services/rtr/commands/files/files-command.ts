@@ -1,0 +1,88 @@
+import { Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { RouterError } from '#shared/core/errors.ts';
+import { bytesText, timeText } from '../client/amounts.ts';
+import type { ClientContext, RunClientCommand } from '../client/client-context.ts';
+import { fetchFile } from '../client/fetch-file.ts';
+import { sendFile, type FileObject } from '../client/send-file.ts';
+import { tableLines } from '../table-lines.ts';
+import { wholeNumber } from '../whole-number.ts';
+
+/** `rtr files …`: files of the owner of a key, over the API. */
+export function filesCommand(run: RunClientCommand): Command {
+  const command = new Command('files').description(
+    "manage files for batches and requests, with the key in RTR_KEY at RTR_URL's router",
+  );
+  const json = new Option('--json', 'print JSON instead of sentences');
+  const file = 'id of the file';
+  command
+    .command('upload')
+    .description('upload a file of this machine')
+    .argument('<file>', 'path of the file')
+    .addOption(
+      new Option('--purpose <purpose>', 'what it is for').choices(['batch', 'user_data', 'vision']).default('batch'),
+    )
+    .addOption(json)
+    .action((path: string, options: { purpose: string; json?: true }) =>
+      run(options, (context) => uploadFile(context, path, options.purpose)),
+    );
+  command
+    .command('list')
+    .description('list files, newest first')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 100)
+    .addOption(json)
+    .action((options: { limit: number; json?: true }) => run(options, (context) => listFiles(context, options.limit)));
+  command
+    .command('download')
+    .description('write the content of a file into one of this machine')
+    .argument('<file>', file)
+    .option('--out <path>', 'path to write; without it, the name of the file in the current folder')
+    .addOption(json)
+    .action((id: string, options: { out?: string; json?: true }) =>
+      run(options, (context) => downloadFile(context, id, options.out)),
+    );
+  command
+    .command('delete')
+    .description('delete a file for good')
+    .argument('<file>', file)
+    .addOption(json)
+    .action((id: string, options: { json?: true }) => run(options, (context) => deleteFile(context, id)));
+  return command;
+}
+
+async function uploadFile(context: ClientContext, path: string, purpose: string): Promise<void> {
+  const { print, json } = context;
+  const file = await sendFile(context, path, purpose);
+  print(json ? JSON.stringify(file) : `${file.filename} was uploaded as ${file.id} (${bytesText(file.bytes)}).`);
+}
+
+async function listFiles({ client, print, json }: ClientContext, limit: number): Promise<void> {
+  const { data } = await client.call<{ data: FileObject[] }>('GET', `/files?limit=${limit}`);
+  if (json) for (const file of data) print(JSON.stringify(file));
+  else if (data.length === 0) print('There are no files.');
+  else for (const line of table(data)) print(line);
+}
+
+function table(files: readonly FileObject[]): string[] {
+  const rows = files.map(({ id, purpose, bytes, created_at: created, expires_at: expires, filename }) => {
+    return [id, purpose, bytesText(bytes), timeText(created), timeText(expires), filename];
+  });
+  return tableLines([['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES (UTC)', 'NAME'], ...rows]);
+}
+
+async function downloadFile(context: ClientContext, id: string, out?: string): Promise<void> {
+  const { client, print, json } = context;
+  const { filename } = await client.call<FileObject>('GET', `/files/${encodeURIComponent(id)}`);
+  // The name is what somebody has uploaded it with: it must not lead out of this folder, nor be hidden.
+  const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^\.+/, '') || 'unnamed');
+  if (out === undefined && existsSync(path))
+    throw new RouterError('invalid_request', `${path} exists already: name another path with --out.`);
+  await fetchFile(context, id, path);
+  print(json ? JSON.stringify({ id, path }) : `The file was written to ${path}.`);
+}
+
+async function deleteFile({ client, print, json }: ClientContext, id: string): Promise<void> {
+  const removed = await client.call<{ id: string }>('DELETE', `/files/${encodeURIComponent(id)}`);
+  print(json ? JSON.stringify(removed) : `The file ${removed.id} is deleted.`);
+}

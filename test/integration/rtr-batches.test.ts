@@ -1,0 +1,101 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
+import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
+import { chatLine } from '../helpers/batches/batch-clients.ts';
+import { clientCommands } from '../helpers/batches/run-client-command.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+  await cluster.addBatchRunner();
+});
+afterAll(() => cluster.stop());
+
+const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
+
+describe('rtr batches', () => {
+  /** A folder with a file of requests. */
+  function requestsOf(lines: readonly (object | string)[]): { folder: string; file: string } {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
+    const file = join(folder, 'requests.jsonl');
+    writeFileSync(file, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+    return { folder, file };
+  }
+
+  it('submits a file, watches the batch to its end, and writes its answers and errors into files', async () => {
+    const run = clientCommands(cluster);
+    const { folder, file } = requestsOf([
+      chatLine('a', 'Say A.'),
+      chatLine('b', 'Say B.'),
+      chatLine('c', 'Hi.', { model: 'nobody' }),
+    ]);
+    const [made = '', ended = ''] = await run(batchesCommand, 'submit', file, '--watch');
+    const [, id = ''] = /^Batch (batch_\w+) was created\.$/.exec(made) ?? [];
+    expect(ended).toMatch(`Batch ${id} is complete: 2 of 3 answered, 1 failed,`);
+    const out = join(folder, 'results');
+    const [text = ''] = await run(batchesCommand, 'download', id, '--out', out, '--json');
+    const written = JSON.parse(text) as { output: string; errors: string };
+    expect(readdirSync(out).toSorted()).toEqual([`${id}_errors.jsonl`, `${id}_output.jsonl`]);
+    const linesIn = (path: string) =>
+      readFileSync(path, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    expect(ids(linesIn(written.output))).toEqual(['a', 'b']);
+    expect(ids(linesIn(written.errors))).toEqual(['c']);
+    const table = await run(batchesCommand, 'list');
+    expect(table[0]).toMatch(/^ID +STATUS +DONE +FAILED +CREATED \(UTC\) +MODEL$/);
+    expect(table[1]).toMatch(new RegExp(`^${id} +completed +3 of 3 +1 +[-\\d: ]+ +demo$`));
+    expect(JSON.parse((await run(batchesCommand, 'list', '--limit', '1', '--json'))[0] ?? '')).toMatchObject({ id });
+  });
+
+  it('fails for a batch that fails, and names the mistakes', async () => {
+    const run = clientCommands(cluster);
+    const { file } = requestsOf([chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), method: 'GET' }]);
+    const watched = run(batchesCommand, 'submit', file, '--watch');
+    await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
+    const { file: noRequest } = requestsOf(['[]']);
+    await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/first line of .* is no request/);
+    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none cannot be used: ENOENT/);
+    await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
+  });
+
+  it('cancels a batch, which then fails to complete', async () => {
+    const run = clientCommands(cluster);
+    const { file } = requestsOf([chatLine('a', 'Hi.\n[demo delay=60000]')]);
+    const [made = ''] = await run(batchesCommand, 'submit', file, '--json');
+    const { id } = JSON.parse(made) as { id: string };
+    await expect(run(batchesCommand, 'download', id)).rejects.toThrow(/is not over yet/);
+    expect(await run(batchesCommand, 'cancel', id)).toEqual([`Batch ${id} is cancelling.`]);
+    await expect(run(batchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
+  });
+
+  it('has files beside it: they are uploaded, listed, downloaded and deleted', async () => {
+    const run = clientCommands(cluster);
+    const { folder, file } = requestsOf([chatLine('a', 'Ünïcode.'), '']);
+    const [uploaded = ''] = await run(filesCommand, 'upload', file, '--json');
+    const { id, bytes } = JSON.parse(uploaded) as { id: string; bytes: number };
+    expect(bytes).toBe(readFileSync(file).length);
+    expect((await run(filesCommand, 'list')).find((line) => line.startsWith(id))).toMatch(/ batch .* requests\.jsonl$/);
+    const copy = join(folder, 'copy.jsonl');
+    expect(await run(filesCommand, 'download', id, '--out', copy)).toEqual([`The file was written to ${copy}.`]);
+    expect(readFileSync(copy)).toEqual(readFileSync(file));
+    const again = run(filesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
+    await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: ENOENT/);
+    // Tests run in a folder with one of this name.
+    const named = join(folder, 'docs');
+    writeFileSync(named, 'x');
+    const { id: docs } = JSON.parse((await run(filesCommand, 'upload', named, '--json'))[0] ?? '') as { id: string };
+    await expect(run(filesCommand, 'download', docs)).rejects.toThrow('docs exists already: name another path');
+    expect(await run(filesCommand, 'delete', id)).toEqual([`The file ${id} is deleted.`]);
+    await expect(run(filesCommand, 'download', id)).rejects.toThrow(`No such File object: ${id}`);
+    const elsewhere = clientCommands({ ...cluster, url: 'http://127.0.0.1:9' });
+    await expect(elsewhere(filesCommand, 'list')).rejects.toThrow(
+      /The router does not answer at http:\/\/127\.0\.0\.1:9/,
+    );
+  });
+});

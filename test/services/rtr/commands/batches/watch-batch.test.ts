@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { ProgressRate } from '#shared/core/progress-rate.ts';
+import type { BatchObject } from '#services/rtr/commands/batches/batch-object.ts';
+import { outcomeText, progressText, watchBatch } from '#services/rtr/commands/batches/watch-batch.ts';
+import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
+import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
+
+const now = Date.UTC(2026, 10, 24);
+
+function batch(change: Partial<BatchObject>): BatchObject {
+  return {
+    id: 'batch_1',
+    endpoint: '/v1/chat/completions',
+    status: 'in_progress',
+    created_at: now / 1_000 - 60,
+    in_progress_at: now / 1_000 - 50,
+    expires_at: null,
+    output_file_id: null,
+    error_file_id: null,
+    request_counts: { total: 5_000, completed: 1_247, failed: 3 },
+    ...change,
+  };
+}
+
+function rate(done: number): ProgressRate {
+  const measured = new ProgressRate(now - 50_000);
+  measured.note(done, now);
+  return measured;
+}
+
+describe('the progress of a batch', () => {
+  it('is told in numbers, with the rate and the time that is left', () => {
+    expect(progressText(batch({}), rate(1_250), now)).toBe(
+      '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left',
+    );
+    const slow = batch({ request_counts: { total: 5_000, completed: 5, failed: 0 } });
+    expect(progressText(slow, rate(5), now)).toBe('5 of 5,000 (0 %) · 6 a minute · about 13 h 53 min left');
+    const late = { ...slow, expires_at: now / 1_000 + 7_200 };
+    expect(progressText(late, rate(5), now)).toMatch(/ about 13 h 53 min left, but it expires in 2 h 0 min$/);
+    expect(progressText(slow, rate(0), now)).toBe('5 of 5,000 (0 %)');
+  });
+
+  it('says what it waits for, and what is done before and after its lines are run', () => {
+    const paused = batch({ paused: { reason: 'The budget of the day is used up.' } });
+    expect(progressText(paused, rate(1_250), now)).toMatch(/^1,250 of .* · waits: The budget of the day is used up\.$/);
+    const fresh = batch({ status: 'validating', request_counts: { total: 0, completed: 0, failed: 0 } });
+    expect(progressText(fresh, undefined, now)).toBe('validating');
+    expect(progressText(batch({ status: 'cancelling' }), rate(1_250), now)).toMatch(/ · cancelling$/);
+  });
+});
+
+describe('a batch that is watched', () => {
+  /** Watches a batch of a server that answers so, one after the other. @returns what was drawn and what was printed */
+  async function watched(answers: readonly (Partial<BatchObject> | 503)[], json = false) {
+    const left = [...answers];
+    const client = await clientOfServer((_, response) => {
+      const answer = left.shift() ?? 404;
+      if (typeof answer === 'number') response.statusCode = answer;
+      response.end(typeof answer === 'number' ? '{}' : JSON.stringify(batch(answer)));
+    });
+    const drawn: string[] = [];
+    const printed: string[] = [];
+    const bar = new ProgressBar({ write: (text: string) => drawn.push(text) > 0 });
+    const print = (line: string): void => void printed.push(line);
+    const failure = await watchBatch({ client, bar, print, json }, 'batch_1', 1).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return { drawn: drawn.join(''), printed, failure, left };
+  }
+
+  const begun = Math.floor(Date.now() / 1_000) - 100;
+  const over: Partial<BatchObject> = { status: 'completed', request_counts: { total: 100, completed: 100, failed: 0 } };
+
+  it('is shown with its rate from the first look on, and with each change of what it does', async () => {
+    const running: Partial<BatchObject> = {
+      in_progress_at: begun,
+      request_counts: { total: 100, completed: 50, failed: 0 },
+    };
+    const { drawn, printed, failure, left } = await watched([
+      { status: 'validating', in_progress_at: null, request_counts: { total: 0, completed: 0, failed: 0 } },
+      running,
+      running,
+      { ...running, paused: { reason: 'The budget is used up.' } },
+      503,
+      over,
+    ]);
+    expect({ failure, left }).toEqual({ failure: undefined, left: [] });
+    expect(drawn).toMatch(
+      /^validating\n50 of 100 \(50 %\) · (29|30) a minute · about 2 min left\n50 .* · waits: The budget is used up\.\nThe router answered with status 503\.\n$/,
+    );
+    expect(printed).toEqual([expect.stringMatching(/^Batch batch_1 is complete: 100 of 100 answered, /)]);
+  });
+
+  it('is printed as JSON whenever it has changed', async () => {
+    const { drawn, printed, failure } = await watched([{}, {}, over], true);
+    expect(failure).toBeUndefined();
+    expect(drawn).toBe('');
+    expect(printed.map((line) => (JSON.parse(line) as BatchObject).status)).toEqual(['in_progress', 'completed']);
+  });
+
+  it('fails when it does not complete', async () => {
+    const { printed, failure } = await watched([{ ...over, status: 'expired' }]);
+    expect(String(failure)).toContain('Batch batch_1 has expired: 100 of 100 answered');
+    expect(printed).toEqual([]);
+  });
+});
+
+describe('the end of a batch', () => {
+  it('is told with its numbers, and with how its results are fetched', () => {
+    const over = batch({
+      status: 'completed',
+      output_file_id: 'file-1',
+      request_counts: { total: 3, completed: 2, failed: 1 },
+      usage: { input_tokens: 1_000, output_tokens: 234 },
+    });
+    expect(outcomeText(over)).toBe(
+      'Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. Fetch the results with: rtr batches download batch_1',
+    );
+    expect(outcomeText(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
+  });
+
+  it('names the first mistakes of an input that is not valid', () => {
+    const data = Array.from({ length: 7 }, (_, at) => ({ message: 'Invalid method: it must be POST.', line: at + 1 }));
+    expect(outcomeText(batch({ status: 'failed', errors: { data } })).split('\n')).toEqual([
+      'Batch batch_1 has failed, and none of its requests was run:',
+      ...[1, 2, 3, 4, 5].map((line) => `line ${line}: Invalid method: it must be POST.`),
+      '… and 2 more',
+    ]);
+  });
+});
+
+describe('the progress bar', () => {
+  function drawn(draw: (bar: ProgressBar) => void, terminal: { isTTY?: boolean; columns?: number }): string[] {
+    const written: string[] = [];
+    draw(new ProgressBar({ write: (text: string) => written.push(text) > 0, ...terminal }));
+    return written;
+  }
+
+  it('is drawn anew on one line of a terminal, which it does not exceed, and is removed at the end', () => {
+    const written = drawn(
+      (bar) => {
+        bar.show(0.5, 'half');
+        bar.show(2, 'x'.repeat(100));
+        bar.end();
+        bar.end();
+      },
+      { isTTY: true, columns: 60 },
+    );
+    expect(written).toEqual([
+      `\r\u001B[K[${'#'.repeat(12)}${'-'.repeat(12)}] half`,
+      `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`,
+      '\r\u001B[K',
+    ]);
+  });
+
+  it('is a line for each tenth and each stage elsewhere', () => {
+    const written = drawn((bar) => {
+      for (let share = 0; share <= 1; share += 0.04) bar.show(share, `${Math.floor(share * 10)}`);
+    }, {});
+    expect(written).toEqual(['0\n', '1\n', '2\n', '3\n', '4\n', '5\n', '6\n', '7\n', '8\n', '9\n']);
+    const staged = drawn((bar) => {
+      for (const stage of ['runs', 'waits', 'waits', 'runs']) bar.show(0.5, stage, stage);
+    }, {});
+    expect(staged).toEqual(['runs\n', 'waits\n', 'runs\n']);
+  });
+});

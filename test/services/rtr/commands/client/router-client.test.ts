@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { askPatiently } from '#services/rtr/commands/client/client-context.ts';
+import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
+import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
+import { CallError } from '#services/rtr/commands/client/router-client.ts';
+import { sendFile } from '#services/rtr/commands/client/send-file.ts';
+import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
+
+const bar = new ProgressBar({ write: () => true });
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), 'rtr-client-'));
+}
+
+describe('a client of the router', () => {
+  it('says when something else answers, which does not pass', async () => {
+    const client = await clientOfServer((_, response) => response.end('<html>Welcome</html>'));
+    const failure = await askPatiently(() => client.call('GET', '/batches')).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 200, mayPass: false });
+    expect(String(failure)).toMatch(/is not the router: is RTR_URL right\?$/);
+  });
+
+  it('repeats the sentence of a refusal, and the status of one without', async () => {
+    const client = await clientOfServer(({ url }, response) => {
+      response.statusCode = 403;
+      response.end(
+        url === '/api/openai/a' ? JSON.stringify({ error: { message: 'Your files take too much.' } }) : 'no',
+      );
+    });
+    await expect(client.call('GET', '/a')).rejects.toMatchObject({ status: 403, message: 'Your files take too much.' });
+    await expect(client.call('GET', '/b')).rejects.toThrow('The router answered with status 403.');
+  });
+
+  it('asks again while a failure may pass, and at once gives up one that does not', async () => {
+    let requests = 0;
+    const client = await clientOfServer(({ url }, response) => {
+      requests += 1;
+      response.statusCode = url === '/api/openai/refused' ? 404 : requests < 3 ? 503 : 200;
+      response.end('{}');
+    });
+    const failures: string[] = [];
+    const patience = { pauseMs: 10, onFailure: ({ message }: CallError) => failures.push(message) };
+    expect(await askPatiently(() => client.call('GET', '/'), patience)).toEqual({});
+    expect(failures).toEqual(Array(2).fill('The router answered with status 503.'));
+    await expect(askPatiently(() => client.call('GET', '/refused'), patience)).rejects.toBeInstanceOf(CallError);
+    expect(requests).toBe(4);
+  });
+
+  it('sends a file of any name as one form, whose length it names', async () => {
+    const path = join(folder(), 'a "b"\u00FC.jsonl');
+    writeFileSync(path, 'x'.repeat(300_000));
+    const received: { length?: string | undefined; text: string } = { text: '' };
+    const client = await clientOfServer((request, response) => {
+      received.length = request.headers['content-length'];
+      request.on('data', (piece) => (received.text += String(piece)));
+      request.on('end', () => response.end('{"id":"file-1"}'));
+    });
+    expect(await sendFile({ client, bar }, path, 'batch')).toEqual({ id: 'file-1' });
+    expect(received.length).toBe(String(Buffer.byteLength(received.text)));
+    expect(received.text).toContain('filename="a %22b%22\u00FC.jsonl"');
+    expect(received.text).toContain(`\r\n\r\n${'x'.repeat(300_000)}\r\n--`);
+  });
+
+  it('leaves nothing of a download that is cut off', async () => {
+    const client = await clientOfServer((_, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('0123456789');
+      setTimeout(() => response.destroy(), 50);
+    });
+    const to = folder();
+    await expect(fetchFile({ client, bar }, 'file-1', join(to, 'out'))).rejects.toThrow(/was cut off after 10 bytes/);
+    expect(readdirSync(to)).toEqual([]);
+  });
+});
