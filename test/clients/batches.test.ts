@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { installClient } from './install-client.ts';
+import { library } from './library.ts';
+import { roster } from './roster.ts';
+import { runCommand } from './run-command.ts';
+
+/** Programs that use every helper of an SDK for files and batches, and end with an error for an answer that is not as it should be. */
+const programs = [
+  { name: 'openai, Python', program: 'openai-batches-python.py', prints: '120 answers' },
+  { name: 'anthropic, Python', program: 'anthropic-batches-python.py', prints: '61 results' },
+];
+
+/** Milliseconds for one program. */
+const timeout = 120_000;
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '16' } });
+  await cluster.addBatchRunner();
+});
+afterAll(() => cluster.stop());
+
+describe.each(programs)('$name', ({ name, program, prints }) => {
+  it('has files and batches, with its own helpers', async () => {
+    const { from } = roster.find((client) => client.name === name) ?? {};
+    if (!from) throw new Error(`there is no ${name} in the roster`);
+    const client = library(name, from, { formats: [], program });
+    const installed = await installClient(client);
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const { url } = cluster;
+    // What other programs have made is not in its lists.
+    const { raw: key } = await cluster.addKey({});
+    const turn = { format: '', model: 'demo', prompt: '', url, key, installed, folder };
+    const { code, out, err } = await runCommand(client.start(turn), turn, timeout);
+    expect(code, err).toBe(0);
+    expect(out.trim()).toBe(prints);
+  });
+});
