@@ -125,13 +125,23 @@ export class S3ObjectStore implements ObjectStore {
   }
 }
 
-/** Passes a body on and notes what it throws: the library words it as an error of its own. */
+/**
+ * Passes a body on and notes what it throws: the library words it as an error of its own. What a failed request throws into it, to end
+ * it, is not the body's.
+ */
 async function* noting(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]();
   try {
-    yield* body;
-  } catch (error) {
-    caught.error = error;
-    throw error;
+    for (;;) {
+      const piece = await pieces.next().catch((error: unknown) => {
+        caught.error = error;
+        throw error;
+      });
+      if (piece.done) return;
+      yield piece.value;
+    }
+  } finally {
+    await pieces.return?.();
   }
 }
 

@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import OpenAI, { toFile } from 'openai';
+import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
+import { until } from '../../helpers/until.ts';
+
+/** What stands before the content of a file in its form. */
+const formStart = [
+  '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n',
+  '--b\r\ncontent-disposition: form-data; name="file"; filename="in.bin"\r\n\r\n',
+].join('');
+
+const lines = 450;
+const mebibyte = 1024 * 1024;
+
+let s3: TestS3;
+/** Stands before the S3 server. */
+let way: PausableProxy;
+let cluster: Cluster;
+let openai: OpenAI;
+beforeAll(async () => {
+  s3 = await startS3();
+  way = await startPausableProxy(Number(new URL(s3.settings['FILES_S3_ENDPOINT'] ?? '').port));
+  const settings = { ...s3.settings, FILES_S3_ENDPOINT: `http://127.0.0.1:${way.port}` };
+  cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
+  await cluster.addBatchRunner(settings);
+  ({ openai } = batchClients(cluster));
+});
+afterAll(async () => {
+  await cluster.stop();
+  way.close();
+  await s3.stop();
+});
+
+/** The names of all objects: what of an upload is not over is none. The server keeps the content of each in a file of its own. */
+function objects(): string[] {
+  const names = readdirSync(join(s3.folder, 'files'), { recursive: true }).map(String);
+  return names.filter((name) => name.endsWith('._S3rver_object')).toSorted();
+}
+
+const all = Array.from({ length: lines }, (_, at) =>
+  chatLine(`line-${at}`, `Say ${at}.`, { demo: { first_token_delay_ms: 100 } }),
+);
+
+describe('a batch whose files are in S3', () => {
+  it('has its results there, and nothing else when it is over', async () => {
+    const before = objects().length;
+    const batch = await untilBatch(openai, (await submit(openai, all)).id, undefined, 60_000);
+    await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
+    await until(() => expect(objects()).toHaveLength(before + 2));
+    for (const file of [batch.input_file_id, batch.output_file_id ?? '']) await openai.files.delete(file);
+    await until(() => expect(objects()).toHaveLength(before));
+  });
+
+  it('goes on when the store has been away, with every line once', async () => {
+    const { raw } = await cluster.addKey({});
+    const { openai: other } = batchClients({ url: cluster.url, key: raw });
+    const { id } = await submit(other, all);
+    const completed = async (): Promise<number> => (await other.batches.retrieve(id)).request_counts?.completed ?? 0;
+    await until(async () => (await completed()) > 100, 30_000);
+    way.cut();
+    const { input_file_id: input } = await other.batches.retrieve(id);
+    await expect(other.files.content(input)).rejects.toMatchObject({ status: 503 });
+    // Lines whose slice has been read go on; no slice can end.
+    for (let before = -1, now = await completed(); now > before; now = await completed()) {
+      before = now;
+      await sleep(1_500);
+    }
+    expect((await other.batches.retrieve(id)).status).toBe('in_progress');
+    way.resume();
+    const batch = await untilBatch(other, id, undefined, 120_000);
+    expect(batch.request_counts).toEqual({ total: lines, completed: lines, failed: 0 });
+    const ids = (await resultsOf(other, batch.output_file_id)).map(({ custom_id: custom }) => custom);
+    expect(ids.toSorted()).toEqual(Array.from({ length: lines }, (_, at) => `line-${at}`).toSorted());
+  });
+
+  it('cannot be created while the store is away, and an upload that it interrupts leaves nothing', async () => {
+    const once = new OpenAI({ baseURL: openai.baseURL, apiKey: (await cluster.addKey({})).raw, maxRetries: 0 });
+    const before = objects();
+    const body = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(formStart);
+      for (let piece = 0; piece < 24; piece += 1) {
+        if (piece === 12) way.cut();
+        yield Buffer.alloc(mebibyte, 'x');
+      }
+      yield Buffer.from('\r\n--b--\r\n');
+    };
+    const answer = await fetch(`${openai.baseURL}/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${once.apiKey}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body: ReadableStream.from(body()),
+      duplex: 'half',
+    });
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ error: { code: 'store_unavailable', message: expect.any(String) } });
+    expect((await once.files.list()).data).toEqual([]);
+    const file = await toFile(Buffer.from(JSON.stringify(all[0])), 'in.jsonl');
+    await expect(once.files.create({ file, purpose: 'batch' })).rejects.toMatchObject({ status: 503 });
+    way.resume();
+    expect((await once.files.list()).data).toEqual([]);
+    expect(objects()).toEqual(before);
+    await once.files.create({ file, purpose: 'batch' });
+    expect((await once.files.list()).data).toHaveLength(1);
+  });
+});
