@@ -1,0 +1,49 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { startNats } from '../../helpers/servers/start-nats.ts';
+import { startRedis } from '../../helpers/servers/start-redis.ts';
+import { until } from '../../helpers/until.ts';
+
+const lines = 500;
+
+/** A cluster with a batch runner, and how all of its processes end at once. */
+async function start(options: ClusterOptions): Promise<{ cluster: Cluster; processes: ServiceProcess[] }> {
+  const cluster = await startCluster({ worker: { SLOTS: '16' }, ...options });
+  onTestFinished(() => cluster.stop());
+  const runner = await cluster.addBatchRunner();
+  const { ingress, workers, engine } = cluster;
+  return { cluster, processes: [runner, ingress, ...workers, ...(engine ? [engine] : [])] };
+}
+
+it.each(['stop', 'kill'] as const)(
+  'a batch is completed after a restart of everything in the middle, by %s: each line has one result and one charge',
+  async (how) => {
+    const [nats, redis] = await Promise.all([startNats(), startRedis()]);
+    onTestFinished(async () => {
+      await Promise.all([nats.stop(), redis.stop()]);
+    });
+    const servers = { natsUrl: nats.url, redisUrl: redis.url };
+    const before = await start(servers);
+    const { key, prefix } = before.cluster;
+    const { openai: client } = batchClients(before.cluster);
+    const slow = { demo: { first_token_delay_ms: 200 } };
+    const all = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, slow));
+    const { id } = await submit(client, all);
+    const completed = async (): Promise<number> => (await client.batches.retrieve(id)).request_counts?.completed ?? 0;
+    await until(async () => (await completed()) > 150, 60_000);
+    await Promise.all(before.processes.map((process) => process[how]()));
+    if (how === 'kill') await Promise.all([nats.kill(), redis.kill()]);
+    await Promise.all([nats.restart(), redis.restart()]);
+
+    const { cluster } = await start({ ...servers, prefix });
+    const { openai } = batchClients({ url: cluster.url, key });
+    const begun = await openai.batches.retrieve(id);
+    expect(begun.status).toBe('in_progress');
+    expect(begun.request_counts?.completed).toBeLessThan(lines);
+    const batch = await untilBatch(openai, id, undefined, 120_000);
+    await expectEachOnce(openai, batch, { lines, redisUrl: redis.url, prefix });
+  },
+);
