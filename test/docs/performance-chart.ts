@@ -28,7 +28,7 @@ const size = { panel: 430, label: 130, bar: 210, row: 22, head: 46, gap: 20 };
 /** A bar that is longer than the router's by more than this factor is cut, so that the others can be compared. */
 const cutFrom = 4;
 
-/** The chart of `docs/performance.md`: bars in SVG, readable on a light and on a dark page. */
+/** The chart of the README and of `docs/performance.md`: bars in SVG, readable on a light and on a dark page. */
 export function performanceChart(results: PeerResults): string {
   const systems = results.systems.filter(({ name, missing }) => name !== 'direct' && missing === undefined);
   const height = size.head + systems.length * size.row + size.gap;

@@ -40,7 +40,7 @@ export function renderShortPerformance(results: PeerResults): string {
 }
 
 /** When and where the figures were measured. */
-function renderRun({ date, machine, rounds, quick, takenByOthers }: PeerResults): string {
+export function renderRun({ date, machine, rounds, quick, takenByOthers }: PeerResults): string {
   const { cpu, cores, memoryGib, kernel, node } = machine;
   const where = `${cpu}, ${cores} cores, ${memoryGib} GiB, Linux ${kernel}, Node ${node}`;
   const how = quick
@@ -57,7 +57,7 @@ export function renderRatios(results: PeerResults): string {
     const verdict = results.quick || value === undefined ? 'not judged' : met ? 'yes' : 'no';
     return [what, shown, 'atMost' in aim ? `at most ${aim.atMost}` : `at least ${aim.atLeast}`, verdict];
   });
-  return renderTable(['ratio of medians', 'measured', 'aim', 'met'], rows);
+  return renderTable(['ratio of medians, or figure', 'measured', 'aim', 'met'], rows);
 }
 
 /** Every system, and how it was run or why it was not. */

@@ -17,7 +17,7 @@ import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-registries.ts';
 import { renderFieldRules } from './render-field-rules.ts';
-import { renderCells, renderRatios, renderShortPerformance, renderSystems } from './render-performance.ts';
+import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderTable } from './render-table.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
@@ -45,6 +45,7 @@ export const tables: Record<string, () => string> = {
   faults: renderFaults,
   clients: renderClients,
   performance: () => renderShortPerformance(keptPeerResults()),
+  'performance:run': () => renderRun(keptPeerResults()),
   'performance:ratios': () => renderRatios(keptPeerResults()),
   'performance:systems': () => renderSystems(keptPeerResults()),
   'performance:cells': () => renderCells(keptPeerResults()),

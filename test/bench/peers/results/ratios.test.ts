@@ -33,6 +33,11 @@ describe('the ratios', () => {
     expect(ratioOf(results, 'time added by 1 MiB image, p50, ÷ bare proxy')).toBeCloseTo(3);
   });
 
+  it('are the figure itself where it is compared with nothing', () => {
+    const results = resultsWith('held-streams', 'kibPerStream', { rtr: [41, 39, 40] });
+    expect(ratioOf(results, 'memory of a waiting stream, KiB')).toBe(40);
+  });
+
   it('are unknown where a side was not measured', () => {
     expect(ratioOf(resultsWith('whole-32', 'cpu', { rtr: [1] }), 'CPU, 32 at a time, ÷ Portkey')).toBeUndefined();
   });

@@ -15,7 +15,8 @@ interface RatioRule {
   cell: string;
   metric: Metric;
   side: string;
-  against: string;
+  /** Absent for a figure that is compared as it is. */
+  against?: string;
   aim: Ratio['aim'];
   /** Whether what the upstream itself takes is taken away from both. */
   added?: boolean;
@@ -51,13 +52,14 @@ const rules: readonly RatioRule[] = [
   rule('CPU, 1 MiB image, ÷ bare proxy', 'image', 'cpu', 'express', { atMost: 3 }),
   rule('CPU, 200 turns and 30 tools, ÷ bare proxy', 'conversation', 'cpu', 'express', { atMost: 4 }),
   rule('chunks a second in a flood, ÷ bare proxy', 'flood', 'chunksPerSecond', 'express', { atLeast: 1 }),
-  rule('memory of a waiting stream, ÷ bare proxy', 'held-streams', 'kibPerStream', 'express', { atMost: 0.75 }),
+  { what: 'memory of a waiting stream, KiB', cell: 'held-streams', metric: 'kibPerStream', side: 'rtr', aim: { atMost: 40 } },
 ];
 
 /** How this router stands beside its peers, as ratios of medians of one run. */
 export function ratiosOf(results: PeerResults): Ratio[] {
   return rules.map(({ what, cell, metric, side, against, aim, added = false }) => {
-    const [own, other, base] = [side, against, 'direct'].map((name) => medianOf(results, cell, name, metric));
+    const of = (name: string): number | undefined => medianOf(results, cell, name, metric);
+    const [own, other, base] = [of(side), against === undefined ? 1 : of(against), of('direct')];
     if (own === undefined || other === undefined) return { what, value: undefined, aim };
     const away = added ? (base ?? Number.NaN) : 0;
     return { what, value: (own - away) / (other - away), aim };
