@@ -14,7 +14,7 @@ export const cells: readonly Cell[] = [
       title: `Whole answers, ${connections} at a time`,
       scenario: 'bench-whole',
       connections,
-      accesses: ['unlimited', 'limited key', 'limited key and team'],
+      accesses: ['unlimited', 'limited key', 'limited key and team', 'limited key and team, concurrency too'],
     }),
   ),
   ...several.map((connections) =>

@@ -6,15 +6,16 @@ import { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Access } from './system.ts';
 
-/** Every kind of limit, none of them within reach: what they cost is that they are counted. */
+/** Limits of rate, tokens and budget, none of them within reach: what they cost is that they are counted. */
 const limits: Limits = {
   requestsPerMinute: 100_000_000,
   tokensPerMinute: 100_000_000_000,
-  concurrentRequests: 100_000,
   tokensPerDay: 1_000_000_000_000,
   costPerDay: 1_000_000,
   costPerMonth: 10_000_000,
 };
+
+const withConcurrency: Limits = { ...limits, concurrentRequests: 100_000 };
 
 /** Keys of a cluster that runs. */
 export class RtrKeys {
@@ -60,14 +61,20 @@ export class RtrKeys {
         return (await createKey(store, { ...settings, kind: 'router' })).raw;
       case 'limited key':
         return (await createKey(store, { ...settings, kind: 'router', limits })).raw;
-      case 'limited key and team': {
-        const teams = new TeamStore(this.#connection.redis, this.#prefix, () => undefined);
-        const { id } = await teams.create('bench');
-        await teams.change(id, { limits });
-        const key = await createOwnedKey(store, { ...settings, kind: 'team', ownerId: id, limits });
-        if (typeof key === 'string') throw new Error(`there is no key of the team: ${key}`);
-        return key.raw;
-      }
+      case 'limited key and team':
+        return this.#makeOfTeam(access, limits);
+      case 'limited key and team, concurrency too':
+        return this.#makeOfTeam(access, withConcurrency);
     }
+  }
+
+  async #makeOfTeam(name: string, ofBoth: Limits): Promise<string> {
+    const store = new KeyStore(this.#connection.redis, this.#prefix);
+    const teams = new TeamStore(this.#connection.redis, this.#prefix, () => undefined);
+    const { id } = await teams.create(name);
+    await teams.change(id, { limits: ofBoth });
+    const key = await createOwnedKey(store, { name, class: 'normal', kind: 'team', ownerId: id, limits: ofBoth });
+    if (typeof key === 'string') throw new Error(`there is no key of the team: ${key}`);
+    return key.raw;
   }
 }

@@ -7,8 +7,11 @@ export interface Route {
   upstream: BenchFormat;
 }
 
-/** With what a client comes: a key without limits, with limits of its own, or with limits and those of its team beside. */
-export type Access = 'unlimited' | 'limited key' | 'limited key and team';
+/**
+ * With what a client comes: a key without limits, with limits of its own, or with limits and those of its team beside. A limit of
+ * concurrent requests is counted in Redis for each request; the others are not, far from their ends.
+ */
+export type Access = 'unlimited' | 'limited key' | 'limited key and team' | 'limited key and team, concurrency too';
 
 /** A system under test that runs. */
 export interface System {
