@@ -52,7 +52,13 @@ const rules: readonly RatioRule[] = [
   rule('CPU, 1 MiB image, ÷ bare proxy', 'image', 'cpu', 'express', { atMost: 3 }),
   rule('CPU, 200 turns and 30 tools, ÷ bare proxy', 'conversation', 'cpu', 'express', { atMost: 4 }),
   rule('chunks a second in a flood, ÷ bare proxy', 'flood', 'chunksPerSecond', 'express', { atLeast: 1 }),
-  { what: 'memory of a waiting stream, KiB', cell: 'held-streams', metric: 'kibPerStream', side: 'rtr', aim: { atMost: 40 } },
+  {
+    what: 'memory of a waiting stream, KiB',
+    cell: 'held-streams',
+    metric: 'kibPerStream',
+    side: 'rtr',
+    aim: { atMost: 40 },
+  },
 ];
 
 /** How this router stands beside its peers, as ratios of medians of one run. */
