@@ -12,6 +12,7 @@ import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import { bytesOf, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
 import { countTokens } from './count-tokens.ts';
 import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
@@ -47,6 +48,7 @@ interface Ask {
 /** A translated request. It may be large, so only these parts of it are kept. */
 interface ProviderRequest {
   body: Buffer[];
+  headers: WrittenRequest['headers'];
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
@@ -145,10 +147,11 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const recalled = translation.recall?.(given);
     const request = translated(translation, served, ask, given);
     const { format } = served;
-    const body = write(request);
+    const { body, headers } = writeRequest(format, request, write);
     return {
       recalled,
       body,
+      headers,
       inputTokens: format.estimateInput(request),
       learn: format === countedFormat ? counter.lesson(request, ask.model.id, bytesOf(body)) : undefined,
     };
@@ -166,7 +169,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       translation,
       served: { format },
     } = chosen;
-    const { body, inputTokens, recalled } = request;
+    const { body, headers: written, inputTokens, recalled } = request;
     const relay = {
       http,
       upstream: format,
@@ -181,7 +184,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
-      head: (headers: Record<string, string>) => reply.head(headers),
+      head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
       onHead: (status: number, answered: IncomingHttpHeaders) => {
@@ -191,7 +194,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       },
     };
     const passed = translation.passesHeaders ? headers : undefined;
-    const sent = { path: format.path, body, headers: { ...format.headers, ...passed } };
+    const sent = { path: format.path, body, headers: { ...format.headers, ...passed, ...written } };
     const end = await relayAnswer(relay, sent, signal);
     request.learn?.(end.usage.promptTokens);
     return end;

@@ -72,7 +72,10 @@ const endpoints: Record<ModelOperation, string> = {
   rank: 'Rerank (Score) API',
   moderate: 'Moderations API',
   draw: 'Images API',
+  redraw: 'Image Edits API',
   speak: 'Speech API',
+  transcribe: 'Transcriptions API',
+  translate: 'Translations API',
 };
 
 /**

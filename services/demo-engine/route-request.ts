@@ -5,11 +5,13 @@ import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
 import { handleCompletion } from './handle-completion.ts';
 import { handleEmbeddings } from './handle-embeddings.ts';
+import { handleImageEdits } from './handle-image-edits.ts';
 import { handleImages } from './handle-images.ts';
 import { handleModerations } from './handle-moderations.ts';
 import { handleRerank } from './handle-rerank.ts';
 import { handleSpeech } from './handle-speech.ts';
 import { handleTokenize } from './handle-tokenize.ts';
+import { handleSound } from './handle-sound.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
@@ -32,7 +34,10 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/v1/rerank': { method: 'POST', handle: handleRerank },
   '/v1/moderations': { method: 'POST', handle: handleModerations },
   '/v1/images/generations': { method: 'POST', handle: handleImages },
+  '/v1/images/edits': { method: 'POST', handle: handleImageEdits },
   '/v1/audio/speech': { method: 'POST', handle: handleSpeech },
+  '/v1/audio/transcriptions': { method: 'POST', handle: handleSound('transcribe') },
+  '/v1/audio/translations': { method: 'POST', handle: handleSound('translate') },
   '/tokenize': { method: 'POST', handle: handleTokenize },
   '/demo/state': {
     method: 'GET',

@@ -10,6 +10,7 @@ import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import { bytesOf } from '#shared/upstream/upstream-http.ts';
+import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
 import type { EngineHttp } from './engine-http.ts';
 import { chatOfEngines, type Engine } from './engines/engine.ts';
 import { engineRoute, type EngineRoute } from './engine-route.ts';
@@ -32,6 +33,7 @@ export interface HandleJobOptions {
 interface EngineRequest {
   route: EngineRoute;
   body: Buffer[];
+  headers: WrittenRequest['headers'];
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
@@ -90,21 +92,22 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { translation, format } = route;
     const recalled = translation.recall?.(read.given);
     const request = await translate(route, job, read, model, signal);
-    const body = read.write(request);
+    const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read tell nothing.
     if (unread && read.hasUnreadLists)
-      return { route, recalled, body, inputTokens: unread.inputTokens, learn: undefined };
+      return { route, recalled, body, headers, inputTokens: unread.inputTokens, learn: undefined };
     return {
       route,
       recalled,
       body,
+      headers,
       inputTokens: format.estimateInput(request),
       learn: format === countedFormat ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
     };
   }
 
   function serve(
-    { route: { translation, format, path }, body, inputTokens, recalled }: EngineRequest,
+    { route: { translation, format, path }, body, headers, inputTokens, recalled }: EngineRequest,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
@@ -118,11 +121,11 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
-      head: (headers: Record<string, string>) => reply.head(headers),
+      head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
     };
-    return relayAnswer(relay, { path, body }, signal);
+    return relayAnswer(relay, { path, body, headers }, signal);
   }
 
   /** Resolves to the engine's answer. Rejects with its failure as an error for the client. */

@@ -1,8 +1,19 @@
 /**
  * What models are asked for: to generate an answer, to continue a text, for vectors of texts, to rank documents, to judge texts, for
- * pictures, to speak a text.
+ * pictures, for changed pictures, to speak a text, to write down what is said, also in English.
  */
-export const modelOperations = ['generate', 'complete', 'embed', 'rank', 'moderate', 'draw', 'speak'] as const;
+export const modelOperations = [
+  'generate',
+  'complete',
+  'embed',
+  'rank',
+  'moderate',
+  'draw',
+  'redraw',
+  'speak',
+  'transcribe',
+  'translate',
+] as const;
 export type ModelOperation = (typeof modelOperations)[number];
 
 /** What a request asks of a worker. */

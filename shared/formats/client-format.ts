@@ -89,6 +89,8 @@ export interface ClientRoute {
   /** Path below the API's prefixes, such as `/chat/completions`. */
   path: string;
   operation: Exclude<Operation, 'execute_tool'>;
+  /** Whether its requests are forms with a file; they are read as JSON in the shape that `formFileSchema` describes. */
+  isForm?: boolean;
   /** Changes the requests and the answers, neither of them streamed, of a path that has other ones than the format's. */
   reshape?: {
     request: (body: Buffer) => Buffer;

@@ -11,7 +11,10 @@ const wants: Partial<Record<Operation, string>> = {
   rank: 'ranks no documents',
   moderate: 'judges no texts',
   draw: 'makes no pictures',
+  redraw: 'changes no pictures',
   speak: 'does not speak',
+  transcribe: 'writes down no sound',
+  translate: 'translates no sound',
 };
 
 /**

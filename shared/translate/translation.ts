@@ -109,8 +109,8 @@ export interface Translation<Request = JsonObject> {
    * @throws RouterError `upstream_failed` if it is not an answer
    */
   reply: (body: JsonObject, minted: Minted) => { body: JsonObject; ending: Ending };
-  /** Set where answers are plain bytes that pass as they come, instead of `reply` and `stream`: how such an answer ends. */
-  bytes?: { ending: (minted: Minted) => Ending };
+  /** Set where streamed answers are plain bytes that pass as they come, instead of `stream`: how such an answer ends. */
+  bytes?: { ending: (minted: Minted) => Ending; mayBeEmpty?: boolean };
   /** Begins the translation of a streamed answer. */
   stream: (minted: Minted) => StreamTranslation;
   /** The path in the client's request of an address in the upstream's request; for error messages. */

@@ -1,3 +1,4 @@
+import { audioTranslationsToAudioTranslations } from './audio-translations-audio-translations/audio-translations-to-audio-translations.ts';
 import { chatToChat } from './chat-chat/chat-to-chat.ts';
 import { chatToConversation } from './chat-conversation/chat-to-conversation.ts';
 import { chatToMessages } from './chat-messages/chat-to-messages.ts';
@@ -6,6 +7,7 @@ import { completionsToCompletions } from './completions-completions/completions-
 import { completionsToInfill } from './completions-infill/completions-to-infill.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import { embeddingsToEmbeddings } from './embeddings-embeddings/embeddings-to-embeddings.ts';
+import { imageEditsToImageEdits } from './image-edits-image-edits/image-edits-to-image-edits.ts';
 import { imagesToImages } from './images-images/images-to-images.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
@@ -18,6 +20,7 @@ import { responsesToConversation } from './responses-conversation/responses-to-c
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
 import { responsesToResponses } from './responses-responses/responses-to-responses.ts';
 import { speechToSpeech } from './speech-speech/speech-to-speech.ts';
+import { transcriptionsToTranscriptions } from './transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
@@ -37,7 +40,10 @@ export const translations: readonly Translation[] = [
   rerankToRerank,
   moderationsToModerations,
   imagesToImages,
+  imageEditsToImageEdits,
   speechToSpeech,
+  transcriptionsToTranscriptions,
+  audioTranslationsToAudioTranslations,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

@@ -9,6 +9,13 @@ export interface UpstreamFormat {
   name: string;
 }
 
+/** A request that is no JSON. */
+export interface EncodedRequest {
+  contentType: string;
+  /** In pieces. */
+  body: Buffer[];
+}
+
 /** A wire format of upstreams over HTTP: all that a worker needs besides its translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
   /** What a model that is served in it does. */
@@ -17,6 +24,11 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   path: string;
   /** Headers of every request; the client's passed headers replace them. */
   headers: Readonly<Record<string, string>>;
+  /**
+   * Writes a translated request where that is not done in JSON.
+   * @param boundary a text that occurs nowhere in the request
+   */
+  encode?(request: JsonObject, boundary: string): EncodedRequest;
   /** Input tokens of a translated request, estimated. */
   estimateInput(request: JsonObject): number;
   /** Reads the router's error from an error answer. */

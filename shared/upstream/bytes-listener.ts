@@ -47,10 +47,11 @@ export class BytesListener implements Listener {
 
   /**
    * Called when all of it has arrived.
-   * @throws RouterError for an answer that is an error or has no bytes
+   * @throws RouterError for an answer that is an error, or has no bytes where it must have some
    */
-  end(): void {
+  end(mayBeEmpty = false): void {
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, this.#errorBody.text(), this.#headers);
-    if (this.#bytes === 0) throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
+    if (this.#bytes === 0 && !mayBeEmpty)
+      throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
   }
 }

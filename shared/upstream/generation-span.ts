@@ -17,7 +17,7 @@ export interface Generation {
   server?: { address: string; port: number } | undefined;
 }
 
-/** `gen_ai.operation.name` of the conventions; they have none for the last four. */
+/** `gen_ai.operation.name` of the conventions; they have none for the last ones. */
 const operationNames: Record<ModelOperation, string> = {
   generate: 'chat',
   complete: 'text_completion',
@@ -25,7 +25,10 @@ const operationNames: Record<ModelOperation, string> = {
   rank: 'rerank',
   moderate: 'moderate',
   draw: 'image_generation',
+  redraw: 'image_edit',
   speak: 'speech',
+  transcribe: 'transcription',
+  translate: 'audio_translation',
 };
 
 /** The end of a generation. */

@@ -74,10 +74,10 @@ async function relay(
   signal: AbortSignal,
 ): Promise<Ending> {
   const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
-  if (translation.bytes) {
+  if (stream && translation.bytes) {
     const listener = new BytesListener(upstream, head, write);
     await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
-    listener.end();
+    listener.end(translation.bytes.mayBeEmpty);
     return translation.bytes.ending(minted);
   }
   if (stream) {

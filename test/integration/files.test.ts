@@ -383,6 +383,22 @@ describe('an upload', () => {
       { status: 400, error: { code: 'missing_required_parameter', param: 'purpose' } },
     ],
     [
+      'of two files',
+      {
+        body: `${'--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc\r\n'.repeat(2)}--b--\r\n`,
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      },
+      { status: 400, error: { message: 'The form has too many files: 1 is the most.' } },
+    ],
+    [
+      'with a field that is too long',
+      {
+        body: `--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${'a'.repeat(132_000)}\r\n--b--\r\n`,
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      },
+      { status: 400, error: { param: 'purpose' } },
+    ],
+    [
       'that is compressed',
       { body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' } },
       { status: 415, error: { code: 'unsupported_encoding' } },

@@ -10,6 +10,44 @@ const maxBytes = 64 * 1024 * 1024;
  * @throws RouterError `body_too_large`, `invalid_json`, `invalid_request`
  */
 export async function readJsonBody(request: IncomingMessage): Promise<JsonObject> {
+  const value = parseJson(await readBytes(request));
+  if (!isJsonObject(value)) throw new RouterError('invalid_request', 'The body has to be a JSON object.');
+  return value;
+}
+
+/** A form: its texts and its files. */
+export interface DemoForm {
+  fields: JsonObject;
+  files: DemoFile[];
+}
+
+/** A file of a form. */
+export interface DemoFile {
+  field: string;
+  name: string;
+  content: Buffer;
+}
+
+/**
+ * Reads a request's body as a form of at most 64 MiB.
+ * @throws RouterError `body_too_large`, `invalid_request`
+ */
+export async function readFormBody(request: IncomingMessage): Promise<DemoForm> {
+  const bytes = await readBytes(request);
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  const form = await new Response(new Uint8Array(bytes), { headers }).formData().catch((cause: unknown) => {
+    throw new RouterError('invalid_request', 'The body has to be a form.', { cause });
+  });
+  const fields: JsonObject = {};
+  const files: DemoFile[] = [];
+  for (const [field, value] of form) {
+    if (typeof value === 'string') fields[field] = value;
+    else files.push({ field, name: value.name, content: Buffer.from(await value.arrayBuffer()) });
+  }
+  return { fields, files };
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
   // Keeps the connection open when the loop ends early, so that the client receives the error instead of a reset.
@@ -18,9 +56,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonObject
     if (bytes > maxBytes) throw new RouterError('body_too_large', 'The body is larger than 64 MiB.');
     parts.push(part);
   }
-  const value = parseJson(Buffer.concat(parts));
-  if (!isJsonObject(value)) throw new RouterError('invalid_request', 'The body has to be a JSON object.');
-  return value;
+  return Buffer.concat(parts);
 }
 
 function parseJson(bytes: Buffer): unknown {

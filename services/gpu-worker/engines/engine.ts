@@ -1,13 +1,16 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
 import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
 import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
 import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
 import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
+import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines known by name, and `openai` for any other engine of the chat format. */
@@ -25,7 +28,10 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
   rerankUpstream,
   moderationsUpstream,
   imagesUpstream,
+  imageEditsUpstream,
   speechUpstream,
+  transcriptionsUpstream,
+  audioTranslationsUpstream,
 ];
 
 /** An engine's description of itself. */

@@ -18,7 +18,7 @@ const props = z.looseObject({
   total_slots: positive,
   /** Tokens per slot, not of all slots together. */
   default_generation_settings: z.looseObject({ n_ctx: positive }).optional().catch(undefined),
-  modalities: z.looseObject({ vision: z.boolean() }).optional().catch(undefined),
+  modalities: z.looseObject({ vision: z.boolean(), audio: z.boolean().optional() }).optional().catch(undefined),
   chat_template: z.string().optional().catch(undefined),
   chat_template_caps: z
     .looseObject({ supports_tools: z.boolean().optional(), supports_preserve_reasoning: z.boolean().optional() })
@@ -42,7 +42,7 @@ export const llamaCpp: Engine = {
     if (thinks(facts)) capabilities.push('thinking');
     const contextWindow = facts.default_generation_settings?.n_ctx;
     const describe = async ({ id }: { id: string }): Promise<ModelInfo> =>
-      describeModel(id, onlyPurpose(await probeOperations(http, id)), capabilities, contextWindow);
+      describeModel(id, onlyPurpose(await probeOperations(http, id), facts), capabilities, contextWindow);
     return { models: await Promise.all(data.map(describe)), slots: facts.total_slots };
   },
 
@@ -69,9 +69,14 @@ export const llamaCpp: Engine = {
  * What a server is for. One that was started with `--embeddings` or `--reranking` is for nothing else, but may go on to answer the other
  * paths, with texts of a model that was not made for them.
  */
-function onlyPurpose(served: readonly ModelOperation[]): readonly ModelOperation[] {
+function onlyPurpose(
+  served: readonly ModelOperation[],
+  { modalities }: z.output<typeof props>,
+): readonly ModelOperation[] {
   const purpose = (['rank', 'embed'] as const).find((operation) => served.includes(operation));
-  return purpose ? [purpose] : served;
+  if (purpose) return [purpose];
+  // The path of transcriptions is there whatever the model is.
+  return modalities?.audio === true ? served : served.filter((operation) => operation !== 'transcribe');
 }
 
 /** Newer versions report it. For older ones, the chat template of a thinking model contains one of these words. */

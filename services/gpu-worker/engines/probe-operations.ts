@@ -1,13 +1,24 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
+import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
+import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
+import { writeRequest } from '#shared/upstream/write-request.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** A request without any input: an engine that serves the path refuses it without inference. */
 interface Probe {
   path: string;
   body: JsonObject;
+  /** Set for a path that takes forms. */
+  form?: HttpUpstreamFormat;
 }
+
+/** Files that are empty. */
+const silence = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: '', data: '' };
+const nothing = { ...silence, name: 'nothing.png', type: 'image/png' };
 
 /**
  * What an engine is asked to find out what its models do. Whoever continues texts generates answers, too; a conversation without
@@ -21,7 +32,10 @@ const probes: Record<ModelOperation, Probe> = {
   rank: { path: '/v1/rerank', body: { query: '', documents: [] } },
   moderate: { path: '/v1/moderations', body: { input: [] } },
   draw: { path: '/v1/images/generations', body: { prompt: '' } },
+  redraw: { path: '/v1/images/edits', body: { image: nothing, prompt: '' }, form: imageEditsUpstream },
   speak: { path: '/v1/audio/speech', body: { input: '' } },
+  transcribe: { path: '/v1/audio/transcriptions', body: { file: silence }, form: transcriptionsUpstream },
+  translate: { path: '/v1/audio/translations', body: { file: silence }, form: audioTranslationsUpstream },
 };
 
 /** The statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
@@ -40,10 +54,15 @@ export async function probeOperations(http: EngineHttp, model: string): Promise<
   return modelOperations.filter((operation) => served.has(operation));
 }
 
-async function isServed(http: EngineHttp, model: string, { path, body }: Probe): Promise<boolean> {
-  const { status, body: answer } = await http.post(path, JSON.stringify({ model, ...body }));
+async function isServed(http: EngineHttp, model: string, { path, body, form }: Probe): Promise<boolean> {
+  const request = { model, ...body };
+  const write = (): Buffer[] => [Buffer.from(JSON.stringify(request))];
+  const { body: pieces, headers } = writeRequest(form ?? {}, request, write);
+  const text = Buffer.concat(pieces).toString();
+  const { status, body: answer } = await http.post(path, text, undefined, headers);
   if (absent.has(status) || isUnsupported(answer)) return false;
-  if (status < 500) return true;
+  // Some engines fail with an empty file.
+  if (status < 500 || (form && status === 500)) return true;
   throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);
 }
 

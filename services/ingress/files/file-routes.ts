@@ -91,9 +91,15 @@ async function upload(
     holding.release();
   });
   holding.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
-  const { fields, file } = await receiveForm(request, {
+  const {
+    fields,
+    files: [file],
+  } = await receiveForm(request, {
     timeoutMs,
+    mostFiles: 1,
+    isKept: (field) => field === 'file',
     keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),
+    discard: (received) => received.discard(),
   });
   if (!file) throw new RouterError('missing_parameter', "The form has no file in the field 'file'.", { param: 'file' });
   const { kept, mimeType } = file;

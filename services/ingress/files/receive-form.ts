@@ -4,8 +4,8 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
 import { arrivingBody } from './arriving-body.ts';
 
-/** What a form may have besides its one file. */
-const limits = { files: 1, fields: 20, parts: 30, fieldNameSize: 100, fieldSize: 64 * 1024, headerPairs: 20 };
+/** What a form may have besides its files. The longest field is a prompt for pictures: 32,000 characters. */
+const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
 /** What a form says of its file. */
 export interface FormFile {
@@ -13,75 +13,110 @@ export interface FormFile {
   mimeType: string;
 }
 
+/** A file of a form, after it was kept. */
+export interface KeptFile<Kept> extends FormFile {
+  /** The name of its field. */
+  field: string;
+  kept: Kept;
+}
+
 /** A form that has arrived. */
 export interface Form<Kept> {
   fields: ReadonlyMap<string, string>;
-  /** Undefined for a form without a file. */
-  file: (FormFile & { kept: Kept }) | undefined;
+  /** The fields in their order; one name may stand there several times. */
+  entries: readonly (readonly [name: string, value: string])[];
+  /** The files that were kept, in their order. */
+  files: readonly KeptFile<Kept>[];
 }
 
 export interface FormReader<Kept> {
   /** Milliseconds without a byte until the form counts as lost. */
   timeoutMs: number;
-  /** Reads the content of the field `file` to its end, and cleans up when that fails. */
+  /** Files at most; a form with more of them is refused. */
+  mostFiles: number;
+  /** Whether the file of a field is kept; others are read and dropped. */
+  isKept: (field: string) => boolean;
+  /** Reads the content of a file to its end, and cleans up when that fails. */
   keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>;
+  /** Cleans up what was kept of a form that turns out to be none. */
+  discard?: (kept: Kept) => Promise<void>;
 }
 
 /**
- * Receives a form with a file (RFC 7578), whose content goes to `keep` as it arrives. Fields may stand before and behind it.
- * @throws RouterError `invalid_request` for what is no form or is cut off, `unsupported_encoding`, `request_timeout`, or what `keep`
- * throws: after it has ended
+ * Receives a form with files (RFC 7578), whose content goes to `keep` as it arrives. Fields may stand before and behind it.
+ * @throws RouterError `invalid_request` for what is no form, is cut off or has too much in it, `unsupported_encoding`,
+ * `request_timeout`, or what `keep` throws: after it has ended
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
-  { timeoutMs, keep }: FormReader<Kept>,
+  { timeoutMs, mostFiles, isKept, keep, discard }: FormReader<Kept>,
 ): Promise<Form<Kept>> {
-  const parser = openParser(request);
-  const fields = new Map<string, string>();
+  const parser = openParser(request, mostFiles);
+  const entries: [name: string, value: string][] = [];
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined);
-  let content: Readable | undefined;
-  let keeping: Promise<FormFile & { kept: Kept }> | undefined;
+  let hasFailed = false;
+  failed.promise.catch(() => {
+    hasFailed = true;
+  });
+  const contents: Readable[] = [];
+  const keeping: Promise<KeptFile<Kept>>[] = [];
   parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
-  parser.on('field', (name, value) => fields.set(name, value));
+  parser.on('filesLimit', () => failed.reject(tooMany('files', mostFiles)));
+  parser.on('fieldsLimit', () => failed.reject(tooMany('fields', limits.fields)));
+  parser.on('field', (name, value, _isNameCut, isCut) => {
+    if (isCut) failed.reject(tooLong(name));
+    else entries.push([name, value]);
+  });
   parser.on('file', (field, stream, name, _encoding, mimeType) => {
-    if (field !== 'file') {
+    if (!isKept(field)) {
       stream.resume();
       return;
     }
-    content = stream;
+    contents.push(stream);
     stream.on('error', () => undefined);
-    keeping = keep(stream).then((kept) => ({ name, mimeType, kept }));
-    keeping.catch((error: unknown) => failed.reject(error));
+    const kept = keep(stream).then((content) => ({ field, name, mimeType, kept: content }));
+    kept.catch((error: unknown) => failed.reject(error));
+    keeping.push(kept);
   });
   try {
     for await (const piece of arrivingBody(request, timeoutMs)) {
-      if (parser.write(piece)) continue;
+      if (parser.write(piece) && !hasFailed) continue;
       const drained = Promise.withResolvers<void>();
       parser.once('drain', drained.resolve);
-      await Promise.race([drained.promise, failed.promise]);
+      await Promise.race([failed.promise, drained.promise]);
     }
     const finished = Promise.withResolvers<void>();
     parser.once('finish', finished.resolve);
     parser.end();
-    await Promise.race([finished.promise, failed.promise]);
-    return { fields, file: await keeping };
+    await Promise.race([failed.promise, finished.promise]);
+    return { fields: new Map(entries), entries, files: await Promise.all(keeping) };
   } catch (error) {
-    content?.destroy(error instanceof Error ? error : undefined);
-    await keeping?.catch(() => undefined);
+    for (const content of contents) content.destroy(error instanceof Error ? error : undefined);
+    for (const file of await Promise.allSettled(keeping))
+      if (file.status === 'fulfilled') await discard?.(file.value.kept);
     throw error;
   }
 }
 
-function openParser(request: IncomingMessage): InstanceType<typeof Busboy> {
+function openParser(request: IncomingMessage, files: number): InstanceType<typeof Busboy> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw new RouterError('unsupported_encoding', 'An upload must not have a content-encoding.');
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits });
+    return new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, files } });
   } catch (cause) {
     throw notAForm(cause);
   }
+}
+
+function tooMany(what: string, most: number): RouterError {
+  return new RouterError('invalid_request', `The form has too many ${what}: ${most} is the most.`);
+}
+
+function tooLong(param: string): RouterError {
+  return new RouterError('invalid_request', `The field '${param}' is longer than ${limits.fieldSize} bytes.`, {
+    param,
+  });
 }
 
 function notAForm(cause: unknown): RouterError {

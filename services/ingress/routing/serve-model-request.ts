@@ -13,6 +13,7 @@ import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
+import { receiveFormBody } from '../files/receive-form-body.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { setReply } from '../http/reply-of.ts';
@@ -30,6 +31,8 @@ export interface ServeParts extends ReceiveParts, ServingParts {
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
+  /** Milliseconds for which the client of a form may send nothing. */
+  bodyTimeoutMs: number;
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
@@ -45,10 +48,11 @@ async function start(
   request: Request,
   response: Response,
   format: ClientFormat,
-  { operation, reshape }: ClientRoute,
+  { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
 ): Promise<RunningRequest | undefined> {
-  const received = await receiveBody(request, response, parts);
+  const receive = isForm === true ? receiveFormBody : receiveBody;
+  const received = await receive(request, response, parts);
   if (!received) return undefined;
   const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);

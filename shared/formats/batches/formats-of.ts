@@ -10,8 +10,9 @@ export interface BatchFormats {
   operation: ModelOperation;
 }
 
-/** Speech is no text, so no line of results can have it. */
-const inBatches: readonly ModelOperation[] = modelOperations.filter((operation) => operation !== 'speak');
+/** Neither a line of a batch nor one of its results can be a form, or sound. */
+const noTexts: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
+const inBatches = modelOperations.filter((operation) => !noTexts.has(operation));
 
 /**
  * The formats of a batch; undefined for one of an API or a path that this release does not know.

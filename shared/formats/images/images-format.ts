@@ -11,10 +11,10 @@ import { parseImagesRequest } from './parse-images-request.ts';
 import type { ImagesRequest } from './request.ts';
 
 /** The name of a request without one, which the API allows here. */
-const anyModel = 'auto';
+export const anyModel = 'auto';
 
 /** Tokens of a picture where tokens are counted: the most that OpenAI's take ("Image generation", a large one of high quality). */
-const tokensPerPicture = 6240;
+export const tokensPerPicture = 6240;
 
 /** OpenAI's images: pictures made from a text. */
 export const imagesFormat: ClientFormat = {

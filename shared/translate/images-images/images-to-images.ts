@@ -1,12 +1,9 @@
-import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
 import { imagesFormat } from '#shared/formats/images/images-format.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Translation } from '../translation.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import type { Translation } from '../translation.ts';
 import { imagesUpstream } from '../upstreams/images/images-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
+import { picturesReply } from './pictures-reply.ts';
 
 /** Clients that have pictures made, on upstreams that make them. */
 export const imagesToImages: Translation = {
@@ -16,34 +13,6 @@ export const imagesToImages: Translation = {
   answerRules,
   passesHeaders: false,
   request: (body, { model }) => ({ ...body, model }),
-  reply: imagesToImagesReply,
+  reply: picturesReply,
   stream: neverStreamed,
 };
-
-/**
- * The client's answer: everything passes. It counts the pictures, and tokens where the upstream does.
- * @throws RouterError `upstream_failed` if it has no pictures
- */
-function imagesToImagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
-  if (failure) throw failure;
-  const { data, usage: reported } = body;
-  if (!Array.isArray(data) || data.length === 0 || !data.every(isPicture))
-    throw new RouterError('upstream_failed', 'The upstream has sent no picture.');
-  const usage: Usage = { ...readUsage(reported), units: { images: data.length } };
-  return { body: { created: minted.created, ...body }, ending: { usage, finishReason: 'stop' } };
-}
-
-function isPicture(item: Json): boolean {
-  return isJsonObject(item) && (typeof item['b64_json'] === 'string' || typeof item['url'] === 'string');
-}
-
-/** These upstreams name their counts as Responses does. */
-function readUsage(reported: Json | undefined): Usage {
-  const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
-  return { ...noUsage, promptTokens: count(input), completionTokens: count(output) };
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
-}

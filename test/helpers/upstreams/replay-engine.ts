@@ -40,7 +40,9 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = await text(request);
-    const body: Json = asked === '' ? null : JSON.parse(asked);
+    // Forms come only to find out whether a path is served.
+    const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
+    const body: Json = asked === '' || isForm ? null : JSON.parse(asked);
     seen.push({ path: request.url ?? '', headers: request.headers, body });
     if (request.url === '/v1/chat/completions') requests.push(body);
     const exchange = index.find(

@@ -1,5 +1,6 @@
+import { hash, randomBytes } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -7,22 +8,26 @@ import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
 
 /*
- * A model that draws, one that speaks and one that writes, on one demo engine behind a real ingress and a real worker.
+ * A model that draws, one that speaks, one that writes down sound and one that converses, on one demo engine behind a real ingress and a
+ * real worker.
  */
 
 const registry = `
 prices:
   painter: { input: 0, output: 0, image: 0.04 }
   speaker: { input: 0, output: 0, characters: 15 }
+  scribe: { input: 0, output: 0, second: 0.0001 }
 `;
 
 let cluster: Cluster;
 beforeAll(async () => {
   const engine = {
-    DEMO_MODELS: 'painter,speaker,writer',
-    DEMO_OPERATIONS: 'painter=draw speaker=speak writer=generate',
+    DEMO_MODELS: 'painter,speaker,scribe,writer',
+    DEMO_OPERATIONS: 'painter=draw+redraw speaker=speak scribe=transcribe+translate writer=generate',
   };
-  cluster = await startCluster({ engine, ingress: withRegistry(registry) });
+  // Room for one recording of 25 MiB, in base64, and not for two.
+  const ingress = { ...withRegistry(registry), MAX_HELD_BYTES: String(64 * 1024 * 1024) };
+  cluster = await startCluster({ engine, ingress });
 });
 afterAll(() => cluster.stop());
 
@@ -79,6 +84,74 @@ describe('pictures, by the official SDK', () => {
   });
 });
 
+describe('changed pictures, by the official SDK', () => {
+  const picture = (size: number) => toFile(randomBytes(size), 'a.png', { type: 'image/png' });
+
+  it('are made from one picture, or several and a mask, whatever their size', async () => {
+    const one = await openai().images.edit({ model: 'painter', prompt: 'A hat', image: await picture(100), n: 2 });
+    expect(one.data).toHaveLength(2);
+    const image = [await picture(1_000_001), await picture(70_000), await picture(5)];
+    const mask = await picture(40_000);
+    const asked = { model: 'painter', prompt: 'A hat', image };
+    const [several, again, unmasked] = await Promise.all([
+      openai().images.edit({ ...asked, mask }),
+      openai().images.edit({ ...asked, mask }),
+      openai().images.edit(asked),
+    ]);
+    expect(several.data).toEqual(again.data);
+    expect(several.data).not.toEqual(unmasked.data);
+  });
+
+  it('are what the engine makes of the same form', async () => {
+    const bytes = randomBytes(200_000);
+    const form = (): FormData => {
+      const made = new FormData();
+      made.set('model', 'painter');
+      made.set('prompt', 'A hat');
+      for (const part of [bytes, bytes.subarray(7)])
+        made.append('image[]', new File([new Uint8Array(part)], 'a.png', { type: 'image/png' }));
+      return made;
+    };
+    const headers = { authorization: `Bearer ${cluster.key}`, 'x-request-id': 'redrawn' };
+    const [routed, direct] = await Promise.all([
+      fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body: form() }),
+      fetch(`${cluster.engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
+    ]);
+    const [ours, theirs] = (await Promise.all([routed.json(), direct.json()])) as { data: object[] }[];
+    expect(ours?.data).toEqual(theirs?.data);
+    await recorded('redrawn', { operation: 'redraw', outcome: 'done', images: 1, cost: 40_000_000 });
+  });
+
+  it.each<[string, Record<string, string | Blob>, { param: string }]>([
+    ['no picture', { model: 'painter', prompt: 'A hat' }, { param: 'image' }],
+    ['a text for a picture', { model: 'painter', prompt: 'A hat', image: 'x' }, { param: 'image' }],
+    ['no prompt', { model: 'painter', image: new Blob(['x']) }, { param: 'prompt' }],
+    [
+      'too long a prompt',
+      { model: 'painter', prompt: 'a'.repeat(132_000), image: new Blob(['x']) },
+      { param: 'prompt' },
+    ],
+    ['too large a number', { model: 'painter', prompt: 'a', image: new Blob(['x']), n: '11' }, { param: 'n' }],
+    ['parts', { model: 'painter', prompt: 'a', image: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
+    ['another model', { model: 'writer', prompt: 'a', image: new Blob(['x']) }, { param: 'model' }],
+  ])('are refused for %s', async (_, fields, expected) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    const answer = await fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
+  });
+});
+
+describe('a form', () => {
+  it('with more pictures than the API takes is refused, not cut', async () => {
+    const image = await Promise.all(Array.from({ length: 18 }, () => toFile(Buffer.from('x'), 'a.png')));
+    const asked = openai().images.edit({ model: 'painter', prompt: 'A hat', image });
+    await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining('17') as string });
+  });
+});
+
 describe('speech, by the official SDK', () => {
   const input = 'Grüße aus Köln. 👋';
 
@@ -126,6 +199,147 @@ describe('speech, by the official SDK', () => {
   it('that does not begin is an error with its status', async () => {
     const answer = await post('/audio/speech', { model: 'speaker', input, demo: { fault: '500' } });
     expect([answer.status, await answer.json()]).toMatchObject([502, { error: { code: 'upstream_failed' } }]);
+  });
+});
+
+describe('transcriptions, by the official SDK', () => {
+  /** A second of it has 1000 bytes. */
+  function wave(bytes: number): Buffer {
+    const file = randomBytes(bytes);
+    file.write('RIFF', 0, 'latin1');
+    file.write('WAVEfmt ', 8, 'latin1');
+    file.writeUInt32LE(1000, 28);
+    return file;
+  }
+
+  function textOf(name: string, content: Buffer): string {
+    return `I heard ${content.length} bytes of “${name}”, ${hash('sha256', content).slice(0, 12)}.`;
+  }
+
+  it.each([1, 2, 3, 100_000, 3_000_001])('of a file of %d bytes are what the engine hears', async (bytes) => {
+    const content = randomBytes(bytes);
+    const file = await toFile(content, 'Rede, "Köln".mp3', { type: 'audio/mpeg' });
+    const { text } = await openai().audio.transcriptions.create({ model: 'scribe', file });
+    // A quote in a name is written as browsers do.
+    expect([textOf('Rede, "Köln".mp3', content), textOf('Rede, %22Köln%22.mp3', content)]).toContain(text);
+  });
+
+  it('have segments if asked for, and all fields of the form reach the engine', async () => {
+    const content = wave(5500);
+    const answer = await openai().audio.transcriptions.create({
+      model: 'scribe',
+      file: await toFile(content, 'a.wav'),
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+      language: 'en',
+    });
+    expect(answer).toMatchObject({ duration: 5.5, text: textOf('a.wav', content), segments: [{ end: 5.5 }] });
+    const { last } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as {
+      last: { fields: string[] } | undefined;
+    };
+    expect(last?.fields).toEqual(expect.arrayContaining(['timestamp_granularities[]', 'language', 'file']));
+  });
+
+  it.each([
+    ['text', 'text/plain; charset=utf-8', /^I heard 2500 bytes of “a.wav”, [0-9a-f]{12}.\n$/],
+    ['srt', 'text/plain; charset=utf-8', /^1\n00:00:00,000 --> 00:00:02,500\nI heard/],
+    ['vtt', 'text/vtt', /^WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nI heard/],
+  ] as const)('as %s pass as the engine writes them', async (format, type, text) => {
+    const form = new FormData();
+    form.set('file', new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' }));
+    form.set('model', 'scribe');
+    form.set('response_format', format);
+    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': `as-${format}` },
+      body: form,
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+    expect(await answer.text()).toMatch(text);
+    // Such answers have no counts: the length is that of the file.
+    await recorded(`as-${format}`, { operation: 'transcribe', outcome: 'done', seconds: 3, cost: 300_000 });
+  });
+
+  it('may be in English', async () => {
+    const content = wave(1500);
+    const file = await toFile(content, 'a.wav');
+    const asked = { model: 'scribe', file, response_format: 'verbose_json' } as const;
+    const answer = await openai().audio.translations.create(asked);
+    expect(answer).toMatchObject({ task: 'translate', text: textOf('a.wav', content) });
+  });
+
+  it('of 25 MiB are finished by another worker when theirs is killed, billed once, and bounded in sum', async () => {
+    const content = wave(25 * 1024 * 1024);
+    const file = await toFile(content, 'long.wav');
+    const asked = { model: 'scribe', file, prompt: '[demo delay=1500]' };
+    const headers = { 'x-request-id': 'moved' };
+    const answer = openai().audio.transcriptions.create(asked, { headers });
+    answer.catch(() => undefined);
+    await until(async () => {
+      const { active } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
+      expect(active).toBe(1);
+    });
+    cluster.workers[0]?.child.kill('SIGKILL');
+    const another = openai().audio.transcriptions.create({ model: 'scribe', file });
+    await expect(another).rejects.toMatchObject({ status: 503, code: 'overloaded' });
+    await cluster.addWorker();
+    expect((await answer).text).toBe(textOf('long.wav', content));
+    const seconds = Math.ceil(content.length / 1000);
+    await recorded('moved', { operation: 'transcribe', outcome: 'done', seconds, attempts: 2 });
+    expect((await readUsage(cluster.prefix)).filter(({ id }) => id === 'moved')).toHaveLength(1);
+  });
+
+  it('of a file that is too large are refused', async () => {
+    const file = await toFile(Buffer.alloc(33 * 1024 * 1024, 1), 'a.wav');
+    const asked = openai().audio.transcriptions.create({ model: 'scribe', file });
+    await expect(asked).rejects.toMatchObject({ status: 413 });
+  });
+
+  it('are billed by the seconds that the engine reports', async () => {
+    const headers = { 'x-request-id': 'written-down' };
+    const file = await toFile(wave(9001), 'a.wav');
+    await openai().audio.transcriptions.create({ model: 'scribe', file }, { headers });
+    await recorded('written-down', { operation: 'transcribe', outcome: 'done', seconds: 10, cost: 1_000_000 });
+  });
+
+  it('take of the limits of a key as long as the sound is', async () => {
+    const { raw } = await cluster.addKey({ limits: { tokensPerMinute: 1000 } });
+    const sound = async (seconds: number) => ({ model: 'scribe', file: await toFile(wave(seconds * 1000), 'a.wav') });
+    expect(await openai(raw).audio.transcriptions.create(await sound(60))).toHaveProperty('text');
+    const long = openai(raw).audio.transcriptions.create(await sound(600));
+    await expect(long).rejects.toMatchObject({ status: 400, code: 'request_exceeds_limit' });
+  });
+
+  it('that the engine fails to make are an error with its status', async () => {
+    const file = await toFile(wave(100), 'a.wav');
+    const asked = { model: 'scribe', file, prompt: '[demo fault=500]' };
+    await expect(openai().audio.transcriptions.create(asked)).rejects.toMatchObject({ status: 502 });
+    await expect(openai().audio.transcriptions.create({ ...asked, model: 'writer' })).rejects.toMatchObject({
+      status: 400,
+      param: 'model',
+    });
+  });
+
+  it.each<[string, Record<string, string | Blob>, { param: string | null }]>([
+    ['has no file', { model: 'scribe' }, { param: 'file' }],
+    ['has a text for a file', { model: 'scribe', file: 'x' }, { param: 'file' }],
+    ['names no model', { file: new Blob(['x']) }, { param: 'model' }],
+    ['is to be streamed', { model: 'scribe', file: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
+  ])('of a form that %s are refused with the field', async (_, fields, expected) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}` },
+      body,
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
+  });
+
+  it('of what is no form are refused', async () => {
+    const answer = await post('/audio/transcriptions', { model: 'scribe', file: 'x' });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { type: 'invalid_request_error' } }]);
   });
 });
 

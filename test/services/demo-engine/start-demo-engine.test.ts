@@ -254,7 +254,7 @@ describe('bad requests to the demo engine', () => {
 
   it('answers unknown paths with 404 and wrong methods with 405', async () => {
     const { url } = await startTestEngine();
-    expect((await fetch(`${url}/v1/audio/translations`)).status).toBe(404);
+    expect((await fetch(`${url}/v1/audio/voices`)).status).toBe(404);
     expect((await fetch(`${url}/constructor`)).status).toBe(404);
     const wrong = await fetch(`${url}/v1/chat/completions`);
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
+import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
@@ -11,15 +14,18 @@ const card = z.looseObject({
   max_completion_tokens: tokens,
 });
 
-const guess: Guess = (id) =>
-  /whisper|tts|guard|orpheus/.test(id)
-    ? undefined
-    : capabilitiesIf({
-        tools: true,
-        vision: /llama-4|vision/.test(id),
-        thinking: /gpt-oss|qwen3|deepseek-r1/.test(id),
-        json: true,
-      });
+const transcribes = /whisper/;
+
+const guess: Guess = (id) => {
+  if (transcribes.test(id)) return [];
+  if (/tts|guard|orpheus/.test(id)) return undefined;
+  return capabilitiesIf({
+    tools: true,
+    vision: /llama-4|vision/.test(id),
+    thinking: /gpt-oss|qwen3|deepseek-r1/.test(id),
+    json: true,
+  });
+};
 
 /** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses unknown hints. */
 export const groq: Provider = {
@@ -39,4 +45,8 @@ export const groq: Provider = {
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: limitedEffort,
+  further: [
+    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribes.test(id)) },
+    { format: audioTranslationsUpstream, serves: (id) => onlyIf(transcribes.test(id) && !id.includes('turbo')) },
+  ],
 };

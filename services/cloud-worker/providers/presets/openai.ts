@@ -1,23 +1,29 @@
 import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
+import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
 import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
 import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
 import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
+import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
 /** Models of other endpoints, and those that need a tool of the upstream. */
-const otherEndpoints = /whisper|transcribe|audio|realtime|sora|deep-research|computer-use/;
+const otherEndpoints = /audio|realtime|sora|deep-research|computer-use/;
 const embeds = /embedding/;
 const moderates = /moderation/;
 const draws = /gpt-image|dall-e/;
+const redraws = /gpt-image|dall-e-2/;
 const speaks = /tts/;
+const transcribes = /^whisper|transcribe/;
+const translates = /^whisper/;
 /** Models of the older completions. */
 const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
 const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
@@ -38,7 +44,7 @@ const guess: Guess = (id) => {
 
 /** Whether a model does nothing but what one of the further formats is for. */
 function hasOwnEndpoint(id: string): boolean {
-  return [embeds, completes, moderates, draws, speaks].some((names) => names.test(id));
+  return [embeds, completes, moderates, draws, speaks, transcribes].some((names) => names.test(id));
 }
 
 function guessOwn(id: string): Capability[] {
@@ -85,7 +91,10 @@ export const openai: Provider = {
     { format: embeddingsUpstream, serves: (id) => onlyIf(embeds.test(id)) },
     { format: moderationsUpstream, serves: (id) => onlyIf(moderates.test(id)) },
     { format: imagesUpstream, serves: (id) => onlyIf(draws.test(id)) },
+    { format: imageEditsUpstream, serves: (id) => onlyIf(redraws.test(id)) },
     { format: speechUpstream, serves: (id) => onlyIf(speaks.test(id)) },
+    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribes.test(id)) },
+    { format: audioTranslationsUpstream, serves: (id) => onlyIf(translates.test(id)) },
   ],
 };
 

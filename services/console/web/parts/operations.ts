@@ -8,7 +8,10 @@ const labels = new Map<string, string>([
   ['rank', 'reranking'],
   ['moderate', 'moderations'],
   ['draw', 'images'],
+  ['redraw', 'image edits'],
   ['speak', 'speech'],
+  ['transcribe', 'transcriptions'],
+  ['translate', 'audio translations'],
 ]);
 
 /** What a model does, for people. */

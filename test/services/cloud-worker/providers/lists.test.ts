@@ -53,7 +53,8 @@ describe('a list of models', () => {
       { id: 'text-embedding-3-large' },
       { id: 'text-embedding-3-large', operations: ['embed'], capabilities: [] },
     ],
-    ['openai', { id: 'gpt-image-1' }, { id: 'gpt-image-1', operations: ['draw'], capabilities: [] }],
+    ['openai', { id: 'gpt-image-1' }, { id: 'gpt-image-1', operations: ['draw', 'redraw'], capabilities: [] }],
+    ['openai', { id: 'whisper-1' }, { id: 'whisper-1', operations: ['transcribe', 'translate'], capabilities: [] }],
     ['openai', { id: 'gpt-4o-mini-tts' }, { id: 'gpt-4o-mini-tts', operations: ['speak'], capabilities: [] }],
     ['openai', { id: 'davinci-002' }, { id: 'davinci-002', operations: ['complete'], capabilities: [] }],
     [
@@ -150,6 +151,7 @@ describe('a list of models', () => {
           contextWindow: 131_072,
           maxOutput: 65_536,
         },
+        { id: 'whisper-large-v3', operations: ['transcribe', 'translate'], capabilities: [], contextWindow: 448 },
       ],
     ],
     [

@@ -205,7 +205,18 @@ describe('the demo engine', () => {
     try {
       expect(await detectEngine(http)).toBe('vllm');
       const { models } = await engineOf('vllm').discover(http, []);
-      const everything = ['generate', 'complete', 'embed', 'rank', 'moderate', 'draw', 'speak'];
+      const everything = [
+        'generate',
+        'complete',
+        'embed',
+        'rank',
+        'moderate',
+        'draw',
+        'redraw',
+        'speak',
+        'transcribe',
+        'translate',
+      ];
       const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
       expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
     } finally {

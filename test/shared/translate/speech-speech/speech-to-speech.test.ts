@@ -54,5 +54,6 @@ describe('sound', () => {
     const { listener } = listen();
     listener.onStart(200, {});
     expect(() => listener.end()).toThrow('without content');
+    listener.end(true);
   });
 });

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { answerWithSlot } from './answer-with-slot.ts';
+import { requireModel, type Engine } from './engine.ts';
+import { hear, timeOf, type Heard } from './media/heard-text.ts';
+import { sendComputed } from './reply/send-computed.ts';
+import { resolveDemoOptions } from './request/demo-options.ts';
+import { demoWordsOf } from './request/demo-words.ts';
+import { transcriptionRequestSchema } from './request/media-requests.ts';
+import { parseBody, readFormBody } from './request/read-body.ts';
+
+type Handle = (engine: Engine, http: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
+
+/**
+ * `POST /v1/audio/transcriptions` and `/v1/audio/translations`, both forms. The `[demo …]` line may be in the prompt.
+ * @throws RouterError when the request is refused; the signal's reason when the client disconnects
+ */
+export function handleSound(operation: 'transcribe' | 'translate'): Handle {
+  return async (engine, http, response, signal) => {
+    const { fields, files } = await readFormBody(http);
+    const { model, prompt = '', response_format: format = 'json' } = parseBody(transcriptionRequestSchema, fields);
+    requireModel(engine, model, operation);
+    const file = files.find(({ field }) => field === 'file');
+    if (!file || file.content.length === 0)
+      throw new RouterError('invalid_request', 'The form has no sound.', { param: 'file' });
+    const demo = resolveDemoOptions(engine.defaults, undefined, demoWordsOf(prompt));
+    const facts = {
+      id: `${operation}-${randomUUID()}`,
+      model,
+      stream: false,
+      messages: 1,
+      tools: 0,
+      fields: [...Object.keys(fields), 'file'],
+      request_id: http.headers['x-request-id']?.toString() ?? null,
+      prompt_tokens: 0,
+    };
+    const heard = hear(file.name, file.content);
+    await answerWithSlot(engine, { facts, demo, response, signal }, async () => {
+      const plain = plainText(heard, format);
+      if (plain === undefined || demo.fault !== 'none')
+        return sendComputed(jsonOf(heard, format, operation), demo, response, signal);
+      if (demo.first_token_delay_ms > 0) await sleep(demo.first_token_delay_ms, undefined, { signal });
+      const type = format === 'vtt' ? 'text/vtt' : 'text/plain; charset=utf-8';
+      response.writeHead(200, { 'content-type': type }).end(plain);
+      return 'finished';
+    });
+  };
+}
+
+function jsonOf({ text, seconds }: Heard, format: string, task: string) {
+  const usage = { type: 'duration', seconds: Math.ceil(seconds) };
+  if (format !== 'verbose_json') return { text, usage };
+  const segments = [{ id: 0, start: 0, end: seconds, text }];
+  return { task, language: 'english', duration: seconds, text, segments, usage };
+}
+
+/** Undefined for answers in JSON. */
+function plainText({ text, seconds }: Heard, format: string): string | undefined {
+  if (format === 'text') return `${text}\n`;
+  if (format === 'srt') return `1\n${timeOf(0, ',')} --> ${timeOf(seconds, ',')}\n${text}\n\n`;
+  if (format === 'vtt') return `WEBVTT\n\n${timeOf(0, '.')} --> ${timeOf(seconds, '.')}\n${text}\n\n`;
+  return undefined;
+}

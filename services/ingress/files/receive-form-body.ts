@@ -1,0 +1,113 @@
+import type { Request, Response } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+import type { FormFile } from '#shared/formats/form-file.ts';
+import type { HeldBodies } from '../http/held-bodies.ts';
+import type { ReceivedBody } from '../http/receive-body.ts';
+import { identityOf } from '../http/require-key.ts';
+import { receiveForm, type Form, type KeptFile } from './receive-form.ts';
+
+export interface ReceiveFormParts {
+  held: HeldBodies;
+  /** Whether the time to drain is over, and the process about to exit. */
+  isEnding: () => boolean;
+  /** Milliseconds for which a client may send nothing. */
+  bodyTimeoutMs: number;
+  /** Bytes of all files of a form. */
+  inputFiles: { maxBytes: number };
+}
+
+/** A file in base64, in pieces. */
+type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
+
+/** Files of a form: as many pictures as OpenAI takes, and a mask. */
+const mostFiles = 17;
+
+/** Characters of `FormFile.start`. */
+const startLength = 88;
+
+/**
+ * Receives a form as the JSON text that it is read as, see `formFileSchema`. Files are turned into base64 as they arrive, and are twice in
+ * memory only while their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
+ * @returns undefined if the client has disconnected
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or as `receiveForm` does
+ */
+export async function receiveFormBody(
+  request: Request,
+  response: Response,
+  { held, isEnding, bodyTimeoutMs: timeoutMs, inputFiles: { maxBytes } }: ReceiveFormParts,
+): Promise<ReceivedBody | undefined> {
+  // The client may have disconnected while its key was checked.
+  if (response.destroyed) return undefined;
+  const holding = held.open(identityOf(response).id);
+  response.on('close', () => holding.release());
+  let left = maxBytes;
+  const onBytes = (plain: number, coded: number): void => {
+    left -= plain;
+    if (left < 0) throw new RouterError('body_too_large', `The files of the form are larger than ${maxBytes} bytes.`);
+    holding.grow(coded);
+  };
+  const form = await receiveForm(request, {
+    timeoutMs,
+    mostFiles,
+    isKept: () => true,
+    keep: (content) => inBase64(content, onBytes),
+  });
+  if (response.destroyed) return undefined;
+  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  return { body: jsonOf(form), grow: holding.grow, releaseBody: holding.releaseBody };
+}
+
+async function inBase64(
+  content: AsyncIterable<Uint8Array>,
+  onBytes: (plain: number, coded: number) => void,
+): Promise<Coded> {
+  const data: Buffer[] = [];
+  let bytes = 0;
+  let rest = Buffer.alloc(0);
+  const add = (plain: Buffer): void => {
+    const coded = Buffer.from(plain.toString('base64'), 'latin1');
+    onBytes(plain.length, coded.length);
+    data.push(coded);
+  };
+  for await (const piece of content) {
+    bytes += piece.length;
+    // Three bytes are four characters.
+    const plain = Buffer.concat([rest, piece]);
+    const whole = plain.length - (plain.length % 3);
+    if (whole > 0) add(plain.subarray(0, whole));
+    rest = plain.subarray(whole);
+  }
+  if (rest.length > 0) add(rest);
+  let start = '';
+  for (let at = 0; at < data.length && start.length < startLength; at += 1)
+    start += data[at]?.toString('latin1', 0, startLength - start.length) ?? '';
+  return { bytes, start, data };
+}
+
+/** Fields whose names end with `[]` are lists; of others the last one counts. */
+function jsonOf({ entries, files }: Form<Coded>): Buffer {
+  const fields = new Map<string, Buffer[][]>();
+  const add = (name: string, value: Buffer[]): void => {
+    const known = name.endsWith('[]') ? (fields.get(name) ?? []) : [];
+    fields.set(name, [...known, value]);
+  };
+  for (const [name, value] of entries) add(name, [Buffer.from(JSON.stringify(value))]);
+  for (const file of files) add(file.field, fileJson(file));
+  const pieces: Buffer[] = [];
+  for (const [name, values] of fields) {
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`));
+    pieces.push(...(name.endsWith('[]') ? listJson(values) : values.flat()));
+  }
+  return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '{}' : '}')]);
+}
+
+function fileJson({ name, mimeType: type, kept: { bytes, start, data } }: KeptFile<Coded>): Buffer[] {
+  const head = JSON.stringify({ name, type, bytes, start }).slice(0, -1);
+  return [Buffer.from(`${head},"data":"`), ...data, Buffer.from('"}')];
+}
+
+function listJson(values: readonly Buffer[][]): Buffer[] {
+  const comma = Buffer.from(',');
+  const items = values.flatMap((value, at) => (at === 0 ? value : [comma, ...value]));
+  return [Buffer.from('['), ...items, Buffer.from(']')];
+}

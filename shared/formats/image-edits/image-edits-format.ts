@@ -1,0 +1,45 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import { chatStreamWords } from '../chat/stream-words.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { anyModel, tokensPerPicture } from '../images/images-format.ts';
+import { parseImageEditsRequest } from './parse-image-edits-request.ts';
+import type { ImageEditsRequest } from './request.ts';
+
+/** OpenAI's edits of images: pictures made from others and a text. The request is a form. */
+export const imageEditsFormat: ClientFormat = {
+  name: 'image-edits',
+  api: openaiApi,
+  routes: [{ path: '/images/edits', operation: 'redraw', isForm: true }],
+  passedHeaders: [],
+  answerIdPrefix: 'img-',
+  read: (body) => readJsonRequest(body, (parsed, skim) => parametersOf(skim(() => parseImageEditsRequest(parsed)))),
+  estimateInput: (request: JsonObject) => needsOf(request as ImageEditsRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  // Its answers are never streamed.
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+};
+
+function parametersOf(request: ImageEditsRequest): RequestParameters {
+  const pictures = Number(request.n ?? 1);
+  return {
+    model: request.model ?? anyModel,
+    stream: false,
+    needs: needsOf(request),
+    maxOutput: pictures * tokensPerPicture,
+    units: { images: pictures },
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+function needsOf({ prompt, 'image[]': images }: ImageEditsRequest): Needs {
+  const inputTokens = estimateTokens(prompt) + imageTokens * (Array.isArray(images) ? images.length : 1);
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens };
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { formFileSchema } from '../form-file.ts';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import type { ImageEditsRequest } from './request.ts';
+
+/** The fields of a request to change pictures that the router reads (OpenAI API reference, "Create image edit"). All other fields pass. */
+const schema = z.looseObject({
+  model: z.string().min(1).optional(),
+  image: formFileSchema.optional(),
+  'image[]': z.array(formFileSchema).min(1).optional(),
+  mask: formFileSchema.optional(),
+  prompt: z.string().min(1),
+  n: z.enum(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']).optional(),
+  stream: z.string().optional(),
+});
+
+/**
+ * Checks the fields of a form with pictures and returns the same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's name
+ */
+export function parseImageEditsRequest(body: unknown): ImageEditsRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  const { image, 'image[]': images, stream } = parsed.data;
+  if (!image && !images)
+    throw new RouterError('missing_parameter', "Missing required parameter: 'image'.", { param: 'image' });
+  if (stream === 'true')
+    throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': pictures come whole.", {
+      param: 'stream',
+    });
+  return body as ImageEditsRequest;
+}

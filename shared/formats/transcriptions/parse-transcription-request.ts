@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { formFileSchema } from '../form-file.ts';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import type { TranscriptionRequest } from './request.ts';
+
+/** The fields of a request to write down what is said that the router reads (OpenAI API reference, "Create transcription"). All other fields pass. */
+const schema = z.looseObject({
+  model: z.string().min(1),
+  file: formFileSchema,
+  prompt: z.string().optional(),
+  response_format: z.string().min(1).optional(),
+  stream: z.string().optional(),
+});
+
+/**
+ * Checks the fields of a form with sound and returns the same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's name
+ */
+export function parseTranscriptionRequest(body: unknown): TranscriptionRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (parsed.data.stream === 'true')
+    throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': the text comes whole.", {
+      param: 'stream',
+    });
+  return body as TranscriptionRequest;
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import type { ClientFormat, ClientRoute, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { PlainStream } from '../sse/plain-stream.ts';
+import { parseTranscriptionRequest } from './parse-transcription-request.ts';
+import type { TranscriptionRequest } from './request.ts';
+import { soundSeconds } from './sound-seconds.ts';
+
+/** What an answer can be besides JSON; it passes as the upstream writes it. */
+const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
+
+/** Tokens of what is said in a second, at most: four words of two tokens each. */
+const tokensPerSecond = 8;
+
+/** A format in which sound is written down: its request is a form, its answer JSON, a text or subtitles. */
+export function soundFormat(
+  name: string,
+  { path, operation }: { path: string; operation: ClientRoute['operation'] },
+): ClientFormat {
+  return {
+    name,
+    api: openaiApi,
+    routes: [{ path, operation, isForm: true }],
+    passedHeaders: [],
+    answerIdPrefix: `${operation}-`,
+    read: (body) =>
+      readJsonRequest(body, (parsed, skim) => parametersOf(skim(() => parseTranscriptionRequest(parsed)))),
+    estimateInput: (request: JsonObject) => needsOf(request as TranscriptionRequest).inputTokens,
+    errorAnswer: openaiErrorAnswer,
+    answerHeaders: ['content-type'],
+    limitHeaders: openaiLimitHeaders,
+    openStream: () => new PlainStream(),
+  };
+}
+
+function parametersOf(request: TranscriptionRequest): RequestParameters {
+  const seconds = soundSeconds(request.file);
+  return {
+    model: request.model,
+    stream: plainFormats.has(request.response_format ?? ''),
+    needs: needsOf(request),
+    maxOutput: seconds * tokensPerSecond,
+    units: { seconds },
+    serviceTier: undefined,
+    conversation: undefined,
+  };
+}
+
+function needsOf({ prompt = '' }: TranscriptionRequest): Needs {
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
+}

@@ -1,0 +1,58 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { noUsage, type Usage } from '#shared/core/usage.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { TranscriptionRequest } from '#shared/formats/transcriptions/request.ts';
+import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
+import { neverStreamed } from '../never-streamed.ts';
+import type { Ending, Minted, Translation } from '../translation.ts';
+import type { HttpUpstreamFormat } from '../upstream-format.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** From clients that have sound written down to upstreams that do it, in the same format. */
+export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFormat): Translation {
+  return {
+    client,
+    upstream,
+    requestRules,
+    answerRules,
+    passesHeaders: false,
+    recall: (body) => ({ seconds: soundSeconds((body as TranscriptionRequest).file) }),
+    request: (body, { model }) => ({ ...body, model }),
+    // In silence nothing is said.
+    bytes: { ending: (minted) => endingOf(minted, {}), mayBeEmpty: true },
+    reply: soundReply,
+    stream: neverStreamed,
+  };
+}
+
+/**
+ * The client's answer: everything passes.
+ * @throws RouterError `upstream_failed` if it has no text
+ */
+function soundReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  if (typeof body['text'] !== 'string')
+    throw new RouterError('upstream_failed', 'The upstream has not sent what was said.');
+  return { body, ending: endingOf(minted, body) };
+}
+
+/** Some upstreams count tokens, and some seconds; some report the length of the sound, as a number or a text. */
+function endingOf({ recalled }: Minted, { usage: reported, duration }: JsonObject): Ending {
+  const { input_tokens: input, output_tokens: output, seconds } = isJsonObject(reported) ? reported : {};
+  const heard = count(seconds) || count(duration) || count(recalled?.['seconds']);
+  const usage: Usage = {
+    ...noUsage,
+    promptTokens: count(input),
+    completionTokens: count(output),
+    units: { seconds: heard },
+  };
+  return { usage, finishReason: 'stop' };
+}
+
+function count(value: Json | undefined): number {
+  const number = Number(value);
+  return Number.isFinite(number) && number > 0 ? Math.ceil(number) : 0;
+}

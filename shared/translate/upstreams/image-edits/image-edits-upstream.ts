@@ -1,0 +1,16 @@
+import { imageEditsFormat } from '#shared/formats/image-edits/image-edits-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { formBody } from '../form-body.ts';
+
+/** OpenAI's edits of images, as OpenAI and some engines serve them. Errors are those of chat completions. */
+export const imageEditsUpstream: HttpUpstreamFormat = {
+  name: 'image-edits',
+  operation: 'redraw',
+  path: '/images/edits',
+  headers: {},
+  encode: formBody,
+  estimateInput: (request) => imageEditsFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: () => false,
+};

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import type { ReadRequest } from './read-request.ts';
+
+/** A translated request, ready to be sent. */
+export interface WrittenRequest {
+  body: Buffer[];
+  /** Headers that its body needs. */
+  headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** Writes a translated request: as JSON, or as its format writes it. */
+export function writeRequest(
+  { encode }: Pick<HttpUpstreamFormat, 'encode'>,
+  request: JsonObject,
+  write: ReadRequest['write'],
+): WrittenRequest {
+  if (!encode) return { body: write(request), headers: undefined };
+  const { body, contentType } = encode(request, `rtr-${randomUUID()}`);
+  return { body, headers: { 'content-type': contentType } };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
+import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
+import { formBody } from '#shared/translate/upstreams/form-body.ts';
+
+const content = Buffer.from('sound');
+const file = {
+  name: 'a "b".mp3',
+  type: 'audio/mpeg',
+  bytes: content.length,
+  start: content.toString('base64'),
+  data: content.toString('base64'),
+};
+
+async function read(request: JsonObject): Promise<FormData> {
+  const { body, contentType } = formBody(request, 'mark');
+  return new Response(new Uint8Array(Buffer.concat(body)), { headers: { 'content-type': contentType } }).formData();
+}
+
+describe('a request', () => {
+  it('is a form again, of texts, lists of texts and the file', async () => {
+    const granularities = { 'timestamp_granularities[]': ['word', 'segment'] };
+    const asked = { file, model: 'auto', language: 'de', temperature: 0.5, ...granularities, odd: { a: 1 } };
+    const form = await read(transcriptionsToTranscriptions.request(asked, { model: 'm' }));
+    expect(form.get('model')).toBe('m');
+    expect(form.get('temperature')).toBe('0.5');
+    expect(form.getAll('timestamp_granularities[]')).toEqual(['word', 'segment']);
+    expect(form.has('odd')).toBe(false);
+    const sent = form.get('file') as File;
+    expect([sent.name, sent.type, await sent.text()]).toEqual(['a "b".mp3', 'audio/mpeg', 'sound']);
+  });
+
+  it('cannot add headers or parts by its names', async () => {
+    const sneaky = { ...file, name: 'a"\r\nx: y\r\n\r\n--mark', type: 'audio/mpeg\r\nx: y' };
+    const form = await read({ file: sneaky, 'a"\r\n\r\nb': 'c' });
+    expect([...form.keys()]).toHaveLength(2);
+    expect(await (form.get('file') as File).text()).toBe('sound');
+  });
+});
+
+describe('an answer', () => {
+  const minted = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
+
+  it.each([
+    [{ text: 'a', usage: { type: 'duration', seconds: 7 } }, { units: { seconds: 7 } }],
+    [{ text: 'a', duration: '2.01' }, { units: { seconds: 3 } }],
+    [{ text: 'a', duration: 2.9 }, { units: { seconds: 3 } }],
+    [{ text: '' }, { units: { seconds: 4 } }],
+    [
+      { text: 'a', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45 } },
+      { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
+    ],
+  ])('passes, and is counted: %j', (body, usage) => {
+    const reply = transcriptionsToTranscriptions.reply(body, minted);
+    expect(reply.body).toEqual(body);
+    expect(reply.ending.usage).toMatchObject(usage);
+  });
+
+  it('without a text is a failure', () => {
+    expect(() => transcriptionsToTranscriptions.reply({}, minted)).toThrow('what was said');
+  });
+});
+
+describe('the length of sound', () => {
+  it('is what a WAV file says, or an estimate, and at least a second', () => {
+    const head = Buffer.alloc(66);
+    head.write('RIFF', 0, 'latin1');
+    head.write('WAVEfmt ', 8, 'latin1');
+    head.writeUInt32LE(32_000, 28);
+    expect(soundSeconds({ bytes: 320_001, start: head.toString('base64') })).toBe(11);
+    head.writeUInt32LE(0, 28);
+    expect(soundSeconds({ bytes: 160_000, start: head.toString('base64') })).toBe(10);
+    expect(soundSeconds({ bytes: 160_000, start: '' })).toBe(10);
+    expect(soundSeconds({ bytes: 1, start: 'AA==' })).toBe(1);
+  });
+});
