@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult, Slice } from '#shared/accounts/batches/batch-work.ts';
-import { linesOf } from '../lines/lines-of.ts';
+import { linesOf, type TextLine } from '../lines/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
@@ -93,11 +93,11 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
-  const begin = (line: number, bytes: Buffer): Promise<void> => {
+  const begin = (line: number, text: TextLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
     const run = async (): Promise<void> => {
       try {
-        const end = await runNumbered(parts, running, line, bytes, { stops, onPlaced });
+        const end = await runNumbered(parts, running, line, text, { stops, onPlaced });
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, longestPauseMs);
         halt.abort();
@@ -115,9 +115,9 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
   };
   let line = 0;
   try {
-    for await (const { bytes } of linesOf(pieces, parts.maxLineBytes, slice.from)) {
+    for await (const text of linesOf(pieces, parts.maxLineBytes, slice.from)) {
       // One line at a time waits for a slot, besides those that run.
-      if (!recorded.has(line)) await begin(line, bytes);
+      if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
       line += 1;
     }
@@ -133,9 +133,9 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
 /** Runs one line and records its result. */
 async function runNumbered(
   parts: RunSliceParts,
-  { batch, formats, number, sealer }: RunningSlice,
+  { batch, formats, number, slice, sealer }: RunningSlice,
   line: number,
-  bytes: Buffer,
+  { bytes, number: at }: TextLine,
   { stops, onPlaced }: { stops: LineStops; onPlaced: () => void },
 ): Promise<LineEnd | undefined> {
   const { work, lines, ledger } = parts;
@@ -152,10 +152,11 @@ async function runNumbered(
     : keyGone(lines);
   if (end.kind !== 'over') return end;
   const { answer, charge } = end;
-  const result = resultOf(formats, customId, requestId, answer);
+  const inInput = slice.first === undefined ? undefined : slice.first + at - 1;
+  const result = resultOf(formats, { customId, requestId, line: inInput }, answer);
   try {
-    const at = { id: batch.id, slice: number, line };
-    const record = () => work.recordLine(at, result, charge.usage, ledger.entryOf(charge.records), sealer);
+    const place = { id: batch.id, slice: number, line };
+    const record = () => work.recordLine(place, result, charge.usage, ledger.entryOf(charge.records), sealer);
     const isFirst = await recordPatiently(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
@@ -182,10 +183,22 @@ async function recordPatiently(record: () => Promise<boolean>, stopping: AbortSi
   }
 }
 
-function resultOf({ batch, line }: BatchFormats, customId: string, requestId: string, answer: Answer): LineResult {
+interface NamedLine {
+  customId: string;
+  requestId: string;
+  /** Its number in the input, from 1, blank ones counted; undefined where the slice was made by an earlier release. */
+  line: number | undefined;
+}
+
+function resultOf(
+  { batch, line: format }: BatchFormats,
+  { customId, requestId, line }: NamedLine,
+  answer: Answer,
+): LineResult {
   if ('text' in answer) return { outcome: 'succeeded', text: batch.succeeded(customId, requestId, answer.text) };
-  const text = batch.errored(customId, requestId, line.errorAnswer(answer.error, requestId));
-  return { outcome: 'errored', text };
+  const text = batch.errored(customId, requestId, format.errorAnswer(answer.error, requestId));
+  const { code } = answer.error;
+  return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
 }
 
 /** The end of a line whose key was revoked, or whose owner was blocked. */

@@ -145,10 +145,11 @@ function modelOf(body: Buffer): string | undefined {
   return typeof model === 'string' ? model.slice(0, 200) : undefined;
 }
 
-function addToSlices(read: ReadInput, { from, to }: TextLine): void {
+function addToSlices(read: ReadInput, { from, to, number }: TextLine): void {
   const last = read.slices.at(-1);
   read.lines += 1;
-  if (!last || last.lines >= linesPerSlice || to - last.from > bytesPerSlice) read.slices.push({ from, to, lines: 1 });
+  if (!last || last.lines >= linesPerSlice || to - last.from > bytesPerSlice)
+    read.slices.push({ from, to, lines: 1, first: number });
   else {
     last.to = to;
     last.lines += 1;

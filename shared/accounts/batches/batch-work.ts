@@ -18,7 +18,15 @@ const endSlice = new RedisScript(common, new URL('lua/end-slice.lua', import.met
 /** Slices whose places are written in one call. */
 const slicesAtOnce = 500;
 
-const sliceSchema = storedJson(z.object({ from: z.number(), to: z.number(), lines: z.number() }));
+const sliceSchema = storedJson(
+  z.object({
+    from: z.number(),
+    to: z.number(),
+    lines: z.number(),
+    /** Number of its first line in the input, from 1, blank ones counted. */
+    first: z.number().optional(),
+  }),
+);
 
 /** Where the lines of a slice are: bytes of the input, `to` exclusive, and how many lines. */
 export type Slice = z.infer<typeof sliceSchema>;
@@ -28,11 +36,17 @@ const sliceResultsSchema = storedJson(z.object({ output: z.string().optional(), 
 /** Names of the objects with a slice's results; absent where it has none of a kind. */
 export type SliceResults = z.infer<typeof sliceResultsSchema>;
 
+const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number().optional() }));
+
+/** What went wrong with a line: the code of the error, and the number of the line in the input. */
+export type LineError = z.infer<typeof lineErrorSchema>;
+
 /** The result of a line that was run. */
 export interface LineResult {
   outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
   /** The line of the file that it goes to. */
   text: string;
+  error?: LineError;
 }
 
 /** What a line's requests came to, as the record counts it. */
@@ -78,9 +92,10 @@ export class BatchWork {
     return this.#records.find(id);
   }
 
-  /** All batches that are not over and that can be read. */
-  async open(): Promise<BatchRecord[]> {
-    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
+  /** The batches that are not over and that can be read: all, or as many of those that expire first. */
+  async open(most?: number): Promise<BatchRecord[]> {
+    const last = most === undefined ? '-1' : String(most - 1);
+    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     return found.filter((batch) => batch !== undefined);
   }
@@ -156,9 +171,15 @@ export class BatchWork {
     sealer: Sealer,
   ): Promise<boolean> {
     const sealed = await sealer.sealBytes([Buffer.from(JSON.stringify(result))]);
-    const { outcome } = result;
-    const args = { prefix: this.#prefix, id, slice, line, outcome, usage, keepMs: this.#keepMs, ledger };
+    const { outcome, error } = result;
+    const args = { prefix: this.#prefix, id, slice, line, outcome, error, usage, keepMs: this.#keepMs, ledger };
     return (await recordLine.run(this.#redis, { args, texts: [sealed, ...texts] })) === 1;
+  }
+
+  /** What went wrong with the first lines that were recorded with an error. */
+  async firstErrors(id: string): Promise<LineError[]> {
+    const errors = await askRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
+    return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
 
   /**

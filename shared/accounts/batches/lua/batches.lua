@@ -6,6 +6,7 @@
 --   <prefix>batches-open-of:<owner>      the same of one owner
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
+--   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
 --   <prefix>batch-objects:<id>           set: names of all objects that were begun for it
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed; until the slice is over
 --

@@ -5,6 +5,7 @@
 --   slice    its number
 --   line     its number in the slice
 --   outcome  `succeeded` or `errored`
+--   error    { code, line } of one with an error
 --   usage    { name of a count of the record: what is added }
 --   keepMs   milliseconds for which results are kept of a batch that nobody finishes
 --   ledger   see `writeUsage`
@@ -20,6 +21,11 @@ if redis.call('HSETNX', results, args.line, ARGV[2]) == 0 then
 end
 redis.call('PEXPIRE', results, whole(args.keepMs))
 redis.call('HINCRBY', record, args.outcome, 1)
+local errors = nameOf('errors')
+if args.error and redis.call('LLEN', errors) < 20 then
+  redis.call('RPUSH', errors, cjson.encode(args.error))
+  redis.call('PEXPIRE', errors, math.max(1, redis.call('PTTL', record)))
+end
 for name, count in pairs(args.usage) do
   if count > 0 then
     redis.call('HINCRBY', record, name, whole(count))

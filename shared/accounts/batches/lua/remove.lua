@@ -7,5 +7,5 @@ if state ~= 'ended' and state ~= 'failed' then
   return 0
 end
 redis.call('ZREM', prefix .. 'batches-of:' .. field('api') .. ':' .. field('owner'), args.id)
-redis.call('DEL', record, nameOf('slices'), nameOf('done'), nameOf('objects'))
+redis.call('DEL', record, nameOf('slices'), nameOf('done'), nameOf('objects'), nameOf('errors'))
 return 1

@@ -142,6 +142,23 @@ describe('a line', () => {
   });
 });
 
+describe('the first errors of a batch', () => {
+  it('are kept in the order in which they were recorded, each line once, and are few', async () => {
+    const { work, ledger, sealer, batches } = await running(30);
+    expect(await work.firstErrors('batch_1')).toEqual([]);
+    for (const line of [3, 3, ...Array(30).keys()]) {
+      const result: LineResult = { ...failed, error: { code: 'upstream_failed', line: line + 1 } };
+      await work.recordLine({ id: 'batch_1', slice: 0, line }, result, usage, ledger.entryOf([]), sealer);
+    }
+    const errors = await work.firstErrors('batch_1');
+    expect(errors).toHaveLength(20);
+    expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
+    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    await batches.remove('batch_1');
+    expect(await work.firstErrors('batch_1')).toEqual([]);
+  });
+});
+
 describe('a slice', () => {
   it('does not end without a result that was recorded meanwhile', async () => {
     const { work, ledger, sealer } = await running(1);
