@@ -2,8 +2,11 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BackgroundJobs, QueueCounts } from '#shared/background/background-jobs.ts';
 import type { WorkOnQueue } from '#shared/background/background-worker.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
-import type { LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, progressedAt, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+
+/** Milliseconds within which metrics belong to one scrape. */
+const sameScrapeMs = 500;
 
 export interface WatchedRunner {
   jobs: Pick<BackgroundJobs, 'counts'>;
@@ -93,17 +96,35 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
         for (const [state, number] of Object.entries(states ?? {})) waiting.set({ queue, state }, number);
     },
   });
+  let looked: { at: number; batches: Promise<BatchRecord[] | undefined> } | undefined;
+  // One look for all metrics of a scrape.
+  const look = (): Promise<BatchRecord[] | undefined> => {
+    if (!looked || performance.now() - looked.at > sameScrapeMs)
+      looked = { at: performance.now(), batches: work.open().catch(() => undefined) };
+    return looked.batches;
+  };
   const open: Gauge<'state'> = new Gauge({
     name: 'rtr_batches_open',
     help: 'Batches of the cluster that are not over, by state; `paused` while a limit is used up',
     labelNames: ['state'],
     registers,
     collect: async () => {
-      const batches = await work.open().catch(() => []);
+      const batches = (await look()) ?? [];
       open.reset();
       for (const state of ['validating', 'running', 'paused', 'finishing']) open.set({ state }, 0);
       for (const { state, pausedUntil } of batches)
         if (state !== 'ended' && state !== 'failed') open.inc({ state: pausedUntil === undefined ? state : 'paused' });
+    },
+  });
+  const standstill: Gauge = new Gauge({
+    name: 'rtr_batch_standstill_seconds',
+    help: 'Time since the batch that stands still for longest has progressed, of those that wait for no limit; absent while Redis is away',
+    registers,
+    collect: async () => {
+      const batches = await look();
+      const going = batches?.filter((batch) => !isOver(batch) && batch.pausedUntil === undefined);
+      if (!going) standstill.remove();
+      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - progressedAt(batch))) / 1_000);
     },
   });
 }

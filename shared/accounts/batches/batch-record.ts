@@ -62,6 +62,8 @@ export const batchRecordSchema = z.object({
   finishingAt: time.optional(),
   endedAt: time.optional(),
   failedAt: time.optional(),
+  /** When the last line was recorded. */
+  lineAt: time.optional(),
   /** When it was asked to be cancelled. */
   cancelledAt: time.optional(),
   /** Lines; 0 until they are counted. */
@@ -114,6 +116,16 @@ export type NewBatch = Pick<
 /** Whether nothing of a batch is still to be done. */
 export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
+}
+
+/** When a batch that is not over last progressed: it left a state, or a line of it was recorded. */
+export function progressedAt({
+  createdAt,
+  runningAt,
+  lineAt,
+  finishingAt,
+}: Pick<BatchRecord, 'createdAt' | 'runningAt' | 'lineAt' | 'finishingAt'>): number {
+  return finishingAt ?? lineAt ?? runningAt ?? createdAt;
 }
 
 /** Why lines of a batch that have not begun are not run any more; undefined while they are. */

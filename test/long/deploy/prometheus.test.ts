@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { batchClients, chatLine, submit } from '../../helpers/batches/batch-clients.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineProxy, type EngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts';
@@ -107,6 +108,9 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
     const purpose = { 'x-rtr-purpose': 'auxiliary' };
     const ruled = await ask('openai/chat/completions', { model: 'ruled', messages }, cluster, purpose);
     expect([stored, ruled]).toEqual([200, 200]);
+    const slow = { demo: { first_token_delay_ms: 1_000 } };
+    const lines = Array.from({ length: 10 }, (_, at) => chatLine(String(at), 'Take your time.', slow));
+    await submit(batchClients(cluster).openai, lines);
     for (const end = performance.now() + seconds * 1_000; performance.now() < end;) await everything();
     const empty: string[] = [];
     for (const { where, expr } of dashboardQueries()) {

@@ -21,6 +21,7 @@ if redis.call('HSETNX', results, args.line, ARGV[2]) == 0 then
 end
 redis.call('PEXPIRE', results, whole(args.keepMs))
 redis.call('HINCRBY', record, args.outcome, 1)
+redis.call('HSET', record, 'lineAt', whole(now))
 local errors = nameOf('errors')
 if args.error and redis.call('LLEN', errors) < 20 then
   redis.call('RPUSH', errors, cjson.encode(args.error))

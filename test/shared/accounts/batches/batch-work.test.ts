@@ -116,6 +116,9 @@ describe('a line', () => {
       reasoningTokens: 4,
       cost: 240,
     });
+    const { runningAt = 0, lineAt = 0 } = (await work.find('batch_1')) ?? {};
+    expect(lineAt).toBeGreaterThanOrEqual(runningAt);
+    expect(runningAt).toBeGreaterThan(0);
     expect(await work.results('batch_1', 0, [0, 1], sealer)).toEqual([answered, failed]);
     const viewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
     const { requests } = await reader.requests(viewer, {}, 10);

@@ -1,0 +1,62 @@
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { batchRecordSchema, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { watchRunner } from '#services/batch-runner/watch-runner.ts';
+
+function batch(change: Partial<BatchRecord>): BatchRecord {
+  const now = Date.now();
+  return batchRecordSchema.parse({
+    id: 'batch_1',
+    owner: 'ada',
+    key: 'k1',
+    api: 'openai',
+    path: '/chat/completions',
+    inputFile: 'f1',
+    createdAt: now - 9_000_000,
+    expiresAt: now + 9_000_000,
+    state: 'running',
+    ...change,
+  });
+}
+
+/** The metrics of a runner of a cluster with these batches, as lines. */
+async function metricsOf(open: () => Promise<BatchRecord[]>): Promise<string[]> {
+  const registry = new Registry();
+  const jobs = { counts: () => Promise.reject(new Error('Redis is away')) };
+  watchRunner(registry, { jobs, work: { open }, slots: { running: 0, gaveWay: 0 }, workers: new Map() });
+  return (await registry.metrics()).split('\n');
+}
+
+function standstillOf(lines: readonly string[]): number | undefined {
+  const line = lines.find((each) => each.startsWith('rtr_batch_standstill_seconds '));
+  return line === undefined ? undefined : Number(line.split(' ')[1]);
+}
+
+describe('the metrics of a batch runner', () => {
+  it('tell for how long the batch stands still that waits for no limit', async () => {
+    const now = Date.now();
+    const open = [
+      batch({ runningAt: now - 8_000_000, lineAt: now - 5_000 }),
+      batch({ runningAt: now - 60_000 }),
+      batch({ runningAt: now - 8_000_000, lineAt: now - 7_000_000, pausedUntil: now, pausedFor: 'a budget' }),
+      batch({ runningAt: now - 8_000_000, lineAt: now - 7_000_000, state: 'ended' }),
+    ];
+    const lines = await metricsOf(() => Promise.resolve(open));
+    const seconds = standstillOf(lines) ?? 0;
+    expect(seconds).toBeGreaterThanOrEqual(60);
+    expect(seconds).toBeLessThan(70);
+    expect(lines).toContain('rtr_batches_open{state="running"} 2');
+    expect(lines).toContain('rtr_batches_open{state="paused"} 1');
+  });
+
+  it('count a batch that nobody has begun with from its creation on, and none as no standstill', async () => {
+    const waiting = [batch({ state: 'validating', createdAt: Date.now() - 120_000 })];
+    expect(standstillOf(await metricsOf(() => Promise.resolve(waiting)))).toBeGreaterThanOrEqual(120);
+    expect(standstillOf(await metricsOf(() => Promise.resolve([])))).toBe(0);
+  });
+
+  it('leave out what they do not know while Redis is away', async () => {
+    const lines = await metricsOf(() => Promise.reject(new Error('Redis is away')));
+    expect(standstillOf(lines)).toBeUndefined();
+  });
+});
