@@ -5,6 +5,7 @@ import {
   type FilePageQuery,
   type FileRecord,
   type FileRecords,
+  type FileUse,
 } from '#shared/accounts/files/file-records.ts';
 import type { Measured } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -121,6 +122,11 @@ export class Files {
   /** A page of the owner's files; undefined if it is to begin or end at an unknown one. */
   list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
     return this.#parts.records.list(owner, query);
+  }
+
+  /** What the owner's files take, and may take. */
+  use(owner: string): Promise<FileUse> {
+    return this.#parts.records.use(owner);
   }
 
   /** The content of a file, or a range of it within its bounds. Reading it throws as this does. */

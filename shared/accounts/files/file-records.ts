@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
@@ -57,6 +57,15 @@ export interface FilePage {
   files: FileRecord[];
   /** Whether there are more in the direction in which the page was asked for. */
   hasMore: boolean;
+}
+
+/** What an owner's files take, and may take. */
+export interface FileUse {
+  /** Uploads included. */
+  bytes: number;
+  mostBytes: number;
+  files: number;
+  mostFiles: number;
 }
 
 /** Which page of files is asked for. */
@@ -140,6 +149,18 @@ export class FileRecords {
     if (!Array.isArray(reply)) return undefined;
     const [more, ...texts] = reply.map(String);
     return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
+  }
+
+  /** What the owner's files take. */
+  async use(owner: string): Promise<FileUse> {
+    const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
+    const [bytes, files] = await askRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
+    return {
+      bytes: Number(bytes ?? 0),
+      mostBytes: this.#bounds.ownerBytes,
+      files: Number(files),
+      mostFiles: ownerFiles,
+    };
   }
 
   /** Removes a file. @returns its object, which is to be removed; undefined if the owner has no such file */
