@@ -14,6 +14,22 @@ export interface QueueCounts {
   failed: number;
 }
 
+/** A job whose last attempt failed, and that is tried again. */
+export interface FailingJob {
+  id: string;
+  /** Attempts that failed. */
+  failures: number;
+  /** When the last one began, in ms since 1970. */
+  lastAt: number | undefined;
+  reason: string;
+}
+
+/** Jobs of one queue that are looked at for failures. */
+const lookedAt = 300;
+
+/** Characters of a reason. */
+const longestReason = 300;
+
 /** Adds background work to its queues. Every method throws RouterError `store_unavailable` when Redis does not answer. */
 export class BackgroundJobs {
   readonly #queues: Record<BackgroundQueue, Queue>;
@@ -58,6 +74,33 @@ export class BackgroundJobs {
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
     return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;
+  }
+
+  /** Jobs of a queue that have failed and wait until they are tried again, the next one first. */
+  async failing(queue: BackgroundQueue, most: number): Promise<FailingJob[]> {
+    const delayed = await asked(this.#queues[queue].getDelayed(0, lookedAt - 1));
+    const failed = delayed.filter(({ attemptsMade }) => attemptsMade > 0).slice(0, most);
+    return failed.map(({ id = '', attemptsMade: failures, processedOn: lastAt, failedReason }) => ({
+      id,
+      failures,
+      lastAt,
+      // Errors of Node that stand for several have no message, and the library leaves out an empty one.
+      reason: (failedReason || 'an error without a message').slice(0, longestReason),
+    }));
+  }
+
+  /** Has a job that waits until it is tried again tried now. @returns false if it does not wait, or not any more */
+  async tryNow({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
+    const job = await asked(this.#queues[queue].getJob(id));
+    if (!job || !(await asked(job.isDelayed()))) return false;
+    try {
+      await asked(job.promote());
+      return true;
+    } catch (error) {
+      // Its time has come in between.
+      if (await asked(job.isDelayed())) throw error;
+      return false;
+    }
   }
 
   async close(): Promise<void> {

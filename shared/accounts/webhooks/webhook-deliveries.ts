@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 
@@ -112,6 +112,15 @@ export class WebhookDeliveries {
     });
     const found = await this.#records.findAll((await Promise.all(lists)).flat());
     return found.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
+  }
+
+  /** How many deliveries of each endpoint are pending, and how many were given up. */
+  async counts(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
+    const commands = this.#redis.pipeline();
+    for (const endpoint of endpoints)
+      for (const state of ['pending', 'dead']) commands.zcard(`${this.#prefix}webhook-${state}:${endpoint}`);
+    const counts = endpoints.length === 0 ? [] : await askRedisAll(commands);
+    return endpoints.map((_, at) => ({ pending: Number(counts[2 * at]), dead: Number(counts[2 * at + 1]) }));
   }
 
   /**

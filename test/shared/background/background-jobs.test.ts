@@ -63,6 +63,31 @@ describe('background work', () => {
     expect({ completed: worker.completed, failed: worker.failed }).toEqual({ completed: 2, failed: 1 });
   });
 
+  it('that fails is named with its reason, and can be tried again before its time', async () => {
+    const { jobs, work } = open();
+    let isBroken = true;
+    const worker = work('batch-endings', async ({ name }) => {
+      if (isBroken) throw new Error(`${name} is broken`);
+    });
+    await jobs.add(job('batch-endings', 'a'));
+    await until(() => worker.failed >= 1);
+    await until(async () => (await jobs.failing('batch-endings', 5)).length === 1);
+    const [failing] = await jobs.failing('batch-endings', 5);
+    expect(failing).toMatchObject({ id: 'a', reason: 'a is broken' });
+    expect(failing?.failures).toBeGreaterThanOrEqual(1);
+    work('batch-slices', () => Promise.reject(new AggregateError([])));
+    await jobs.add(job('batch-slices', 'b'));
+    await until(async () => {
+      expect(await jobs.failing('batch-slices', 5)).toMatchObject([{ id: 'b', reason: 'an error without a message' }]);
+    });
+    expect(await jobs.failing('batch-validations', 5)).toEqual([]);
+    isBroken = false;
+    await jobs.tryNow({ queue: 'batch-endings', id: 'a' });
+    await until(() => worker.completed === 1);
+    expect(await jobs.tryNow({ queue: 'batch-endings', id: 'a' })).toBe(false);
+    expect(await jobs.failing('batch-endings', 5)).toEqual([]);
+  });
+
   it('is added once while it waits, and again when it is done', async () => {
     const { jobs, work } = open();
     await jobs.add(job('batch-validations', 'a'));
