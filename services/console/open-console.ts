@@ -16,7 +16,10 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { backgroundRoutes, type BackgroundRoutesParts } from './api/background/background-routes.ts';
+import { batchRoutes, type BatchRoutesParts } from './api/batches/batch-routes.ts';
 import { createConsoleApi } from './api/console-api.ts';
+import { fileRoutes, type FileRoutesParts } from './api/files/file-routes.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
 import { usageRoutes } from './api/usage/usage-routes.ts';
@@ -41,6 +44,9 @@ export interface ConsoleParts {
   limits: LimitKeeper;
   prices: PriceTable;
   webhooks: Webhooks;
+  batches: Omit<BatchRoutesParts, 'accounts' | 'log'>;
+  files: Omit<FileRoutesParts, 'accounts' | 'log'>;
+  background: BackgroundRoutesParts['jobs'];
   broker: Broker;
   workers: LiveWorkers;
   /** Travel with the stats. */
@@ -69,8 +75,8 @@ export interface Console {
 
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
-  const { ingress, accounts, usage, limits, prices, webhooks, broker, workers, ejections, dispatcher } = parts;
-  const { registry, dropKeys, publicUrl, about, log, releases } = parts;
+  const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, broker } = parts;
+  const { workers, ejections, dispatcher, registry, dropKeys, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -92,6 +98,9 @@ export function openConsole(parts: ConsoleParts): Console {
       liveRoutes({ accounts, log, broker, workers, registry, feed, about }),
       usageRoutes(usageParts({ accounts, usage, limits, prices, log })),
       webhookRoutes({ accounts, log, webhooks }),
+      batchRoutes({ accounts, log, ...batches }),
+      fileRoutes({ accounts, log, ...files }),
+      backgroundRoutes({ accounts, log, jobs: background, webhooks }),
     ],
   });
   return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };

@@ -4,6 +4,7 @@ import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
@@ -24,6 +25,7 @@ import { version } from '#shared/core/version.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
+import { sendContent } from './files/send-content.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
 import { createApp } from './app.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
@@ -141,6 +143,23 @@ await runService(async (environment, releases) => {
     usage: new UsageReader(redis.redis, `${prefix}:`, unreadable),
     limits,
     prices,
+    batches: {
+      batches,
+      work: new BatchWork(redis.redis, `${prefix}:`, { keepMs: batchKeepMs(config), report: unreadable }),
+      batchApis: [...new Set(clientFormats.map(({ api }) => api))].flatMap(({ segment, batches: shape }) =>
+        shape ? [segment] : [],
+      ),
+    },
+    files: {
+      files,
+      sendFile: (request, response, file) =>
+        sendContent(request, response, {
+          file,
+          read: (range, signal) => files.read(file, range, signal),
+          timeoutMs: config.BODY_TIMEOUT_MS,
+        }),
+    },
+    background: jobs,
     webhooks: openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
     broker,
     workers,

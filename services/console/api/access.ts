@@ -39,6 +39,16 @@ export const access = {
   /** See, make and change webhooks of a person, a team, or the router, which belong to nobody. */
   'webhook.manage': forOwners,
   'webhook.make.router': forAdmins,
+  'batch.see': { ...forOwners, 'team member': 'yes' },
+  'batch.cancel': forOwners,
+  'file.see': { ...forOwners, 'team member': 'yes' },
+  /** Read what is in a file: for its owner alone, as requests are. An administrator counts as the owner of what is theirs. */
+  'file.read': { ...forOwners, admin: 'no' },
+  'file.delete': forOwners,
+  /** See the queues of background work, and all batches that are not over. */
+  'background.see': forAdmins,
+  /** Have background work tried again. */
+  'background.repeat': forAdmins,
   /** Drain and undrain workers. */
   'worker.steer': forAdmins,
   'audit.read': forAdmins,
@@ -61,6 +71,12 @@ export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: 
   const role = owner && person.teams.get(owner.id);
   if (role === undefined) return 'nobody';
   return role === 'owner' ? 'team owner' : 'team member';
+}
+
+/** Whether a person may do this. */
+export function mayDo(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): boolean {
+  const verdict: Verdict = access[action][relationTo(person, owner)];
+  return verdict === 'yes';
 }
 
 /** Checks that a person may do this. @throws ApiFailure 403, or 404 where the resource is hidden from them */

@@ -11,7 +11,7 @@ export interface AuditQuota {
 }
 
 /** What members do to things that are theirs alone: the first word of an action. */
-const ownThings = new Set(['key', 'session', 'webhook']);
+const ownThings = new Set(['key', 'session', 'webhook', 'batch', 'file']);
 
 /**
  * The quota that an entry counts against:
@@ -20,7 +20,7 @@ const ownThings = new Set(['key', 'session', 'webhook']);
  * |---|---|
  * | of administrators and of the command line; accounts made by a link that they gave out | 100,000: 250 a day for 400 days, some 100 MB |
  * | of a member, about teams and people | the last 1,000 of this member |
- * | of a member, about keys and webhooks | the last 200 of this member |
+ * | of a member, about keys, webhooks, batches and files | the last 200 of this member |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
 export function quotaOf({

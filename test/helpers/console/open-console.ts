@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import express from 'express';
-import { pino } from 'pino';
+import express, { type RequestHandler } from 'express';
+import { pino, type Logger } from 'pino';
 import { inject, onTestFinished } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
@@ -39,11 +39,19 @@ export interface Person extends ConsoleClient {
   email: string;
 }
 
+export interface ConsoleOptions {
+  trustProxy?: boolean;
+  publicUrl?: string;
+  /** Routes besides those of accounts and webhooks. */
+  furtherRoutes?: (open: OpenKeyStore & { webhooks: Webhooks; log: Logger }) => readonly RequestHandler[];
+}
+
 /** Opens the console for the running test. Passwords are judged by length only: the real check takes a second. */
 export async function openConsole({
   trustProxy = false,
   publicUrl = 'https://llm.example.com',
-} = {}): Promise<OpenConsole> {
+  furtherRoutes = () => [],
+}: ConsoleOptions = {}): Promise<OpenConsole> {
   const open = await openKeyStore(inject('redisUrl'));
   const verifier = new KeyVerifier(open.store);
   const apiLog: string[] = [];
@@ -64,7 +72,10 @@ export async function openConsole({
       },
       log,
       publicUrl,
-      signedInRoutes: [webhookRoutes({ accounts: open.accounts, log, webhooks })],
+      signedInRoutes: [
+        webhookRoutes({ accounts: open.accounts, log, webhooks }),
+        ...furtherRoutes({ ...open, webhooks, log }),
+      ],
     }),
   );
   const server = app.listen(0, '127.0.0.1');

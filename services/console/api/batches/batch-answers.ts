@@ -1,0 +1,67 @@
+import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import type { LineError } from '#shared/accounts/batches/batch-work.ts';
+import { toDollars } from '#shared/accounts/money.ts';
+import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
+import { mayDo, type Person } from '../access.ts';
+import { asOwner, partyOfId } from './owners.ts';
+
+/** Mistakes of an input that are shown. */
+const shownProblems = 20;
+
+/** A batch as a person sees it. */
+export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
+  const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
+  const { total, succeeded, errored, cancelled, expired, outputFile, errorFile } = batch;
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, pausedUntil, pausedFor = '' } = batch;
+  const party = partyOfId(person, batch.owner);
+  const over = endedAt ?? failedAt;
+  return {
+    id,
+    owner,
+    endpoint: endpoint ?? path,
+    ...(model !== undefined && { model }),
+    state,
+    createdAt,
+    ...(runningAt !== undefined && { runningAt }),
+    ...(over !== undefined && { endedAt: over }),
+    expiresAt,
+    ...(cancelledAt !== undefined && { cancelledAt }),
+    total,
+    succeeded,
+    errored,
+    cancelled,
+    expired,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    reasoningTokens,
+    cost: toDollars(cost),
+    ...(pausedUntil !== undefined && { paused: { reason: pausedFor, until: pausedUntil } }),
+    ...(outputFile !== undefined && { outputFile }),
+    ...(errorFile !== undefined && { errorFile }),
+    mayCancel: !isOver(batch) && cancelledAt === undefined && mayDo('batch.cancel', person, party),
+    mayRead: mayDo('file.read', asOwner(person, party), party),
+  };
+}
+
+/** The same with what is wrong with it. */
+export function batchDetails(
+  batch: BatchRecord,
+  owner: Owner,
+  person: Person,
+  firstErrors: readonly LineError[],
+): BatchDetails {
+  const { inputFile, metadata = {}, problems = [] } = batch;
+  const answer = batchAnswer(batch, owner, person);
+  return {
+    ...answer,
+    inputFile,
+    metadata: answer.mayRead ? metadata : {},
+    problems: problems.slice(0, shownProblems).map(({ code, message, line }) => ({
+      code,
+      ...(answer.mayRead && { message }),
+      ...(line !== undefined && { line }),
+    })),
+    firstErrors: firstErrors.map(({ code, line }) => ({ code, ...(line !== undefined && { line }) })),
+  };
+}

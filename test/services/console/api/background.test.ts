@@ -1,0 +1,89 @@
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker } from '#shared/background/background-worker.ts';
+import { createLog } from '#shared/core/log.ts';
+import { backgroundRoutes } from '#services/console/api/background/background-routes.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+import { until } from '../../../helpers/until.ts';
+
+const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
+const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+
+async function open() {
+  const opened: { access?: ConstructorParameters<typeof BackgroundJobs>[0]; jobs?: BackgroundJobs } = {};
+  const console = await openConsole({
+    furtherRoutes: ({ accounts, prefix, log, webhooks }) => {
+      const access = { url: inject('redisUrl'), prefix, log: silent };
+      const jobs = new BackgroundJobs(access);
+      onTestFinished(() => jobs.close());
+      Object.assign(opened, { access, jobs });
+      return [backgroundRoutes({ accounts, log, jobs, webhooks })];
+    },
+  });
+  const { access, jobs } = opened;
+  if (!access || !jobs) throw new Error('the routes were not opened');
+  const ada = await console.firstAdmin();
+  return { ...console, access, jobs, ada, bob: await console.join(ada, 'bob@example.com') };
+}
+
+describe('background work in the console', () => {
+  it('is shown to administrators: the queues, what fails and why, and a job can be tried at once', async () => {
+    const { ada, bob, access, jobs, accounts } = await open();
+    let isBroken = true;
+    const worker = new BackgroundWorker<object>({
+      access,
+      queue: 'batch-endings',
+      concurrency: 1,
+      handle: async () => {
+        if (isBroken) throw new Error('the store is away');
+      },
+    });
+    onTestFinished(() => worker.close());
+    await jobs.add({ queue: 'batch-endings', id: 'batch_1', data: {} });
+    await jobs.add({ queue: 'batch-slices', id: 'batch_2-0', data: {} });
+    await until(async () => {
+      const { queues, failing } = (await ada.get('/background')).body;
+      expect(failing).toMatchObject([{ queue: 'batch-endings', id: 'batch_1', reason: 'the store is away' }]);
+      expect(queues).toContainEqual({ name: 'batch-slices', waiting: 1, active: 0, delayed: 0 });
+      expect(queues).toContainEqual({ name: 'batch-endings', waiting: 0, active: 0, delayed: 1 });
+    });
+    const job = { queue: 'batch-endings', id: 'batch_1' };
+    expect(await bob.get('/background')).toMatchObject(denied);
+    expect(await bob.post('/background/repeat', job)).toMatchObject(denied);
+    expect((await ada.post('/background/repeat', { ...job, queue: 'none' })).status).toBe(400);
+    isBroken = false;
+    await until(async () => {
+      // It is not delayed while an attempt of its own fails.
+      await ada.post('/background/repeat', job);
+      expect(worker.completed).toBe(1);
+    });
+    expect((await ada.post('/background/repeat', job)).body).toEqual({ repeated: false });
+    expect((await ada.get('/background')).body.failing).toEqual([]);
+    const notes = (await accounts.audit.list()).filter(({ action }) => action === 'background.repeat');
+    for (const note of notes) expect(note).toMatchObject({ target: { id: 'batch_1' } });
+  });
+
+  it('has the webhooks with deliveries that are pending or were given up', async () => {
+    const { ada, bob, webhooks } = await open();
+    const settings = { kind: 'user', events: ['batch.*'] };
+    const { body: quiet } = await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });
+    const { body: busy } = await bob.post('/webhooks', { ...settings, url: 'https://busy.example.com/' });
+    expect((await ada.get('/background/webhooks')).body).toEqual([]);
+    const emit = (): Promise<unknown> =>
+      webhooks.outbox.emit({
+        id: mintEventId(),
+        type: 'batch.failed',
+        owners: [`user:${bob.id}`],
+        data: { id: 'batch_1' },
+      });
+    await emit();
+    const [due] = await webhooks.deliveries.takeDue(1);
+    if (due) await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'no', ms: 7 });
+    await emit();
+    const { body } = await ada.get('/background/webhooks');
+    expect(body).toEqual([{ webhook: busy.webhook, pending: 1, dead: 1 }]);
+    expect(quiet.webhook.id).not.toBe(busy.webhook.id);
+    expect(await bob.get('/background/webhooks')).toMatchObject(denied);
+  });
+});

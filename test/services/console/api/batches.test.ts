@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Files } from '#shared/files/files.ts';
+import { batchRoutes } from '#services/console/api/batches/batch-routes.ts';
+import { fileRoutes } from '#services/console/api/files/file-routes.ts';
+import { sendContent } from '#services/ingress/files/send-content.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+import { inPieces } from '../../../helpers/files/bytes.ts';
+import { openObjects } from '../../../helpers/files/open-objects.ts';
+
+const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
+const hourMs = 3_600_000;
+const notFound = { status: 404, body: { error: { code: 'not_found' } } };
+const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+
+/** An administrator, an owner of a team, a member of it, and somebody else, with the batches and files that all of them may have. */
+async function openTeam() {
+  const { store } = await openObjects();
+  const parts: { batches?: Batches; work?: BatchWork; files?: Files } = {};
+  const console = await openConsole({
+    furtherRoutes: ({ accounts, connection: { redis }, prefix, log }) => {
+      const report = (): void => undefined;
+      const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
+      const work = new BatchWork(redis, prefix, { keepMs: hourMs, report });
+      const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
+      const records = new FileRecords(redis, prefix, { bounds, report });
+      const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silent });
+      Object.assign(parts, { batches, work, files });
+      return [
+        batchRoutes({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
+        fileRoutes({
+          accounts,
+          log,
+          files,
+          sendFile: (request, response, file) =>
+            sendContent(request, response, {
+              file,
+              read: (range, signal) => files.read(file, range, signal),
+              timeoutMs: 10_000,
+            }),
+        }),
+      ];
+    },
+  });
+  const { batches, work, files } = parts;
+  if (!batches || !work || !files) throw new Error('the routes were not opened');
+  const ada = await console.firstAdmin();
+  const { body: team } = await ada.post('/teams', { name: 'Blue' });
+  const teamId = String(team.id);
+  const [bob, eve, mel] = await Promise.all(
+    ['bob', 'eve', 'mel'].map((name) => console.join(ada, `${name}@example.com`)),
+  );
+  if (!bob || !eve || !mel) throw new Error('nobody has joined');
+  await ada.put(`/teams/${teamId}/members/${bob.id}`, { role: 'owner' });
+  await ada.put(`/teams/${teamId}/members/${eve.id}`, { role: 'member' });
+  const create = (id: string, owner: string, change: Partial<NewBatch> = {}) => {
+    const createdAt = Date.now();
+    const path = '/chat/completions';
+    const facts = { id, owner, key: 'k', api: 'openai', path, endpoint: `/v1${path}`, inputFile: 'rtr1', total: 0 };
+    return batches.create({ ...facts, createdAt, expiresAt: createdAt + hourMs, ...change });
+  };
+  return { ...console, batches, work, files, ada, bob, eve, mel, teamId, create };
+}
+
+describe('batches in the console', () => {
+  it('are those of their person and their teams, of all APIs, the newest first', async () => {
+    const { ada, bob, eve, mel, teamId, create } = await openTeam();
+    const now = Date.now();
+    await create('batch_1', bob.id, { createdAt: now - 3_000 });
+    await create('msgbatch_2', bob.id, {
+      createdAt: now - 2_000,
+      api: 'anthropic',
+      path: '/messages',
+      endpoint: undefined,
+    });
+    await create('batch_3', teamId, { createdAt: now - 1_000 });
+    const own = await bob.get(`/batches?owner=user:${bob.id}&limit=1`);
+    expect(own.body).toMatchObject({ more: true, batches: [{ id: 'msgbatch_2', endpoint: '/messages' }] });
+    const both = await bob.get(`/batches?owner=user:${bob.id}`);
+    expect(both.body.more).toBe(false);
+    expect(both.body.batches.map(({ id }: { id: string }) => id)).toEqual(['msgbatch_2', 'batch_1']);
+    expect(both.body.batches[1]).toMatchObject({
+      owner: { kind: 'user', id: bob.id, name: 'bob' },
+      state: 'validating',
+      cost: 0,
+      mayCancel: true,
+      mayRead: true,
+    });
+    const ofTeam = `/batches?owner=team:${teamId}`;
+    expect((await eve.get(ofTeam)).body.batches[0]).toMatchObject({ id: 'batch_3', mayCancel: false, mayRead: false });
+    expect((await ada.get(ofTeam)).body.batches[0]).toMatchObject({ id: 'batch_3', mayCancel: true, mayRead: false });
+    expect(await mel.get(ofTeam)).toMatchObject(notFound);
+    expect(await mel.get(`/batches?owner=user:${bob.id}`)).toMatchObject(notFound);
+    // A person's id is no team's: what a team may see is not found under another kind.
+    expect(await eve.get(`/batches?owner=user:${teamId}`)).toMatchObject(notFound);
+    expect(await mel.get('/batches/batch_1')).toMatchObject(notFound);
+    expect(await mel.get(`/batches?owner=key:${mel.id}`)).toMatchObject(notFound);
+    expect((await mel.get('/batches?owner=x')).status).toBe(400);
+  });
+
+  it('that are not over are shown to administrators, whoever has them', async () => {
+    const { ada, bob, teamId, create } = await openTeam();
+    await create('batch_1', bob.id);
+    await create('batch_2', teamId);
+    const { body } = await ada.get('/batches/open');
+    const owners = body.map(({ owner }: { owner: { name: string } }) => owner.name);
+    expect(owners.toSorted()).toEqual(['Blue', 'bob']);
+    expect(await bob.get('/batches/open')).toMatchObject(denied);
+  });
+
+  it('tell what is wrong with their input, with words for those who may read it', async () => {
+    const { ada, bob, create, work } = await openTeam();
+    await create('batch_1', bob.id, { metadata: { run: 'nightly' } });
+    const problems = [
+      { code: 'duplicate_custom_id', message: 'The custom_id "a" is that of an earlier line, too.', line: 7 },
+    ];
+    await work.move('batch_1', { from: 'validating', to: 'failed', fields: { problems }, timed: 'failedAt' });
+    const { body: seen } = await bob.get('/batches/batch_1');
+    expect(seen).toMatchObject({
+      state: 'failed',
+      problems,
+      metadata: { run: 'nightly' },
+      firstErrors: [],
+      mayCancel: false,
+    });
+    const { body: managed } = await ada.get('/batches/batch_1');
+    expect(managed).toMatchObject({ problems: [{ code: 'duplicate_custom_id', line: 7 }], metadata: {} });
+    expect(JSON.stringify(managed)).not.toContain('custom_id "a"');
+  });
+
+  it('are cancelled by their owners and by administrators, which the audit trail shows', async () => {
+    const { ada, eve, bob, teamId, accounts, create } = await openTeam();
+    await create('batch_1', teamId);
+    expect(await eve.post('/batches/batch_1/cancel')).toMatchObject(denied);
+    const { body } = await bob.post('/batches/batch_1/cancel');
+    expect(body).toMatchObject({ id: 'batch_1', cancelledAt: expect.any(Number), mayCancel: false });
+    expect((await ada.post('/batches/batch_1/cancel')).status).toBe(200);
+    const notes = (await accounts.audit.list()).filter(({ action }) => action === 'batch.cancel');
+    expect(notes.at(-1)).toMatchObject({ actor: { name: 'bob' }, target: { id: 'batch_1' } });
+  });
+});
+
+describe('files in the console', () => {
+  const content = Buffer.from('{"line":1}\n{"line":2}\n');
+
+  it('are listed with what they take, in pages, and deleted', async () => {
+    const { bob, mel, files, accounts } = await openTeam();
+    for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl'])
+      await files.add(bob.id, inPieces(content), { purpose: 'batch', name });
+    const path = `/files?owner=user:${bob.id}`;
+    const { body: page } = await bob.get(`${path}&limit=2`);
+    expect(page).toMatchObject({
+      files: [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }],
+      more: true,
+      use: { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 },
+      mayRead: true,
+      mayDelete: true,
+    });
+    const { body: rest } = await bob.get(`${path}&limit=2&after=${page.files[1].id}`);
+    expect(rest).toMatchObject({ files: [{ name: 'a.jsonl' }], more: false });
+    const one = `/files/${page.files[0].id}?owner=user:${bob.id}`;
+    expect(await mel.get(path)).toMatchObject(notFound);
+    expect(await mel.delete(one)).toMatchObject(notFound);
+    expect((await bob.delete(one)).status).toBe(204);
+    expect(await bob.delete(one)).toMatchObject(notFound);
+    expect((await bob.get(path)).body.use).toMatchObject({ bytes: 2 * content.length, files: 2 });
+    const note = (await accounts.audit.list()).find(({ action }) => action === 'file.delete');
+    expect(note).toMatchObject({ actor: { name: 'bob' }, target: { name: 'c.jsonl' } });
+  });
+
+  it('are read by their owners alone, and never shown as a page', async () => {
+    const { ada, bob, eve, mel, teamId, files, url } = await openTeam();
+    const { id } = await files.add(teamId, inPieces(content), { purpose: 'batch', name: 'in.jsonl' });
+    const path = `/files/${id}/content?owner=team:${teamId}`;
+    const answer = await fetch(`${url}/console/api${path}`, { headers: { cookie: bob.cookie ?? '' } });
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="in\.jsonl"/);
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox');
+    for (const person of [ada, eve]) expect(await person.get(path)).toMatchObject(denied);
+    expect(await mel.get(path)).toMatchObject(notFound);
+    const { id: own } = await files.add(ada.id, inPieces(content), { purpose: 'batch', name: 'ada.jsonl' });
+    const mine = await fetch(`${url}/console/api/files/${own}/content?owner=user:${ada.id}`, {
+      headers: { cookie: ada.cookie ?? '' },
+    });
+    expect(await mine.text()).toBe(String(content));
+    // A file is found with its owner only.
+    expect(await bob.get(`/files/${id}/content?owner=user:${bob.id}`)).toMatchObject(notFound);
+  });
+});
