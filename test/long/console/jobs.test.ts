@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   makeFirstAccount,
   openConsolePage,
+  phone,
   seriousViolations,
   wide,
   type WatchedPage,
@@ -50,6 +52,111 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
   afterEach(async () => {
     expect(watched.troubles).toEqual([]);
     await watched.context.close();
+  });
+
+  describe('batches', () => {
+    const line = (id: string, text: string, model = 'demo'): string =>
+      JSON.stringify({
+        custom_id: id,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: { model, messages: [{ role: 'user', content: text }] },
+      });
+    const fileOf = (...lines: string[]) => ({
+      name: 'requests.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from(lines.join('\n')),
+    });
+
+    it('are created from a file, watched, cancelled, and their answers and errors downloaded', async () => {
+      const runner = await cluster.addBatchRunner();
+      onTestFinished(async () => void (await runner.stop()));
+      await page.goto('/batches');
+      await page.getByText('No batches yet').waitFor();
+      await page.getByRole('button', { name: 'New batch' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('input[type=file]').setInputFiles(fileOf('[]'));
+      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      await dialog.getByText('The first line of the file is no request of a batch.').waitFor();
+      const file = fileOf(line('a', 'Say A.'), line('b', 'Say B.'), '', line('c', 'Hi.', 'nobody'));
+      await dialog.locator('input[type=file]').setInputFiles(file);
+      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      const row = page.getByRole('row', { name: /batch_/ });
+      await row.getByText('Complete').waitFor();
+      await row.getByText('3 of 3, 1 failed').waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.setViewportSize(phone);
+      await page.getByRole('list', { name: 'Batches' }).getByText('3 of 3, 1 failed').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.setViewportSize(wide);
+      await row.getByRole('button', { name: /^Details of/ }).focus();
+      await page.keyboard.press('Enter');
+      const errors = dialog.getByRole('region', { name: 'First errors' });
+      await errors.getByText('model_not_found: No model of this name is served.').waitFor();
+      await errors.getByRole('row', { name: /^4 / }).waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      expect(await downloaded(() => dialog.getByRole('link', { name: 'Download the answers' }).click())).toMatch(
+        /"custom_id":"a"/,
+      );
+      expect(await downloaded(() => dialog.getByRole('link', { name: 'Download the errors' }).click())).toMatch(
+        /^\{[^\n]*"custom_id":"c"[^\n]*\n$/,
+      );
+      await page.keyboard.press('Escape');
+      const focused = (): Promise<unknown> => page.evaluate('document.activeElement.getAttribute("aria-label")');
+      await until(async () => expect(await focused()).toMatch(/^Details of batch_/), 10_000);
+
+      await page.getByRole('button', { name: 'New batch' }).click();
+      await dialog.locator('input[type=file]').setInputFiles(fileOf(line('slow', 'Hi.\n[demo delay=60000]')));
+      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      const running = page.getByRole('row', { name: /Running|Checking/ });
+      await running.getByRole('button', { name: /^Cancel/ }).click();
+      await dialog.getByRole('button', { name: 'Cancel batch' }).click();
+      await page.getByText('Cancelled').waitFor();
+    });
+
+    it('that nobody works on wait in a queue, which administrators see', async () => {
+      await page.goto('/batches');
+      await page.getByRole('button', { name: 'New batch' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('input[type=file]').setInputFiles(fileOf(line('a', 'Say A.')));
+      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      await page.getByText('its input is being checked').waitFor();
+      await page.goto('/admin/background');
+      const queue = page.getByRole('row', { name: /^Inputs of batches are checked/ });
+      await queue.getByText('1', { exact: true }).waitFor();
+      await page.getByText('No job fails').waitFor();
+      await page.getByText('Every event has arrived').waitFor();
+      await page.getByRole('link', { name: 'Show all batches that are not over' }).click();
+      await page.getByRole('row', { name: /Ada Lovelace.*Checking/ }).waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      const of = page.getByRole('combobox', { name: 'Show those of' });
+      expect(await of.inputValue()).toBe('Everybody: all that are not over');
+      await of.click();
+      await page.getByRole('option', { name: 'Your own' }).click();
+      await page.getByRole('row', { name: /Checking/ }).waitFor();
+      expect(new URL(page.url()).search).toBe('');
+    });
+
+    it('have files, which are uploaded, downloaded and deleted, within a quota', async () => {
+      await page.goto('/files');
+      await page.getByRole('button', { name: 'Upload a file' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('input[type=file]').setInputFiles({ ...fileOf('{}', '{}'), name: 'mine.jsonl' });
+      await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
+      const row = page.getByRole('row', { name: /^mine\.jsonl/ });
+      await row.getByText('5 bytes').waitFor();
+      await page.getByText(/ of 4 GiB, /).waitFor();
+      expect(await downloaded(() => row.getByRole('link', { name: 'Download mine.jsonl' }).click())).toBe('{}\n{}');
+      await row.getByRole('button', { name: 'Delete mine.jsonl' }).click();
+      await dialog.getByRole('button', { name: 'Delete file' }).click();
+      await until(async () => expect(await row.count()).toBe(0), 10_000);
+    });
+
+    async function downloaded(click: () => Promise<void>): Promise<string> {
+      const [download] = await Promise.all([page.waitForEvent('download'), click()]);
+      return readFileSync(await download.path(), 'utf8');
+    }
   });
 
   describe('webhooks', () => {

@@ -19,16 +19,24 @@ export const queryClient = new QueryClient({
   },
 });
 
+export interface ApiOptions<Answer> {
+  enabled?: boolean;
+  /** Milliseconds after which it is fetched again; it may depend on the answer. */
+  everyMs?: number | ((answer: Answer | undefined) => number);
+}
+
 /** The API's answer at a path: cached, and fetched again when it is stale or was changed. */
 export function useApi<Answer>(
   path: string,
-  options: { enabled?: boolean; everyMs?: number } = {},
+  { enabled = true, everyMs }: ApiOptions<Answer> = {},
 ): UseQueryResult<Answer, ApiFailure> {
   return useQuery<Answer, ApiFailure>({
     queryKey: [path],
     queryFn: ({ signal }) => callApi<Answer>('GET', path, undefined, signal),
-    enabled: options.enabled ?? true,
-    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    enabled,
+    ...(everyMs !== undefined && {
+      refetchInterval: typeof everyMs === 'number' ? everyMs : ({ state }) => everyMs(state.data),
+    }),
     placeholderData: keepPreviousData,
   });
 }

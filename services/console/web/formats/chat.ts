@@ -11,6 +11,11 @@ export const chat: WebFormat = {
   headers: {},
   buildRequest,
   openReader: () => readEvent,
+  batches: {
+    filesPath: '/files',
+    path: '/batches',
+    creation: (file, endpoint) => ({ input_file_id: file, endpoint, completion_window: '24h' }),
+  },
   snippets,
 };
 

@@ -10,6 +10,14 @@ export interface Snippet {
   code: string;
 }
 
+/** The paths of files and batches below a format's base, and the body that creates a batch. */
+export interface WebBatches {
+  filesPath: string;
+  path: string;
+  /** @param file the id of the file, as the upload answered it */
+  creation: (file: string, endpoint: string) => JsonObject;
+}
+
 /** A client format, as far as the pages speak it and show how to. The pages know nothing else of any format. */
 export interface WebFormat {
   /** As in `About`. */
@@ -24,6 +32,8 @@ export interface WebFormat {
   buildRequest: (turns: readonly Turn[], settings: Settings) => JsonObject;
   /** A reader of one streamed answer: called with the data of each event in turn, it returns what the event adds. */
   openReader: () => (data: string) => Piece[];
+  /** How files are uploaded, and batches of the requests in them created; absent for a format whose API has no such batches. */
+  batches?: WebBatches;
   /**
    * How to ask for a model with the usual clients. The key is always in the variable RTR_KEY, never in the code.
    * @param base the format's address, as `http://127.0.0.1:8484/api/openai`

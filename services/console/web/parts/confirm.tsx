@@ -10,6 +10,8 @@ export interface ConfirmProps<Input> {
   children: ReactNode;
   /** The button's label, as `Revoke key`. */
   action: string;
+  /** The label of the button that changes nothing. */
+  dismissal?: string;
   change: UseMutationResult<unknown, ApiFailure, Input>;
   /** The input of the change; undefined while the dialog is closed. */
   input: Input | undefined;
@@ -17,7 +19,15 @@ export interface ConfirmProps<Input> {
 }
 
 /** Asks for confirmation of a change, shows its progress, and shows why it failed. */
-export function Confirm<Input>({ title, children, action, change, input, onClose }: ConfirmProps<Input>) {
+export function Confirm<Input>({
+  title,
+  children,
+  action,
+  dismissal = 'Cancel',
+  change,
+  input,
+  onClose,
+}: ConfirmProps<Input>) {
   const close = (): void => {
     change.reset();
     onClose();
@@ -31,7 +41,7 @@ export function Confirm<Input>({ title, children, action, change, input, onClose
         {change.error ? <Failure title="That did not work" error={change.error} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={close} data-autofocus>
-            Cancel
+            {dismissal}
           </Button>
           <Button
             color="red.8"

@@ -17,6 +17,14 @@ export const formatMoment = (at: number, now = Date.now()): string =>
   new Date(at).toDateString() === new Date(now).toDateString() ? formatClock(at) : formatDateTime(at);
 export const formatDay = (at: number): string => day.format(at);
 
+const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** As `1.5 MiB`, in powers of 1,024. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${small.format(bytes / 1_024 ** power)} ${byteUnits[power] ?? ''}`;
+}
+
 /** US dollars; amounts below a dollar keep up to four decimals. */
 export function formatMoney(dollars: number): string {
   if (dollars > 0 && dollars < 0.0001) return '< $0.0001';

@@ -65,6 +65,18 @@ export const places: readonly Place[] = [
     ...page(() => import('../pages/keys/keys.tsx').then(({ Keys }) => Keys)),
   },
   {
+    path: '/batches',
+    name: 'Batches',
+    icon: 'batches',
+    ...page(() => import('../pages/batches/batches.tsx').then(({ Batches }) => Batches)),
+  },
+  {
+    path: '/files',
+    name: 'Files',
+    icon: 'files',
+    ...page(() => import('../pages/files/files.tsx').then(({ Files }) => Files)),
+  },
+  {
     path: '/webhooks',
     name: 'Webhooks',
     icon: 'webhooks',

@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core';
 import { useLocation, useParams } from 'wouter';
 import { Page } from '../../parts/page.tsx';
 import { Audit } from './audit.tsx';
+import { BackgroundWork } from './background-work.tsx';
 import { Invitations } from './invitations.tsx';
 import { Prices } from './prices.tsx';
 import { RouterKeys } from './router-keys.tsx';
@@ -15,6 +16,7 @@ const tabs = [
   { id: 'teams', name: 'Teams', Panel: Teams },
   { id: 'router-keys', name: 'Router keys', Panel: RouterKeys },
   { id: 'prices', name: 'Prices', Panel: Prices },
+  { id: 'background', name: 'Background', Panel: BackgroundWork },
   { id: 'audit', name: 'Audit', Panel: Audit },
   { id: 'settings', name: 'Settings', Panel: SettingsForm },
 ] as const;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   formatAgo,
+  formatBytes,
   formatDuration,
   formatMoney,
   formatShort,
@@ -16,6 +17,16 @@ describe('displayed values', () => {
       '< $0.0001',
       '$3.00',
       '$1,234.50',
+    ]);
+  });
+
+  it('show bytes in powers of 1,024', () => {
+    expect([0, 512, 1_536, 4 * 1_024 ** 3, 2_000 * 1_024 ** 4].map(formatBytes)).toEqual([
+      '0 bytes',
+      '512 bytes',
+      '1.5 KiB',
+      '4 GiB',
+      '2,000 TiB',
     ]);
   });
 

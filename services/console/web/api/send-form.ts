@@ -1,0 +1,41 @@
+import { ApiFailure, csrfHeaders, readFailure } from './call-api.ts';
+
+/** Statuses whose answers have no body. */
+const empty = new Set([204, 205, 304]);
+
+/**
+ * Sends a form with a file to the API of a client format, as the signed-in person.
+ * @param onProgress is called with the share that is sent, from 0 to 1
+ * @throws ApiFailure
+ */
+export async function sendForm<Answer>(
+  path: string,
+  form: FormData,
+  { onProgress, signal }: { onProgress: (share: number) => void; signal: AbortSignal },
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  // Only this tells how much is sent.
+  const request = new XMLHttpRequest();
+  request.open('POST', path);
+  for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
+  request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
+  request.addEventListener('load', () => resolve(responseOf(request)));
+  request.addEventListener('error', () =>
+    reject(new ApiFailure(0, 'unreachable', 'The upload was cut off. Check that you are connected, then try again.')),
+  );
+  request.addEventListener('abort', () => reject(new ApiFailure(0, 'cancelled', 'The upload was cancelled.')));
+  signal.addEventListener('abort', () => request.abort());
+  request.send(form);
+  const response = await promise;
+  if (!response.ok) throw await readFailure(response);
+  return (await response.json()) as Answer;
+}
+
+function responseOf(request: XMLHttpRequest): Response {
+  const { status, responseText } = request;
+  const wait = request.getResponseHeader('retry-after');
+  return new Response(empty.has(status) ? null : responseText, {
+    status,
+    ...(wait === null ? {} : { headers: { 'retry-after': wait } }),
+  });
+}

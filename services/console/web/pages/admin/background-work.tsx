@@ -1,0 +1,167 @@
+import { Button, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type {
+  Background,
+  BackgroundQueueFacts,
+  FailingJobFacts,
+  WebhookBacklog,
+} from '../../../contract/background.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo, formatCount } from '../../parts/format.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+
+/** Milliseconds between two looks. */
+const lookEveryMs = 3_000;
+
+/** What the jobs of the queues do. One of another release has its own name. */
+const queueNames: Record<string, string> = {
+  'batch-validations': 'Inputs of batches are checked',
+  'batch-slices': 'Requests of batches are run',
+  'batch-endings': 'Results of batches are written',
+  webhooks: 'Events are sent to webhooks',
+};
+
+/** Work that nobody waits for: its queues, what fails, and events that did not reach their webhooks. */
+export function BackgroundWork() {
+  const work = useApi<Background>('/background', { everyMs: lookEveryMs });
+  const webhooks = useApi<WebhookBacklog[]>('/background/webhooks', { everyMs: lookEveryMs });
+  return (
+    <Stack gap="lg">
+      <Loaded query={work} what="the background work">
+        {({ queues, failing }) => (
+          <>
+            <Queues queues={queues} />
+            <Failing jobs={failing} />
+          </>
+        )}
+      </Loaded>
+      <Loaded query={webhooks} what="the webhooks">
+        {(backlog) => <Webhooks backlog={backlog} />}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Queues({ queues }: { queues: readonly BackgroundQueueFacts[] }) {
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Queues</Title>
+      <Text size="sm" c="dimmed">
+        Batch runners take jobs from these. <Link href="/batches?of=open">Show all batches that are not over</Link>
+      </Text>
+      <DataList
+        label="Queues of background work"
+        rows={queues}
+        idOf={({ name }) => name}
+        columns={[
+          { label: 'Queue', render: ({ name }) => <QueueName name={name} /> },
+          { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
+          { label: 'Running', render: ({ active }) => formatCount(active), isNumber: true },
+          { label: 'Later', render: ({ delayed }) => formatCount(delayed), isNumber: true },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+function QueueName({ name }: { name: string }) {
+  return (
+    <div>
+      <Text size="sm">{queueNames[name] ?? name}</Text>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+    </div>
+  );
+}
+
+function Failing({ jobs }: { jobs: readonly FailingJobFacts[] }) {
+  const repeat = useChange(
+    ({ queue, id }: FailingJobFacts) => callApi<{ repeated: boolean }>('POST', '/background/repeat', { queue, id }),
+    ['/background'],
+  );
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Failing jobs</Title>
+      {repeat.error ? <Failure title="The job was not repeated" error={repeat.error} /> : null}
+      {jobs.length === 0 ? (
+        <section className="panel">
+          <Empty title="No job fails">Jobs that have failed appear here, and are tried again by themselves.</Empty>
+        </section>
+      ) : (
+        <DataList
+          label="Failing jobs"
+          rows={jobs}
+          idOf={({ queue, id }) => `${queue} ${id}`}
+          columns={[
+            { label: 'Job', render: ({ id }) => <span className="break">{id}</span> },
+            { label: 'Queue', render: ({ queue }) => queue },
+            { label: 'Failures', render: ({ failures }) => formatCount(failures), isNumber: true },
+            { label: 'Last', render: ({ lastAt }) => (lastAt === undefined ? '–' : formatAgo(lastAt)) },
+            { label: 'Reason', render: ({ reason }) => <span className="break">{reason}</span> },
+          ]}
+          actions={(job) => (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Repeat now: ${job.id}`}
+              loading={repeat.isPending && repeat.variables.id === job.id}
+              onClick={() => repeat.mutate(job)}
+            >
+              Repeat now
+            </Button>
+          )}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
+  const repeat = useChange(
+    ({ webhook: { id } }: WebhookBacklog) =>
+      callApi<{ repeated: number }>('POST', `/webhooks/${encodeURIComponent(id)}/repeat`, {}),
+    ['/background', '/webhooks'],
+  );
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Events for webhooks</Title>
+      {repeat.error ? <Failure title="The events were not sent again" error={repeat.error} /> : null}
+      {backlog.length === 0 ? (
+        <section className="panel">
+          <Empty title="Every event has arrived">
+            Webhooks to which events are on their way, or were given up after a day, appear here.
+          </Empty>
+        </section>
+      ) : (
+        <DataList
+          label="Webhooks with events"
+          rows={backlog}
+          idOf={({ webhook }) => webhook.id}
+          columns={[
+            { label: 'Webhook', render: ({ webhook }) => <span className="break">{webhook.url}</span> },
+            { label: 'Of', render: ({ webhook }) => webhook.owner?.name ?? 'the router' },
+            { label: 'On their way', render: ({ pending }) => formatCount(pending), isNumber: true },
+            { label: 'Given up', render: ({ dead }) => formatCount(dead), isNumber: true },
+          ]}
+          actions={(each) =>
+            each.dead === 0 ? null : (
+              <Button
+                size="xs"
+                variant="default"
+                disabled={!each.webhook.enabled}
+                aria-label={`Send again: events to ${each.webhook.url}`}
+                onClick={() => repeat.mutate(each)}
+              >
+                Send again
+              </Button>
+            )
+          }
+        />
+      )}
+    </Stack>
+  );
+}

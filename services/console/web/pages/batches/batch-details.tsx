@@ -1,0 +1,149 @@
+import { Button, Group, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { BatchDetails } from '../../../contract/batches.ts';
+import { apiBase } from '../../api/call-api.ts';
+import { useApi } from '../../api/use-api.ts';
+import { errorSentence } from '../../parts/error-sentence.ts';
+import { formatCount, formatDateTime, formatMoney } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { isOver, stateOf } from './batch-state.ts';
+
+/** Milliseconds between two looks at the batch, and at one that is over, which expires at some time. */
+const lookEveryMs = 3_000;
+const lookAfterMs = 60_000;
+
+/** Everything about one batch: its numbers, its first errors, and its files. @param id undefined while the dialog is closed */
+export function BatchDetailsModal({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  return (
+    <Modal opened={id !== undefined} onClose={onClose} title={<span className="break">{id}</span>} size="lg">
+      {id === undefined ? null : <Details id={id} />}
+    </Modal>
+  );
+}
+
+function Details({ id }: { id: string }) {
+  const details = useApi<BatchDetails>(`/batches/${encodeURIComponent(id)}`, {
+    everyMs: (batch) => (batch && isOver(batch) ? lookAfterMs : lookEveryMs),
+  });
+  return (
+    <Loaded query={details} what="the batch">
+      {(batch) => (
+        <Stack gap="sm">
+          <Downloads batch={batch} />
+          <Facts batch={batch} />
+          <Errors batch={batch} />
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function Facts({ batch }: { batch: BatchDetails }) {
+  const { owner, endpoint, model, createdAt, runningAt, endedAt, expiresAt, total, paused, cost, metadata } = batch;
+  const { succeeded, errored, cancelled, expired, promptTokens, cachedTokens, completionTokens, reasoningTokens } =
+    batch;
+  const facts: [string, ReactNode][] = [
+    ['Of', owner.name],
+    ['State', paused ? `${stateOf(batch).word}: ${paused.reason}` : stateOf(batch).word],
+    [
+      'Requests',
+      `${total === 0 ? 'not counted' : formatCount(total)}, to ${endpoint}${model === undefined ? '' : `, the first one for ${model}`}`,
+    ],
+    [
+      'Ended',
+      `${formatCount(succeeded)} with an answer, ${formatCount(errored)} with an error, ${formatCount(cancelled)} cancelled, ${formatCount(expired)} expired`,
+    ],
+    ['Created', formatDateTime(createdAt)],
+    ['Begun', runningAt === undefined ? (isOver(batch) ? 'never' : 'not yet') : formatDateTime(runningAt)],
+    [
+      'Over',
+      endedAt === undefined
+        ? `not yet; what is not done by ${formatDateTime(expiresAt)} expires`
+        : formatDateTime(endedAt),
+    ],
+    ['Tokens in', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them from a cache`],
+    ['Tokens out', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them thinking`],
+    ['Cost', formatMoney(cost)],
+    ...Object.entries(metadata).map(([name, value]): [string, ReactNode] => [name, value]),
+  ];
+  return (
+    <Table>
+      <Table.Tbody>
+        {facts.map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row" w="8rem" className="break">
+              {name}
+            </Table.Th>
+            <Table.Td className="break">{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** What is wrong with the input, or how the first lines failed that did. */
+function Errors({ batch: { problems, firstErrors } }: { batch: BatchDetails }) {
+  const errors: BatchDetails['problems'] = problems.length > 0 ? problems : firstErrors;
+  if (errors.length === 0) return null;
+  return (
+    <section aria-label="First errors">
+      <Title order={3} size="h4">
+        {problems.length > 0 ? 'The input is not valid' : 'First errors'}
+      </Title>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col" w="5rem">
+              Line
+            </Table.Th>
+            <Table.Th scope="col">Error</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {errors.map((error, at) => (
+            // oxlint-disable-next-line react/no-array-index-key -- the order is all that tells them apart
+            <Table.Tr key={at}>
+              <Table.Td className="numeric">{error.line === undefined ? '–' : formatCount(error.line)}</Table.Td>
+              <Table.Td className="break">
+                {problems.length > 0 ? (error.message ?? error.code) : `${error.code}: ${errorSentence(error.code)}`}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}
+
+function Downloads({ batch: { owner, outputFile, errorFile, mayRead } }: { batch: BatchDetails }) {
+  const files = [
+    { id: outputFile, name: 'Download the answers' },
+    { id: errorFile, name: 'Download the errors' },
+  ].filter(({ id }) => id !== undefined);
+  if (files.length === 0) return null;
+  if (!mayRead) {
+    return (
+      <Text size="sm" c="dimmed">
+        What is in its files is for their owner alone.
+      </Text>
+    );
+  }
+  return (
+    <Group gap="xs">
+      {files.map(({ id = '', name }) => (
+        <Button
+          key={id}
+          component="a"
+          href={`${apiBase}/files/${id}/content?owner=${owner.kind}:${owner.id}`}
+          download
+          variant="default"
+          leftSection={<Icon name="download" size={16} />}
+        >
+          {name}
+        </Button>
+      ))}
+    </Group>
+  );
+}

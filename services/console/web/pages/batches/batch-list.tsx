@@ -1,0 +1,88 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Batch } from '../../../contract/batches.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
+import { formatAgo, formatMoney } from '../../parts/format.ts';
+import { BatchDetailsModal } from './batch-details.tsx';
+import { BatchProgress, BatchState } from './batch-progress.tsx';
+import { BatchRates } from './batch-state.ts';
+
+export interface BatchListProps {
+  batches: readonly Batch[];
+  /** When the API answered, in ms since 1970. */
+  at: number;
+  /** Whether they belong to several. */
+  withOwners: boolean;
+}
+
+/** Batches with their progress, rate, expected end, cost so far, and actions. */
+export function BatchList({ batches, at, withOwners }: BatchListProps) {
+  const [rates] = useState(() => new BatchRates());
+  const [viewed, view] = useState<string>();
+  const [cancelled, cancel] = useState<Batch>();
+  const cancellation = useChange(
+    ({ id }: Batch) => callApi<Batch>('POST', `/batches/${encodeURIComponent(id)}/cancel`),
+    ['/batches'],
+  );
+  const owner: Column<Batch> = { label: 'Of', render: (batch) => <span className="break">{batch.owner.name}</span> };
+  return (
+    <>
+      <DataList
+        label="Batches"
+        rows={batches}
+        idOf={({ id }) => id}
+        columns={[
+          { label: 'Batch', render: (batch) => <Name batch={batch} /> },
+          ...(withOwners ? [owner] : []),
+          { label: 'State', render: (batch) => <BatchState batch={batch} /> },
+          {
+            label: 'Progress',
+            render: (batch) => <BatchProgress batch={batch} rate={rates.note(batch, at)} at={at} />,
+          },
+          { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
+          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+        ]}
+        actions={(batch) => (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Button size="xs" variant="default" aria-label={`Details of ${batch.id}`} onClick={() => view(batch.id)}>
+              Details
+            </Button>
+            {batch.mayCancel ? (
+              <Button size="xs" variant="default" aria-label={`Cancel ${batch.id}`} onClick={() => cancel(batch)}>
+                Cancel
+              </Button>
+            ) : null}
+          </Group>
+        )}
+      />
+      <BatchDetailsModal id={viewed} onClose={() => view(undefined)} />
+      <Confirm
+        title="Cancel the batch?"
+        action="Cancel batch"
+        dismissal="Keep it running"
+        change={cancellation}
+        input={cancelled}
+        onClose={() => cancel(undefined)}
+      >
+        Requests that are done keep their answers and their cost. The others are not run any more.
+      </Confirm>
+    </>
+  );
+}
+
+function Name({ batch: { id, endpoint, model } }: { batch: Batch }) {
+  return (
+    <div style={{ minWidth: '10rem' }}>
+      {/* An id is one long word: without this, it would take the room of the buttons. */}
+      <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {id}
+      </Text>
+      <Text size="xs" c="dimmed" className="break">
+        {[model, endpoint].filter((part) => part !== undefined).join(' · ')}
+      </Text>
+    </div>
+  );
+}

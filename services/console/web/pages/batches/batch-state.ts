@@ -1,0 +1,64 @@
+import type { Batch } from '../../../contract/batches.ts';
+import { ProgressRate } from '#shared/core/progress-rate.ts';
+import { formatAgo } from '../../parts/format.ts';
+
+/** The state of a batch as people name it. */
+export interface ShownState {
+  word: string;
+  color: string;
+}
+
+export function stateOf(batch: Batch): ShownState {
+  const { state, cancelledAt, paused, expired } = batch;
+  if (state === 'failed') return { word: 'Failed', color: 'red' };
+  if (state === 'ended') {
+    if (cancelledAt !== undefined) return { word: 'Cancelled', color: 'gray' };
+    return expired > 0 ? { word: 'Expired', color: 'orange' } : { word: 'Complete', color: 'green' };
+  }
+  if (cancelledAt !== undefined) return { word: 'Cancelling', color: 'gray' };
+  if (state === 'validating') return { word: 'Checking', color: 'blue' };
+  if (state === 'finishing') return { word: 'Finishing', color: 'blue' };
+  return paused ? { word: 'Waiting', color: 'orange' } : { word: 'Running', color: 'blue' };
+}
+
+/** Whether nothing of a batch is still to be done. */
+export function isOver({ state }: Pick<Batch, 'state'>): boolean {
+  return state === 'ended' || state === 'failed';
+}
+
+/** Lines that have ended, however they did. */
+export function doneOf({ succeeded, errored, cancelled, expired }: Batch): number {
+  return succeeded + errored + cancelled + expired;
+}
+
+/** The rates of batches, from the looks at them. */
+export class BatchRates {
+  readonly #rates = new Map<string, ProgressRate>();
+
+  /** Notes a look. @param at when the API answered, in ms since 1970 */
+  note(batch: Batch, at: number): ProgressRate | undefined {
+    const { id, state, runningAt } = batch;
+    if (state !== 'running') {
+      this.#rates.delete(id);
+      return undefined;
+    }
+    const rate = this.#rates.get(id) ?? new ProgressRate(runningAt);
+    this.#rates.set(id, rate);
+    rate.note(doneOf(batch), at);
+    return rate;
+  }
+}
+
+/** As `12 a second · ends in 5 minutes`, or what the batch waits for. */
+export function paceText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
+  const { state, cancelledAt, paused, total, expiresAt } = batch;
+  if (state === 'validating') return 'its input is being checked';
+  if (state === 'finishing') return 'its results are being written';
+  if (state !== 'running' || cancelledAt !== undefined) return '';
+  if (paused) return paused.reason;
+  if (doneOf(batch) === 0) return 'no request has ended yet';
+  const endsAt = rate?.endsAt(total);
+  if (rate?.text === undefined || endsAt === undefined) return 'no request has ended lately';
+  const warning = endsAt > expiresAt ? `, but expires ${formatAgo(expiresAt, now)}` : '';
+  return `${rate.text} · ends ${formatAgo(endsAt, now)}${warning}`;
+}

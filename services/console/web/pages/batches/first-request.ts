@@ -1,0 +1,17 @@
+/** Bytes of a file that are read for its first line. */
+const startBytes = 1024 * 1024;
+
+/** The endpoint that the first line of a file names; undefined for a file that does not begin with a request of a batch. */
+export async function endpointOf(file: Blob): Promise<string | undefined> {
+  const start = await file.slice(0, startBytes).text();
+  const [line = ''] = start.replace(/^\uFEFF/, '').split(/\r?\n/, 1);
+  // Of a longer line the address is found as it is usually written.
+  if (line.length === start.length && file.size > startBytes) return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
+  try {
+    const request: unknown = JSON.parse(line);
+    const isRequest = typeof request === 'object' && request !== null && 'url' in request;
+    return isRequest && typeof request.url === 'string' ? request.url : undefined;
+  } catch {
+    return undefined;
+  }
+}

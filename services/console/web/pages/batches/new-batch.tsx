@@ -1,0 +1,90 @@
+import { Button, Code, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { ApiFailure, csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { UploadBar } from '../../parts/upload-bar.tsx';
+import { useUpload } from '../../parts/use-upload.ts';
+import { endpointOf } from './first-request.ts';
+
+const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
+
+export interface NewBatchProps {
+  opened: boolean;
+  onClose: () => void;
+  onCreated: () => void;
+}
+
+/** Uploads a file of requests and creates a batch of them, for the signed-in person. */
+export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const { api, share, upload, cancel } = useUpload();
+  const creation = useChange(create, ['/batches', '/files']);
+  const close = (): void => {
+    cancel();
+    creation.reset();
+    setFile(null);
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!file) return;
+    const onSuccess = (): void => {
+      close();
+      onCreated();
+    };
+    creation.mutate(file, { onSuccess });
+  };
+  return (
+    <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!creation.isPending}>
+      <form onSubmit={onSubmit}>
+        <Stack gap="sm">
+          <Text size="sm">
+            The file has one request in each line. They are served with your limits, and what is not done within 24
+            hours expires.
+          </Text>
+          <Code block style={{ whiteSpace: 'pre-wrap' }}>
+            {example}
+          </Code>
+          <FileInput
+            label="File"
+            placeholder="Choose a file of JSON lines"
+            accept=".jsonl,.json,.txt"
+            required
+            value={file}
+            onChange={setFile}
+          />
+          <UploadBar share={share} />
+          {creation.error ? <Failure title="The batch was not created" error={creation.error} /> : null}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={creation.isPending} disabled={file === null || api === undefined}>
+              Create batch
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+
+  async function create(chosen: File): Promise<void> {
+    const endpoint = await endpointOf(chosen);
+    if (!api || endpoint === undefined)
+      throw new ApiFailure(0, 'no_request', 'The first line of the file is no request of a batch.');
+    const { id } = await upload(chosen, 'batch');
+    const response = await reach(`${api.base}${api.path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...csrfHeaders() },
+      body: JSON.stringify(api.creation(id, endpoint)),
+    });
+    if (response.ok) return;
+    const failure = await readFailure(response);
+    // Nobody would look for what is left of it.
+    await reach(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
+      () => undefined,
+    );
+    throw failure;
+  }
+}

@@ -1,0 +1,90 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { FileList, OwnedFile } from '../../../contract/batches.ts';
+import { apiBase, callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatAgo, formatBytes, formatCount } from '../../parts/format.ts';
+
+export interface FileTableProps {
+  list: FileList;
+  /** As `user:0123456789ab`. */
+  owner: string;
+}
+
+/** Files with their actions. */
+export function FileTable({ list: { files, mayRead, mayDelete }, owner }: FileTableProps) {
+  const [deleted, remove] = useState<OwnedFile>();
+  const query = `owner=${encodeURIComponent(owner)}`;
+  const removal = useChange(({ id }: OwnedFile) => callApi('DELETE', `/files/${id}?${query}`), ['/files']);
+  return (
+    <>
+      <DataList
+        label="Files"
+        rows={files}
+        idOf={({ id }) => id}
+        columns={[
+          { label: 'File', render: (file) => <Name file={file} /> },
+          { label: 'Purpose', render: ({ purpose }) => purpose },
+          { label: 'Size', render: ({ bytes }) => formatBytes(bytes), isNumber: true },
+          { label: 'Lines', render: ({ lines }) => formatCount(lines), isNumber: true, wideOnly: true },
+          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+          {
+            label: 'Expires',
+            render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatAgo(expiresAt)),
+          },
+        ]}
+        actions={(file) => (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            {mayRead ? (
+              <Button
+                size="xs"
+                variant="default"
+                component="a"
+                href={`${apiBase}/files/${file.id}/content?${query}`}
+                download
+                aria-label={`Download ${file.name}`}
+              >
+                Download
+              </Button>
+            ) : null}
+            {mayDelete ? (
+              <Button size="xs" variant="default" aria-label={`Delete ${file.name}`} onClick={() => remove(file)}>
+                Delete
+              </Button>
+            ) : null}
+          </Group>
+        )}
+      />
+      <Confirm
+        title="Delete the file?"
+        action="Delete file"
+        change={removal}
+        input={deleted}
+        onClose={() => remove(undefined)}
+      >
+        {deleted?.name} is deleted for good. A batch that has begun with it goes on.
+      </Confirm>
+    </>
+  );
+}
+
+function Name({ file: { id, name } }: { file: OwnedFile }) {
+  // Every API takes an id with this prefix.
+  const shown = `file-${id}`;
+  return (
+    <div>
+      <Text size="sm" fw={600} className="break">
+        {name}
+      </Text>
+      <Group gap={4} wrap="nowrap">
+        <Text size="xs" c="dimmed" className="break">
+          {shown}
+        </Text>
+        <Copy value={shown} label={`Copy the id of ${name}`} />
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import type { FileList } from '../../../contract/batches.ts';
+import { useApi } from '../../api/use-api.ts';
+import { formatBytes, formatCount } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { OwnerSelect } from '../../parts/owner-select.tsx';
+import { Page } from '../../parts/page.tsx';
+import { useOwner } from '../../parts/use-owner.ts';
+import { FileTable } from './file-table.tsx';
+import { UploadFile } from './upload-file.tsx';
+
+/** Milliseconds between two looks at the files. */
+const lookEveryMs = 10_000;
+
+/** Files of one page, and how many more each click shows. */
+const pageSize = 50;
+
+/** Files of a person or a team: inputs and results of batches, and what requests name. */
+export function Files() {
+  const choice = useOwner();
+  const { owner, isSelf, chooseSelf } = choice;
+  const [isUploading, uploading] = useDisclosure();
+  return (
+    <Page
+      title="Files"
+      about="Inputs and results of batches, and files that requests name."
+      actions={
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={uploading.open}>
+          Upload a file
+        </Button>
+      }
+    >
+      <OwnerSelect choice={choice} />
+      <OwnedFiles key={owner} owner={owner} isSelf={isSelf} />
+      <UploadFile opened={isUploading} onClose={uploading.close} onUploaded={chooseSelf} />
+    </Page>
+  );
+}
+
+function OwnedFiles({ owner, isSelf }: { owner: string; isSelf: boolean }) {
+  const [limit, setLimit] = useState(pageSize);
+  const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: lookEveryMs });
+  return (
+    <Loaded query={files} what="the files">
+      {(list) => (
+        <Stack gap="xs">
+          <Quota use={list.use} />
+          {list.files.length === 0 ? (
+            <section className="panel">
+              <Empty title="No files yet">
+                {isSelf
+                  ? 'Upload one for a batch, or to name it in requests.'
+                  : 'Files that are uploaded with keys of this owner appear here.'}
+              </Empty>
+            </section>
+          ) : (
+            <FileTable list={list} owner={owner} />
+          )}
+          {list.more && limit < 500 ? (
+            <Group justify="center">
+              <Button variant="default" onClick={() => setLimit(Math.min(500, limit + pageSize))}>
+                Show earlier files
+              </Button>
+            </Group>
+          ) : null}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+/** What the files take of what they may. */
+function Quota({ use: { bytes, mostBytes, files, mostFiles } }: Pick<FileList, 'use'>) {
+  const share = Math.max(bytes / mostBytes, files / mostFiles);
+  return (
+    <section className="panel" aria-label="Storage">
+      <Text size="sm" className="numeric">
+        {formatBytes(bytes)} of {formatBytes(mostBytes)}, {formatCount(files)} of {formatCount(mostFiles)} files
+      </Text>
+      <Progress value={share * 100} color={share > 0.9 ? 'red' : 'blue'} aria-label="Storage that is used" mt={4} />
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import { Button, FileInput, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { UploadBar } from '../../parts/upload-bar.tsx';
+import { useUpload } from '../../parts/use-upload.ts';
+
+const purposes = [
+  { value: 'batch', label: 'Requests of a batch' },
+  { value: 'user_data', label: 'To be named in requests' },
+];
+
+export interface UploadFileProps {
+  opened: boolean;
+  onClose: () => void;
+  onUploaded: () => void;
+}
+
+/** Uploads a file for the signed-in person. */
+export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const [purpose, setPurpose] = useState('batch');
+  const { api, share, upload, cancel } = useUpload();
+  const sending = useChange((chosen: File) => upload(chosen, purpose), ['/files']);
+  const close = (): void => {
+    cancel();
+    sending.reset();
+    setFile(null);
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!file) return;
+    const onSuccess = (): void => {
+      close();
+      onUploaded();
+    };
+    sending.mutate(file, { onSuccess });
+  };
+  return (
+    <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sending.isPending}>
+      <form onSubmit={onSubmit}>
+        <Stack gap="sm">
+          <Text size="sm">The file is yours: the keys of your teams do not find it.</Text>
+          <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
+          <Select
+            label="Purpose"
+            data={purposes}
+            value={purpose}
+            allowDeselect={false}
+            onChange={(chosen) => setPurpose(chosen ?? 'batch')}
+          />
+          <UploadBar share={share} />
+          {sending.error ? <Failure title="The file was not uploaded" error={sending.error} /> : null}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={sending.isPending} disabled={file === null || api === undefined}>
+              Upload
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

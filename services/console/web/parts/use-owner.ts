@@ -1,0 +1,72 @@
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Key, Team, User } from '../../contract/account.ts';
+import { useIsAdmin, useSession } from '../api/session.ts';
+import { useApi } from '../api/use-api.ts';
+
+/** Names of owners under a heading, as a select shows them. */
+export interface OwnerGroup {
+  group: string;
+  items: { value: string; label: string }[];
+}
+
+export interface OwnerChoice {
+  /** As `user:0123456789ab`. */
+  owner: string;
+  isSelf: boolean;
+  /** Whether there is anybody else to choose. */
+  mayChoose: boolean;
+  choices: OwnerGroup[];
+  choose: (owner: string) => void;
+  chooseSelf: () => void;
+  /** Call it when somebody is about to choose: an administrator's choices are loaded then. */
+  onOpen: () => void;
+}
+
+/**
+ * Whose things a page shows: one's own, or those of a team; for an administrator, of anybody. The choice is kept in the address, so that
+ * a view can be shared.
+ */
+export function useOwner(): OwnerChoice {
+  const { user } = useSession();
+  const isAdmin = useIsAdmin();
+  const [search, setSearch] = useSearchParams();
+  const [isOpened, setOpened] = useState(false);
+  const self = `user:${user.id}`;
+  const owner = search.get('of') ?? self;
+  // Without a choice nobody's name has to be known.
+  const enabled = isAdmin && (isOpened || owner !== self);
+  const people = useApi<User[]>('/users', { enabled });
+  const teams = useApi<Team[]>('/teams', { enabled });
+  const keys = useApi<Key[]>('/keys', { enabled });
+  const everybody: OwnerGroup[] = [
+    { group: 'Teams', items: (teams.data ?? []).map(({ id, name }) => ({ value: `team:${id}`, label: name })) },
+    {
+      group: 'People',
+      items: (people.data ?? []).flatMap(({ id, name, email }) =>
+        id === user.id ? [] : [{ value: `user:${id}`, label: `${name} (${email})` }],
+      ),
+    },
+    {
+      group: 'Router keys',
+      items: (keys.data ?? []).flatMap(({ id, kind, name }) =>
+        kind === 'router' ? [{ value: `key:${id}`, label: name }] : [],
+      ),
+    },
+  ];
+  const own = user.teams.map(({ id, name }) => ({ value: `team:${id}`, label: name }));
+  const groups = [
+    { group: 'You', items: [{ value: self, label: 'Your own' }] },
+    ...(isAdmin ? everybody : [{ group: 'Teams', items: own }]),
+  ];
+  const choose = (chosen: string): void => setSearch(chosen === self ? {} : { of: chosen }, { replace: true });
+  return {
+    owner,
+    isSelf: owner === self,
+    mayChoose: isAdmin || own.length > 0,
+    choices: groups.filter(({ items }) => items.length > 0),
+    choose,
+    chooseSelf: () => choose(self),
+    onOpen: () => setOpened(true),
+  };
+}

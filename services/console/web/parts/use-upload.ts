@@ -1,0 +1,40 @@
+import { useState } from 'react';
+import type { About } from '../../contract/live.ts';
+import { ApiFailure } from '../api/call-api.ts';
+import { sendForm } from '../api/send-form.ts';
+import { useApi } from '../api/use-api.ts';
+import type { WebBatches } from '../formats/web-format.ts';
+import { servedFormats } from '../formats/web-formats.ts';
+
+export interface Uploading {
+  /** Where batches of the file are created; undefined until it is known, and where no format has files. */
+  api: (WebBatches & { base: string }) | undefined;
+  /** The share that is sent; undefined while nothing is. */
+  share: number | undefined;
+  /** Uploads a file. @throws ApiFailure */
+  upload: (file: File, purpose: string) => Promise<{ id: string }>;
+  cancel: () => void;
+}
+
+/** Uploads one file at a time at the API of a format that has files. */
+export function useUpload(): Uploading {
+  const about = useApi<About>('/about');
+  const [sending, setSending] = useState<{ share: number; stop: AbortController }>();
+  const format = about.data && servedFormats(about.data).find(({ batches }) => batches !== undefined);
+  const api = format?.batches && { ...format.batches, base: format.base };
+  const upload: Uploading['upload'] = async (file, purpose) => {
+    if (!api) throw new ApiFailure(0, 'no_files', 'This router takes no files.');
+    const stop = new AbortController();
+    const form = new FormData();
+    form.append('purpose', purpose);
+    form.append('file', file);
+    setSending({ share: 0, stop });
+    try {
+      const onProgress = (share: number): void => setSending({ share, stop });
+      return await sendForm<{ id: string }>(`${api.base}${api.filesPath}`, form, { onProgress, signal: stop.signal });
+    } finally {
+      setSending(undefined);
+    }
+  };
+  return { api, share: sending?.share, upload, cancel: () => sending?.stop.abort() };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Batch } from '#services/console/contract/batches.ts';
+import { BatchRates, paceText, stateOf } from '#services/console/web/pages/batches/batch-state.ts';
+
+const now = Date.UTC(2026, 10, 24);
+
+function batch(change: Partial<Batch>): Batch {
+  return {
+    id: 'batch_1',
+    owner: { kind: 'user', id: 'u', name: 'Ada' },
+    endpoint: '/v1/chat/completions',
+    state: 'running',
+    createdAt: now - 100_000,
+    runningAt: now - 50_000,
+    expiresAt: now + 3_600_000,
+    total: 1_000,
+    succeeded: 90,
+    errored: 10,
+    cancelled: 0,
+    expired: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+    reasoningTokens: 0,
+    cost: 0,
+    mayCancel: true,
+    mayRead: true,
+    ...change,
+  };
+}
+
+describe('the state of a batch', () => {
+  it.each([
+    ['Checking', { state: 'validating' }],
+    ['Running', {}],
+    ['Waiting', { paused: { reason: 'The budget is used up.', until: now } }],
+    ['Finishing', { state: 'finishing' }],
+    ['Complete', { state: 'ended' }],
+    ['Expired', { state: 'ended', expired: 3 }],
+    ['Cancelled', { state: 'ended', cancelledAt: now, cancelled: 3 }],
+    ['Cancelling', { cancelledAt: now }],
+    ['Failed', { state: 'failed' }],
+  ] as const)('is %s', (word, change) => {
+    expect(stateOf(batch(change)).word).toBe(word);
+  });
+});
+
+describe('the pace of a batch', () => {
+  it('is known from the first look on, and follows the last minute', () => {
+    const rates = new BatchRates();
+    const first = batch({});
+    expect(paceText(first, rates.note(first, now), now)).toBe('2 a second · ends in 8 minutes');
+    const later = batch({ succeeded: 690 });
+    expect(paceText(later, rates.note(later, now + 60_000), now + 60_000)).toBe('10 a second · ends in a moment');
+  });
+
+  it('is told in minutes when it is slow, and says when nothing has ended', () => {
+    const rates = new BatchRates();
+    const slow = batch({ succeeded: 5, errored: 0 });
+    expect(paceText(slow, rates.note(slow, now), now)).toBe('6 a minute · ends in 3 hours, but expires in 1 hour');
+    const fresh = batch({ id: 'batch_2', succeeded: 0, errored: 0 });
+    expect(paceText(fresh, rates.note(fresh, now), now)).toBe('no request has ended yet');
+    const still = batch({ id: 'batch_3' });
+    const paces = [now, now + 90_000].map((at) => paceText(still, rates.note(still, at), at));
+    expect(paces).toEqual(['2 a second · ends in 8 minutes', 'no request has ended lately']);
+  });
+
+  it('is the reason of a batch that waits, and nothing for one that is over', () => {
+    const reason = 'The budget of the month is used up.';
+    expect(paceText(batch({ paused: { reason, until: now } }), undefined, now)).toBe(reason);
+    expect(paceText(batch({ state: 'ended' }), undefined, now)).toBe('');
+    expect(paceText(batch({ cancelledAt: now }), undefined, now)).toBe('');
+    expect(new BatchRates().note(batch({ state: 'ended' }), now)).toBeUndefined();
+  });
+});
