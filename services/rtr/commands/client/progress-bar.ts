@@ -29,8 +29,8 @@ export class ProgressBar {
     }
     const done = Math.round(Math.min(1, Math.max(0, share ?? 0)) * width);
     const line = `[${'#'.repeat(done)}${'-'.repeat(width - done)}] ${text}`;
-    // A line that wraps could not be replaced.
-    this.#output.write(`\r\u001B[K${line.slice(0, (this.#output.columns ?? 80) - 1)}`);
+    // A line that wraps could not be replaced. Some terminals tell no width, or 0.
+    this.#output.write(`\r\u001B[K${line.slice(0, (this.#output.columns || 80) - 1)}`);
     this.#isOpen = true;
   }
 

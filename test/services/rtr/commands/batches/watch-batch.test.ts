@@ -152,6 +152,9 @@ describe('the progress bar', () => {
       `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`,
       '\r\u001B[K',
     ]);
+    expect(drawn((bar) => bar.show(0, 'begins'), { isTTY: true, columns: 0 })).toEqual([
+      `\r\u001B[K[${'-'.repeat(24)}] begins`,
+    ]);
   });
 
   it('is a line for each tenth and each stage elsewhere', () => {
