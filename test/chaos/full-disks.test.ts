@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
+import { expectEachOnce } from '../helpers/batches/expect-each-once.ts';
+import { purposesOf, uploadBytes } from '../helpers/batches/uploads.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
+import { startNatsCluster } from '../helpers/servers/start-nats-cluster.ts';
+import { until } from '../helpers/until.ts';
+import { startSmallDisks } from './faults/small-disks.ts';
+
+const mebibyte = 1024 * 1024;
+const natsNames = ['one', 'two', 'three'];
+
+const { CHAOS_LINES: lines, CHAOS_SECONDS: seconds, CHAOS_KINDS: kinds } = process.env;
+/** Whether another run is asked for. */
+const isOther = [lines, seconds, kinds].some((setting) => setting !== undefined);
+
+it.skipIf(isOther)(
+  'an upload to full disks is refused and leaves nothing, and a batch is completed once NATS has room again',
+  { timeout: 400_000 },
+  async ({ skip }) => {
+    const count = 600;
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-test-full-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const disks = await startSmallDisks(folder, natsNames);
+    if (!disks) return skip('the system permits no namespaces');
+    onTestFinished(() => disks.stop());
+    const nats = await startNatsCluster({ disks });
+    onTestFinished(() => nats.stop());
+    const cluster = await startCluster({ natsUrl: nats.url, worker: { SLOTS: '16' } });
+    onTestFinished(() => cluster.stop());
+    await cluster.addBatchRunner();
+    const { openai } = batchClients(cluster);
+    const slow = { demo: { first_token_delay_ms: 300 } };
+    const { id } = await submit(
+      openai,
+      Array.from({ length: count }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, slow)),
+    );
+    await until(async () => ((await openai.batches.retrieve(id)).request_counts?.completed ?? 0) > 50, 60_000);
+    await Promise.all(natsNames.map((name) => disks.fill(name)));
+    const begun = performance.now();
+    const refused: unknown = await uploadBytes(openai, 16 * mebibyte).catch((error: unknown) => error);
+    expect(performance.now() - begun).toBeLessThan(45_000);
+    expect(refused).toMatchObject({ code: expect.stringMatching(/^storage_full$|^store_unavailable$/) });
+    expect(await purposesOf(openai)).toEqual(['batch']);
+    expect((await openai.batches.retrieve(id)).status).toBe('in_progress');
+
+    // A server whose disk is full switches JetStream off until it is started again.
+    for (const name of natsNames) {
+      await disks.empty(name);
+      nats.kill(name);
+      await nats.restart(name);
+    }
+    await nats.whole();
+    const batch = await untilBatch(openai, id, undefined, 120_000);
+    await expectEachOnce(openai, batch, { lines: count, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
+    await uploadBytes(openai, mebibyte);
+    expect(await purposesOf(openai)).toEqual(['batch', 'batch_output', 'user_data']);
+  },
+);
