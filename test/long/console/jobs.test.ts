@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker } from '#shared/background/background-worker.ts';
+import { endingJob } from '#shared/background/batch-jobs.ts';
+import { createLog } from '#shared/core/log.ts';
 import {
   makeFirstAccount,
   openConsolePage,
@@ -138,6 +142,28 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
+    it('fail in the background with a reason, and are tried again at once', async () => {
+      const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+      const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log };
+      let isBroken = true;
+      const handle = (): Promise<void> =>
+        isBroken ? Promise.reject(new Error('The storage for files is away.')) : Promise.resolve();
+      const worker = new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle });
+      onTestFinished(() => worker.close());
+      const jobs = new BackgroundJobs(access);
+      onTestFinished(() => jobs.close());
+      await jobs.add(endingJob('batch_1'));
+      // A later attempt waits for long enough to be looked at.
+      await until(() => worker.failed >= 4, 30_000);
+      await page.goto('/admin/background');
+      await page.getByRole('row', { name: /^batch_1 batch-endings 4 .* The storage for files is away\. / }).waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      isBroken = false;
+      await page.getByRole('button', { name: 'Repeat now: batch_1' }).click();
+      await page.getByText('No job fails').waitFor();
+      expect(worker.completed).toBe(1);
+    });
+
     it('have files, which are uploaded, downloaded and deleted, within a quota', async () => {
       await page.goto('/files');
       await page.getByRole('button', { name: 'Upload a file' }).click();
@@ -193,7 +219,18 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       expect(await seriousViolations(page)).toEqual([]);
       const client = new OpenAI({ apiKey: 'none' });
       for (const { body, headers } of receiver.messages) await client.webhooks.unwrap(body, headers, secret);
-      await page.keyboard.press('Escape');
+
+      receiver.answer((response) => response.writeHead(500).end());
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await until(async () => (await deliverDue()).includes('dead'));
+      await page.goto('/admin/background');
+      await page.getByRole('row', { name: new RegExp(`^${receiver.url}.* 0 1 `) }).waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      receiver.answer((response) => response.writeHead(204).end());
+      await page.getByRole('button', { name: `Send again: events to ${receiver.url}` }).click();
+      await until(async () => (await deliverDue()).includes('delivered'));
+      await page.getByText('Every event has arrived').waitFor();
+      await page.goto('/webhooks');
 
       await actions.click();
       await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
