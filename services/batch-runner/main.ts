@@ -28,6 +28,8 @@ import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
 import { scaledPrices } from './lines/scaled-price.ts';
 import { LineSlots } from './slots/line-slots.ts';
+import { scheduledWork } from './scheduled/scheduled-work.ts';
+import { startScheduled } from './scheduled/start-scheduled.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -136,6 +138,8 @@ await runService(async (environment, releases) => {
   const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
+  const scheduled = scheduledWork(serving, { prefix, releases });
+  queues.set('scheduled', startScheduled({ access, jobs, work: scheduled, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });
   isReady = true;

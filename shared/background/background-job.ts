@@ -1,7 +1,13 @@
 import type { JobsOptions } from 'bullmq';
 
 /** The queues of background work, one for each kind. */
-export const backgroundQueues = ['batch-validations', 'batch-slices', 'batch-endings', 'webhooks'] as const;
+export const backgroundQueues = [
+  'batch-validations',
+  'batch-slices',
+  'batch-endings',
+  'webhooks',
+  'scheduled',
+] as const;
 export type BackgroundQueue = (typeof backgroundQueues)[number];
 
 /** A job of background work. */
@@ -12,6 +18,11 @@ export interface BackgroundJob<Data = object> {
   data: Data;
   /** From 1, highest, to 2,097,152. */
   priority?: number | undefined;
+}
+
+/** A job that is added again and again. One that fails is not tried again before its next time. */
+export interface RepeatedJob extends Pick<BackgroundJob, 'queue' | 'id' | 'data'> {
+  everyMs: number;
 }
 
 /** Milliseconds after which a job that failed is tried again, the first time and at most. */

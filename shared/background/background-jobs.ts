@@ -1,7 +1,13 @@
 import { FlowProducer, Queue } from 'bullmq';
 import { RouterError } from '#shared/core/errors.ts';
 import { producerConnection, queuePrefix, type BackgroundAccess } from './background-access.ts';
-import { backgroundQueues, optionsOf, type BackgroundJob, type BackgroundQueue } from './background-job.ts';
+import {
+  backgroundQueues,
+  optionsOf,
+  type BackgroundJob,
+  type BackgroundQueue,
+  type RepeatedJob,
+} from './background-job.ts';
 
 /** Milliseconds for an answer. */
 const longestMs = 3_000;
@@ -44,6 +50,7 @@ export class BackgroundJobs {
       'batch-slices': open('batch-slices'),
       'batch-endings': open('batch-endings'),
       webhooks: open('webhooks'),
+      scheduled: open('scheduled'),
     };
     this.#flows = new FlowProducer(options);
     this.#flows.on('error', onError);
@@ -63,6 +70,15 @@ export class BackgroundJobs {
       opts: optionsOf(each),
     });
     await asked(this.#flows.add({ ...flowOf(job), children: others.map(flowOf) }));
+  }
+
+  /**
+   * Adds a job now, and then each time that so many milliseconds have passed, once in the whole cluster. Called again, it leaves a
+   * schedule as it is, and makes one anew that a failover of Redis has lost.
+   */
+  async repeat({ queue, id, data, everyMs }: RepeatedJob): Promise<void> {
+    const opts = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+    await asked(this.#queues[queue].upsertJobScheduler(id, { every: everyMs }, { name: queue, data, opts }));
   }
 
   /** Removes a job that waits. One that runs stays. */

@@ -3,7 +3,9 @@ import { toFile } from 'openai';
 import type Anthropic from '@anthropic-ai/sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { validationJob } from '#shared/background/batch-jobs.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -273,5 +275,62 @@ describe('a batch of the Anthropic SDK', () => {
   it('is refused with a sentence for a custom_id that occurs twice', async () => {
     const requests = ['a', 'a'].map((id) => ({ custom_id: id, params: params('Hi.') }));
     await expect(anthropic.messages.batches.create({ requests })).rejects.toThrow(/not unique/);
+  });
+});
+
+describe('a batch runner', () => {
+  /** Has scheduled work done now. */
+  async function openScheduled(): Promise<(work: string) => Promise<void>> {
+    const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log: createLog(silent) };
+    const jobs = new BackgroundJobs(access);
+    onTestFinished(() => jobs.close());
+    let count = 0;
+    await until(async () => (await jobs.counts()).scheduled.delayed > 0);
+    return async (work) => {
+      await jobs.add({ queue: 'scheduled', id: `${work}-${Date.now()}-${count++}`, data: { work } });
+      await sleep(100);
+    };
+  }
+
+  it('reports budgets that are used, and workers that are lost and back', async () => {
+    const doNow = await openScheduled();
+    const receiver = await startReceiver();
+    const { add, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const { secret } = await add(receiver.url, { events: ['rtr.budget.*', 'rtr.worker.*'] });
+    const limits = { tokensPerDay: 1_000 };
+    const { id } = await cluster.addKey({ name: 'limited', limits });
+    const keeper = new LimitKeeper(connection.redis, prefix, createLog(silent));
+    onTestFinished(() => keeper.close());
+    const verdict = await keeper.reserve([{ party: `key:${id}`, limits }], { tokens: 600, cost: 0 });
+    if (verdict.granted) verdict.reservation.commit({ tokens: 600, cost: 0 });
+    await doNow('budgets');
+    await until(() => receiver.messages.length > 0);
+    const [message] = receiver.messages;
+    const event: unknown = await openai.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret);
+    const data = { id, kind: 'key', name: 'limited', budget: 'tokensPerDay', limit: 1_000, used: 600, percent: 50 };
+    expect(event).toMatchObject({ type: 'rtr.budget.threshold', data });
+
+    const types = (): unknown[] => receiver.messages.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    const worker = await cluster.addWorker();
+    onTestFinished(() => void worker.child.kill('SIGCONT'));
+    const states = new AlertStates(connection.redis, prefix);
+    const seen = async (): Promise<number> => (await states.all('workers')).size;
+    await until(async () => {
+      await doNow('workers');
+      return (await seen()) === 2;
+    });
+    worker.child.kill('SIGSTOP');
+    await until(async () => {
+      await doNow('workers');
+      return types().includes('rtr.worker.lost');
+    });
+    worker.child.kill('SIGCONT');
+    await until(async () => {
+      await doNow('workers');
+      return types().includes('rtr.worker.back');
+    });
+    await worker.stop();
+    await doNow('workers');
+    expect(types()).toEqual(['rtr.budget.threshold', 'rtr.worker.lost', 'rtr.worker.back']);
   });
 });

@@ -127,6 +127,12 @@ export class UsageReader {
     }
   }
 
+  /** Which single request was written down last, as a text that another one changes; undefined where there is none. */
+  async newest(): Promise<string | undefined> {
+    const [entry] = await askRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
+    return entry?.[0];
+  }
+
   /** The names of keys when they were last used, by id. */
   async keyNames(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();

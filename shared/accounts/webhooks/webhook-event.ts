@@ -13,8 +13,12 @@ export const webhookEventTypes = {
   'response.failed': 'a background response ended with an error',
   'response.cancelled': 'a background response was cancelled',
   'response.incomplete': 'a background response ended early, as at its limit of tokens',
-  'rtr.budget.threshold': 'a key, a person or a team has used a certain share of a budget',
-  'rtr.worker.lost': 'a worker is gone without having been stopped',
+  'rtr.budget.threshold': 'a key, a person or a team has used 50 % or 80 % of a budget',
+  'rtr.budget.exhausted': 'a key, a person or a team has used 99 % of a budget: the rest is too little for most requests',
+  'rtr.worker.lost': 'nothing has come from a worker for three seconds, and it was not stopped',
+  'rtr.worker.ejected': 'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
+  'rtr.worker.failing': 'a worker says that what it serves fails, such as its engine',
+  'rtr.worker.back': 'a worker that was lost, ejected or failing serves again',
 } as const;
 
 export type WebhookEventType = keyof typeof webhookEventTypes;

@@ -100,6 +100,28 @@ describe('background work', () => {
     await until(() => done.length === 2);
   });
 
+  it('that is repeated is done once each time, and goes on when its schedule was lost', async () => {
+    const { jobs, work, prefix } = open();
+    const at: number[] = [];
+    const handle = async ({ name }: Data): Promise<void> => void (name === 'tick' && at.push(Date.now()));
+    const everyMs = 200;
+    const repeat = () => jobs.repeat({ queue: 'scheduled', id: 'tick', data: { name: 'tick' }, everyMs });
+    await Promise.all([repeat(), repeat()]);
+    work('scheduled', handle);
+    work('scheduled', handle);
+    await until(() => at.length >= 3);
+    for (let times = 0; times < 5; times += 1) await repeat();
+    await until(() => at.length >= 8);
+    const spanMs = (at.at(-1) ?? 0) - (at[0] ?? 0);
+    expect(at.length).toBeLessThanOrEqual(Math.floor(spanMs / everyMs) + 2);
+    expect((await jobs.counts()).scheduled).toMatchObject({ waiting: 0, failed: 0 });
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    for (const name of await connection.redis.keys(`${prefix}*`)) await connection.redis.del(name);
+    const before = at.length;
+    await repeat();
+    await until(() => at.length >= before + 3);
+  });
+
   it('is refused within seconds while Redis is away', async () => {
     const { jobs } = open(`redis://127.0.0.1:${await freePort()}`);
     await expect(jobs.add(job('batch-validations', 'a'))).rejects.toMatchObject({ code: 'store_unavailable' });

@@ -1,0 +1,98 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { measure } from '#shared/accounts/limits/measures.ts';
+import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
+import { beginningOf, nextBeginning, periodName } from '#shared/accounts/periods.ts';
+import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { budgetNames, budgetSteps, watchedBudgets, type BudgetName, type BudgetParty } from './watched-budgets.ts';
+
+/** Percents of a budget whose use is reported. */
+const thresholds = [50, 80];
+
+/** Percent from which on a budget counts as used up. What a request may come to is reserved, so the rest is too little for most of them. */
+const exhaustedPercent = 99;
+
+/** Milliseconds for which it is looked again after the last request: nodes count some use a while after its request is over. */
+const lateMs = 120_000;
+
+/** Milliseconds after the end of a period for which it is known what was reported of it. */
+const knownMs = 24 * 3_600_000;
+
+const nothing = { tokens: 0, cost: 0 };
+
+export interface BudgetLookParts {
+  accounts: Pick<Accounts, 'keys' | 'users' | 'teams'>;
+  limits: Pick<LimitKeeper, 'read'>;
+  usage: Pick<UsageReader, 'newest'>;
+  states: AlertStates;
+}
+
+/**
+ * Looks at how much of their budgets keys, people and teams have used, and reports each share once in a day or month. A budget that was
+ * changed is another one.
+ * @returns what looks now, and does nothing as long as there are no requests. It throws RouterError `store_unavailable`
+ */
+export function budgetLook({ accounts, limits, usage, states }: BudgetLookParts): (now?: number) => Promise<void> {
+  let newest: { id: string | undefined; at: number } | undefined;
+  return async (now = Date.now()) => {
+    const id = await usage.newest();
+    if (!newest || newest.id !== id) newest = { id, at: now };
+    else if (now - newest.at > lateMs) return;
+    const parties = await watchedBudgets(accounts, now);
+    const uses = await limits.read(parties);
+    const reported = new Map<string, Map<string, string>>();
+    for (const [index, party] of parties.entries()) {
+      const use = uses[index];
+      if (use) for (const name of budgetNames) await lookAt(party, use, name);
+    }
+
+    async function lookAt(party: BudgetParty, use: PartyUse, name: BudgetName): Promise<void> {
+      const measured = measure(name, use, nothing);
+      const set = use.limits[name];
+      if (!measured || set === undefined) return;
+      const step = budgetSteps[name];
+      const period = periodName(step, beginningOf(step, use.at));
+      const percent = (100 * measured.spent) / measured.limit;
+      const reached = [...thresholds, exhaustedPercent].filter((threshold) => percent >= threshold);
+      if (reached.length === 0) return;
+      const kind = `budgets:${period}`;
+      const known = reported.get(kind) ?? (await states.all(kind));
+      reported.set(kind, known);
+      const resetsAt = nextBeginning(step, use.at);
+      for (const threshold of reached) {
+        const field = `${party.party} ${name} ${set} ${threshold}`;
+        if (known.has(field)) continue;
+        const used = measured.spent / measured.unit;
+        const event = budgetEvent(party, { threshold, budget: name, limit: set, used, period, resetsAt });
+        await states.change({ kind, field, to: String(now), expiresAt: resetsAt + knownMs, event });
+      }
+    }
+  };
+}
+
+interface ReachedShare {
+  threshold: number;
+  budget: BudgetName;
+  /** As it is set, in tokens or dollars, and what of it is used. */
+  limit: number;
+  used: number;
+  period: string;
+  /** In ms since 1970. */
+  resetsAt: number;
+}
+
+function budgetEvent(
+  { party, name, owner }: BudgetParty,
+  { threshold, budget, limit, used, period, resetsAt }: ReachedShare,
+): WebhookEvent {
+  const [kind = '', id = ''] = party.split(':');
+  const of = { id, kind, name, budget, limit, used, period, resets_at: resetsAt / 1000 };
+  const [type, data] =
+    threshold === exhaustedPercent
+      ? (['rtr.budget.exhausted', of] as const)
+      : (['rtr.budget.threshold', { ...of, percent: threshold }] as const);
+  return { id: mintEventId(), type, owners: owner === 'router' ? ['router'] : [owner, 'router'], data };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { storedJson } from '#shared/accounts/redis/stored-value.ts';
+import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import type { Trouble, WorkerProcess, WorkersSeen } from './worker-view.ts';
+
+const kind = 'workers';
+
+/** Milliseconds for which a lost worker is known, so that it is reported when it is back. */
+const lostKnownMs = 24 * 3_600_000;
+
+/** Milliseconds for which a process listens before it says that a worker which it does not know has been stopped. */
+const stoppedMs = 60_000;
+
+const reportedSchema = storedJson(
+  z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
+);
+
+/** What was reported last of a worker, and of which process. Times in ms since 1970. */
+type Reported = z.output<typeof reportedSchema>;
+
+/**
+ * Reports workers that are lost, ejected or failing, and those that are back, each change once in the cluster. A worker that is stopped
+ * says good-bye, and is not reported; one that is there again before anybody has looked was not lost.
+ * @throws RouterError `store_unavailable`
+ */
+export async function lookAtWorkers(seen: WorkersSeen, states: AlertStates, now = Date.now()): Promise<void> {
+  const texts = await states.all(kind);
+  const reported = new Map(Array.from(texts, ([id, text]) => [id, reportedSchema.safeParse(text).data] as const));
+  const change = async (
+    { id, startedAt }: Pick<WorkerProcess, 'id' | 'startedAt'>,
+    state: Reported['state'] | undefined,
+    event?: WebhookEvent,
+  ): Promise<void> => {
+    const to = state && JSON.stringify({ state, startedAt, at: now } satisfies Reported);
+    await states.change({ kind, field: id, from: texts.get(id), to, event });
+  };
+  for (const { trouble, ...worker } of seen.alive) {
+    const before = reported.get(worker.id);
+    const isUnknown = before?.state === 'ejected' && !trouble && !seen.knowsEjected;
+    const state = isUnknown ? before.state : (trouble?.state ?? 'up');
+    if (before?.state === state && before.startedAt === worker.startedAt) continue;
+    await change(worker, state, before?.state === state ? undefined : changeEvent(worker, before?.state, trouble));
+  }
+  for (const worker of seen.lost) {
+    const before = reported.get(worker.id);
+    if (!before || before.state === 'lost' || before.startedAt !== worker.startedAt) continue;
+    await change(worker, 'lost', workerEvent('rtr.worker.lost', worker));
+  }
+  const lost = new Set(seen.lost.map(({ id }) => id));
+  for (const [id, { state, at, startedAt } = { state: 'up', at: 0, startedAt: 0 }] of reported) {
+    if (seen.known.has(id) || (lost.has(id) && state !== 'lost')) continue;
+    const isOver = state === 'lost' ? now - at > lostKnownMs : seen.listenedMs > stoppedMs;
+    if (isOver) await change({ id, startedAt }, undefined);
+  }
+}
+
+/** What is reported of a worker that lives; undefined where nothing is. */
+function changeEvent(
+  worker: WorkerProcess,
+  before: Reported['state'] | undefined,
+  trouble: Trouble | undefined,
+): WebhookEvent | undefined {
+  if (trouble) {
+    const { state, reason, model } = trouble;
+    return workerEvent(`rtr.worker.${state}`, worker, { reason, ...(model !== undefined && { model }) });
+  }
+  if (before === undefined || before === 'up') return undefined;
+  return workerEvent('rtr.worker.back', worker, { after: before });
+}
+
+function workerEvent(
+  type: Extract<WebhookEventType, `rtr.worker.${string}`>,
+  { id, tier, host }: WorkerProcess,
+  more: Record<string, string> = {},
+): WebhookEvent {
+  const data = { id, tier, ...(host !== undefined && { host }), ...more };
+  return { id: mintEventId(), type, owners: ['router'], data };
+}

@@ -1,0 +1,109 @@
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { isFailing } from '#shared/broker/contract/announcement.ts';
+import { onIngressStats, type EjectedWorker } from '#shared/broker/contract/ingress-stats.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+
+/** Milliseconds after which an ingress that sent nothing is forgotten. */
+const silentMs = 5_000;
+
+/** Milliseconds after a process began to listen until it knows all workers and ingress nodes. */
+const listenMs = 3_000;
+
+/** Milliseconds within which a worker that lives has certainly been alive. */
+const provenMs = 3_000;
+
+/** Lost workers that are remembered at most, and for how many milliseconds. */
+const mostLost = 10_000;
+const lostKnownMs = 3_600_000;
+
+/** A process of a worker. */
+export interface WorkerProcess {
+  id: string;
+  tier: string;
+  host: string | undefined;
+  /** In ms since 1970. */
+  startedAt: number;
+}
+
+/** Why a worker does not serve: it says so itself, or ingress nodes have ejected it with a model. */
+export interface Trouble {
+  state: 'failing' | 'ejected';
+  reason: string;
+  model?: string | undefined;
+}
+
+/** The workers as one process sees them. */
+export interface WorkersSeen {
+  /** Those that certainly live; without `trouble` if they serve. */
+  alive: (WorkerProcess & { trouble: Trouble | undefined })[];
+  /** Those of which nothing has come for seconds, and that have not said good-bye. */
+  lost: WorkerProcess[];
+  /** Ids of all that may live. */
+  known: ReadonlySet<string>;
+  /** Whether ingress nodes say whom they have ejected. */
+  knowsEjected: boolean;
+  /** Milliseconds for which it has been listening. */
+  listenedMs: number;
+}
+
+/** What a batch runner knows of the health of workers: from heartbeats, and from what ingress nodes tell each other. */
+export class WorkerView {
+  readonly #workers: LiveWorkers;
+  readonly #broker: Broker;
+  readonly #lost = new Map<string, { process: WorkerProcess; at: number }>();
+  readonly #listed = new Map<string, { ejected: readonly EjectedWorker[]; at: number }>();
+  readonly #stopListening: () => void;
+  readonly #since = performance.now();
+
+  constructor(workers: LiveWorkers, broker: Broker) {
+    this.#workers = workers;
+    this.#broker = broker;
+    workers.onLost((worker, loss) => {
+      if (loss !== 'silent') return;
+      this.#lost.set(worker.id, { process: processOf(worker), at: performance.now() });
+      const [oldest] = this.#lost.keys();
+      if (this.#lost.size > mostLost && oldest !== undefined) this.#lost.delete(oldest);
+    });
+    this.#stopListening = onIngressStats(broker, (ingress, { ejected = [] }) => {
+      this.#listed.set(ingress, { ejected, at: performance.now() });
+    });
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  /** What it sees now; undefined while it cannot say. */
+  read(now = performance.now()): WorkersSeen | undefined {
+    const listenedMs = now - this.#since;
+    if (!this.#broker.connected || listenedMs < listenMs) return undefined;
+    for (const [ingress, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(ingress);
+    const ejected = new Map<string, EjectedWorker>();
+    for (const { ejected: entries } of this.#listed.values())
+      for (const entry of entries) ejected.set(entry.worker, entry);
+    const workers = [...this.#workers.workers()];
+    const known = new Set(workers.map(({ id }) => id));
+    for (const [id, { at }] of this.#lost) if (known.has(id) || now - at > lostKnownMs) this.#lost.delete(id);
+    return {
+      alive: workers
+        .filter(({ life }) => now - life.provenAt < provenMs)
+        .map((worker) => ({ ...processOf(worker), trouble: troubleOf(worker, ejected.get(worker.id)) })),
+      lost: Array.from(this.#lost.values(), ({ process }) => process),
+      known,
+      knowsEjected: this.#listed.size > 0,
+      listenedMs,
+    };
+  }
+}
+
+function processOf({ id, announcement: { tier, host, startedAt } }: LiveWorker): WorkerProcess {
+  return { id, tier, host, startedAt };
+}
+
+function troubleOf({ announcement }: LiveWorker, ejected: EjectedWorker | undefined): Trouble | undefined {
+  const { reason, draining } = announcement;
+  if (draining) return undefined;
+  if (reason !== undefined && isFailing(reason)) return { state: 'failing', reason };
+  return ejected && { state: 'ejected', reason: ejected.reason, model: ejected.model };
+}

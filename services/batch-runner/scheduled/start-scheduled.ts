@@ -1,0 +1,54 @@
+import type { BackgroundAccess } from '#shared/background/background-access.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+
+/** Work that is done again and again, by one runner of the cluster each time. */
+export interface ScheduledWork {
+  everyMs: number;
+  /** May be called while it runs, also by another runner. */
+  run: () => Promise<void>;
+}
+
+/** What a job of the queue is about. */
+export interface ScheduledJob {
+  /** Name of the work. That of another release is left alone. */
+  work: string;
+}
+
+/** Milliseconds between two looks whether all work is still scheduled. */
+const scheduleMs = 30_000;
+
+export interface ScheduledParts {
+  access: BackgroundAccess;
+  jobs: Pick<BackgroundJobs, 'repeat'>;
+  /** By name. */
+  work: Readonly<Record<string, ScheduledWork>>;
+  log: Pick<Logger, 'debug'>;
+  releases: Releases;
+}
+
+/**
+ * Schedules work in the whole cluster, and does what of it is due.
+ * @returns who does it, to be closed with those who work on other queues
+ */
+export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): WorkOnQueue {
+  const schedule = async (): Promise<void> => {
+    try {
+      for (const [name, { everyMs }] of Object.entries(work))
+        await jobs.repeat({ queue: 'scheduled', id: name, data: { work: name }, everyMs });
+    } catch (error) {
+      log.debug({ err: error }, 'work could not be scheduled, trying again');
+    }
+  };
+  void schedule();
+  const timer = setInterval(() => void schedule(), scheduleMs);
+  releases.add('schedule', () => clearInterval(timer));
+  return new BackgroundWorker<ScheduledJob>({
+    access,
+    queue: 'scheduled',
+    concurrency: Object.keys(work).length,
+    handle: async ({ work: name }) => work[name]?.run(),
+  });
+}

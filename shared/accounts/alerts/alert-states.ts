@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis';
+import { askRedis } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import type { WebhookEvent } from '../webhooks/webhook-event.ts';
+import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
+
+const changeState = new RedisScript(emitScript, new URL('lua/change-state.lua', import.meta.url));
+
+/** A state that something has from now on, and the event that reports it. */
+export interface StateChange {
+  /** Of what is reported: all states of a kind are read at once. */
+  kind: string;
+  field: string;
+  /** The state that it must have; undefined for none. */
+  from?: string | undefined;
+  /** The state that it gets; undefined for none. */
+  to?: string | undefined;
+  /** When all states of the kind are forgotten, in ms since 1970; undefined for never. */
+  expiresAt?: number | undefined;
+  event?: WebhookEvent | undefined;
+}
+
+/**
+ * What was reported last of things that are looked at from time to time, in Redis. A change and its event are one operation, so that
+ * each is reported once, however many look. Every method throws `store_unavailable`.
+ */
+export class AlertStates {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+  }
+
+  /** All states of a kind, by field. */
+  async all(kind: string): Promise<Map<string, string>> {
+    return new Map(Object.entries(await askRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
+  }
+
+  /** Changes a state, and emits its event. @returns false, and does neither, if it has another one than expected */
+  async change({ event, ...change }: StateChange): Promise<boolean> {
+    const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event) };
+    return (await changeState.run(this.#redis, { args })) === 1;
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
+import { createLog } from '#shared/core/log.ts';
+import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+
+const dollar = 1e9;
+
+/** Budgets of a cluster of its own, with webhooks for them. */
+async function open() {
+  const webhooks = await openTestWebhooks();
+  const { accounts, connection, prefix, deliveries } = webhooks;
+  const keeper = new LimitKeeper(
+    connection.redis,
+    prefix,
+    createLog({ service: 'test', level: 'silent', format: 'json' }),
+  );
+  onTestFinished(() => keeper.close());
+  let reads = 0;
+  let newest = 0;
+  const look = () =>
+    budgetLook({
+      accounts,
+      limits: {
+        read: (parties) => {
+          reads += 1;
+          return keeper.read(parties);
+        },
+      },
+      usage: { newest: async () => String(newest) },
+      states: new AlertStates(connection.redis, prefix),
+    });
+  return {
+    ...webhooks,
+    look,
+    reads: () => reads,
+    spend: async (party: PartyLimits, { tokens = 0, cost = 0 }: { tokens?: number; cost?: number }) => {
+      const verdict = await keeper.reserve([party], { tokens, cost });
+      if (!verdict.granted) throw verdict.error;
+      verdict.reservation.commit({ tokens, cost });
+      newest += 1;
+    },
+    /** The events that an endpoint is sent, oldest first. */
+    sent: async (endpoint: string) => {
+      const found = await deliveries.list(endpoint, { limit: 100 });
+      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data }));
+    },
+  };
+}
+
+describe('the use of a budget', () => {
+  it('is reported once for each share in a day, to its owner and to the router, however many look', async () => {
+    const { accounts, add, look, spend, sent } = await open();
+    const team = await accounts.teams.create('Blue');
+    const limits = { costPerDay: 10 };
+    await accounts.teams.change(team.id, { limits });
+    const party = { party: `team:${team.id}`, limits } as const;
+    const events = ['rtr.budget.*'];
+    const { endpoint: blue } = await add('https://a.example.com', { owner: `team:${team.id}`, events });
+    const { endpoint: router } = await add('https://b.example.com', { events });
+    const other = await accounts.teams.create('Red');
+    const { endpoint: red } = await add('https://c.example.com', { owner: `team:${other.id}`, events });
+    const lookers = [look(), look(), look()];
+    const lookAll = () => Promise.all(lookers.map((each) => each()));
+
+    await spend(party, { cost: 4 * dollar });
+    await lookAll();
+    expect(await sent(blue.id)).toEqual([]);
+
+    await spend(party, { cost: 2 * dollar });
+    await lookAll();
+    await lookAll();
+    const today = new Date().toISOString().slice(0, 10);
+    const of = { id: team.id, kind: 'team', name: 'Blue', budget: 'costPerDay', limit: 10, period: today };
+    const tomorrow = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400;
+    const half = { type: 'rtr.budget.threshold', data: { ...of, percent: 50, used: 6, resets_at: tomorrow } };
+    expect(await sent(blue.id)).toEqual([half]);
+    expect(await sent(router.id)).toEqual([half]);
+
+    // What lies between is reported, too, when a budget is used up at once.
+    await spend(party, { cost: 4 * dollar });
+    await lookAll();
+    const types = (await sent(blue.id)).map(({ type, data }) => [type, 'percent' in data && data.percent].join(' '));
+    expect(new Set(types)).toEqual(
+      new Set(['rtr.budget.exhausted false', 'rtr.budget.threshold 50', 'rtr.budget.threshold 80']),
+    );
+    expect(types).toHaveLength(3);
+
+    // A larger budget is another one.
+    await accounts.teams.change(team.id, { limits: { costPerDay: 20 } });
+    await lookAll();
+    expect(await sent(blue.id)).toHaveLength(4);
+    expect(await sent(blue.id)).toContainEqual({
+      type: 'rtr.budget.threshold',
+      data: { ...of, limit: 20, percent: 50, used: 10, resets_at: tomorrow },
+    });
+    expect(await sent(red.id)).toEqual([]);
+  });
+
+  it('of a key is reported to whom the key belongs, by month too, and not when it is revoked', async () => {
+    const { accounts, add, look, spend, sent, store } = await open();
+    const team = await accounts.teams.create('Blue');
+    const limits = { tokensPerMonth: 1_000 };
+    const make = async (name: string): Promise<string> => {
+      const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', limits, name });
+      if (typeof made === 'string') throw new Error(made);
+      return made.record.id;
+    };
+    const [used, revoked] = [await make('used'), await make('revoked')];
+    const events = ['rtr.budget.threshold'];
+    const { endpoint } = await add('https://a.example.com', { owner: `team:${team.id}`, events });
+    for (const id of [used, revoked]) await spend({ party: `key:${id}`, limits }, { tokens: 500 });
+    await store.revoke(revoked, Date.now());
+    await look()();
+    expect(await sent(endpoint.id)).toMatchObject([
+      { data: { id: used, kind: 'key', name: 'used', budget: 'tokensPerMonth', used: 500, percent: 50 } },
+    ]);
+  });
+
+  it('is not read again when the last request is minutes ago', async () => {
+    const { accounts, look, spend, reads } = await open();
+    const team = await accounts.teams.create('Blue');
+    const limits = { tokensPerDay: 10 };
+    await accounts.teams.change(team.id, { limits });
+    const lookAt = look();
+    const start = Date.now();
+    for (const ms of [0, 60_000, 119_000, 121_000, 300_000]) await lookAt(start + ms);
+    expect(reads()).toBe(3);
+    await spend({ party: `team:${team.id}`, limits }, { tokens: 1 });
+    await lookAt(start + 301_000);
+    expect(reads()).toBe(4);
+  });
+});

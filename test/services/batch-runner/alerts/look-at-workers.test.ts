@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { lookAtWorkers } from '#services/batch-runner/alerts/look-at-workers.ts';
+import type { Trouble, WorkerProcess, WorkersSeen } from '#services/batch-runner/alerts/worker-view.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+
+const worker: WorkerProcess = { id: 'a.w1', tier: 'gpu', host: 'box', startedAt: 1_000 };
+const dayMs = 86_400_000;
+
+/** What a process sees that has listened for long. */
+function seen({
+  alive = [],
+  lost = [],
+  ...more
+}: Partial<Omit<WorkersSeen, 'alive'>> & { alive?: (WorkerProcess & { trouble?: Trouble })[] }): WorkersSeen {
+  const known = new Set(alive.map(({ id }) => id));
+  const all = alive.map(({ trouble, ...process }) => ({ ...process, trouble }));
+  return { known, knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
+}
+
+async function open() {
+  const { add, deliveries, connection, prefix } = await openTestWebhooks();
+  const { endpoint } = await add('https://a.example.com', { events: ['rtr.worker.*'] });
+  const states = new AlertStates(connection.redis, prefix);
+  return {
+    look: (view: WorkersSeen, now?: number) => lookAtWorkers(view, states, now),
+    /** The types of events so far. */
+    sent: async () => {
+      const found = await deliveries.list(endpoint.id, { limit: 100 });
+      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
+    },
+    known: async () => [...(await states.all('workers')).keys()],
+  };
+}
+
+describe('a worker', () => {
+  it('that is lost is reported once, however many look, and once when it is back', async () => {
+    const { look, sent } = await open();
+    await look(seen({ alive: [worker] }));
+    expect(await sent()).toEqual([]);
+    const gone = seen({ lost: [worker] });
+    await Promise.all([look(gone), look(gone), look(gone)]);
+    await look(gone);
+    const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
+    expect(await sent()).toEqual([{ type: 'rtr.worker.lost', data }]);
+    const again = seen({ alive: [{ ...worker, startedAt: 2_000 }] });
+    await Promise.all([look(again), look(again)]);
+    expect((await sent()).filter(({ type }) => type === 'rtr.worker.back')).toEqual([
+      { type: 'rtr.worker.back', data: { ...data, after: 'lost' } },
+    ]);
+    // Another process saw only the loss of the process before.
+    await look(gone);
+    expect(await sent()).toHaveLength(2);
+  });
+
+  it('that was stopped is not reported, and is forgotten by who has listened for long', async () => {
+    const { look, sent, known } = await open();
+    await look(seen({ alive: [worker] }));
+    await look(seen({ listenedMs: 10_000 }));
+    expect(await known()).toEqual(['a.w1']);
+    await look(seen({}));
+    expect(await known()).toEqual([]);
+    expect(await sent()).toEqual([]);
+  });
+
+  it('that is lost for a day is forgotten', async () => {
+    const { look, known } = await open();
+    await look(seen({ alive: [worker] }), 0);
+    await look(seen({ lost: [worker] }), 1);
+    await look(seen({}), dayMs);
+    expect(await known()).toEqual(['a.w1']);
+    await look(seen({}), dayMs + 2);
+    expect(await known()).toEqual([]);
+  });
+
+  it('that is ejected or failing is reported with the reason, and stays so while no ingress says anything', async () => {
+    const { look, sent } = await open();
+    await look(seen({ alive: [worker] }));
+    await look(seen({ alive: [{ ...worker, trouble: { state: 'ejected', reason: 'slow', model: 'm' } }] }));
+    await look(seen({ alive: [worker], knowsEjected: false }));
+    const ejected = {
+      type: 'rtr.worker.ejected',
+      data: { id: 'a.w1', tier: 'gpu', host: 'box', reason: 'slow', model: 'm' },
+    };
+    expect(await sent()).toEqual([ejected]);
+    await look(seen({ alive: [worker] }));
+    await look(seen({ alive: [{ ...worker, trouble: { state: 'failing', reason: 'unreachable' } }] }));
+    const all = await sent();
+    expect(all).toHaveLength(3);
+    expect(all).toContainEqual({
+      type: 'rtr.worker.back',
+      data: { id: 'a.w1', tier: 'gpu', host: 'box', after: 'ejected' },
+    });
+    expect(all).toContainEqual({
+      type: 'rtr.worker.failing',
+      data: { id: 'a.w1', tier: 'gpu', host: 'box', reason: 'unreachable' },
+    });
+  });
+});
