@@ -52,6 +52,8 @@ describe('a batch', () => {
       bounds: { mostOpen: 100, keepMs: 60_000 },
       report: () => undefined,
     });
+    const webhooks = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const { endpoint } = await webhooks.add((await startReceiver()).url, { events: ['batch.expired'] });
     const createdAt = Date.now();
     const id = 'batch_with_little_time';
     const { keyId: owner } = cluster;
@@ -69,6 +71,8 @@ describe('a batch', () => {
     const errors = await resultsOf(openai, batch.error_file_id);
     expect(ids(errors)).toEqual(ids(slow as { custom_id: string }[]));
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_expired' } });
+    const [event] = await webhooks.deliveries.list(endpoint.id, { limit: 9 });
+    expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'batch.expired', data: { id } });
   });
 });
 
