@@ -44,6 +44,10 @@ export const batchRunnerConfig = z.object({
     .list(networksDoc)
     .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
     .describe(networksDoc),
+  USAGE_EXPORT_TEAM: setting.optionalText(
+    'Name or id of the team that gets a file with the usage of each day; there are none if unset',
+  ),
+  USAGE_EXPORT_HOUR: setting.integer('Hour of the day (UTC) at which the file of the day before is written', 1, 0, 23),
   LOG_LEVEL: setting.choice(
     'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
     'info',

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { validationJob } from '#shared/background/batch-jobs.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -36,7 +38,7 @@ describe('a batch', () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     await sleep(300);
     expect((await openai.batches.retrieve(id)).status).toBe('validating');
-    await cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1' });
+    await cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', USAGE_EXPORT_TEAM: 'Finance' });
     expect((await untilBatch(openai, id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
@@ -336,5 +338,29 @@ describe('a batch runner', () => {
     await worker.stop();
     await doNow('workers');
     expect(types()).toEqual(['rtr.budget.threshold', 'rtr.worker.lost', 'rtr.worker.back']);
+  });
+
+  it('writes the usage of the day before into a file of a team, once the team is there', async () => {
+    const doNow = await openScheduled();
+    const receiver = await startReceiver();
+    const { add, accounts, store, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const bounds = { maxRequests: 1_000, requestsKeptMs: 86_400_000 };
+    const ledger = new UsageLedger(connection.redis, prefix, createLog(silent), bounds);
+    const [last] = await readUsage(cluster.prefix);
+    // The hour of the export may not have come today.
+    if (last) for (const days of [1, 2]) ledger.add({ ...last, id: `days-ago-${days}`, at: Date.now() - days * 86_400_000 });
+    await ledger.close();
+    const team = await accounts.teams.create('Finance');
+    const key = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name: 'books' });
+    if (typeof key === 'string') throw new Error(key);
+    await add(receiver.url, { owner: `team:${team.id}`, events: ['rtr.usage.exported'] });
+    await doNow('usage-exports');
+    await until(() => receiver.messages.length === 1);
+    const { data } = JSON.parse(receiver.messages[0]?.body ?? '') as { data: { id: string; requests: number } };
+    expect(data.requests).toBe(1);
+    const client = batchClients({ url: cluster.url, key: key.raw }).openai;
+    const files = await client.files.list({ purpose: 'usage_export' });
+    expect(files.data.map(({ id }) => id)).toEqual([data.id]);
+    expect(await (await client.files.content(data.id)).text()).toMatch(/\r\ndays-ago-[12],/);
   });
 });

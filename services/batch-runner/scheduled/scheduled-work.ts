@@ -1,27 +1,49 @@
+import type { z } from 'zod';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { partyNames } from '#shared/accounts/people/party-names.ts';
+import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import { budgetLook } from '../alerts/look-at-budgets.ts';
 import { lookAtWorkers } from '../alerts/look-at-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
+import type { batchRunnerConfig } from '../config.ts';
+import { exportUsage, type UsageExportParts } from '../exports/export-usage.ts';
 import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
+const dayMs = 24 * 3_600_000;
 
-/**
- * All work that the cluster does again and again.
- * @param prefix what all names in Redis begin with
- */
+export interface ScheduledWorkOptions {
+  config: z.output<typeof batchRunnerConfig>;
+  /** What all names in Redis begin with. */
+  prefix: string;
+  log: Logger;
+  releases: Releases;
+}
+
+/** All work that the cluster does again and again. */
 export function scheduledWork(
-  { redis: { redis }, accounts, limits, workers, broker, unreadable }: OpenServing,
-  { prefix, releases }: { prefix: string; releases: Releases },
-): Record<'budgets' | 'workers', ScheduledWork> {
+  { redis: { redis }, accounts, limits, workers, broker, files, unreadable }: OpenServing,
+  { config, prefix, log, releases }: ScheduledWorkOptions,
+): Record<'budgets' | 'workers' | 'usage-exports', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());
   const lookAtBudgets = budgetLook({ accounts, limits, usage, states });
+  const exports: UsageExportParts = {
+    team: config.USAGE_EXPORT_TEAM,
+    hour: config.USAGE_EXPORT_HOUR,
+    teams: accounts.teams,
+    usage,
+    namesOf: (parties) => partyNames(accounts, parties),
+    files,
+    states,
+    requestsKeptMs: config.USAGE_DAYS * dayMs,
+    log,
+  };
   return {
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
     workers: {
@@ -31,5 +53,6 @@ export function scheduledWork(
         if (seen) await lookAtWorkers(seen, states);
       },
     },
+    'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

@@ -14,11 +14,14 @@ export const webhookEventTypes = {
   'response.cancelled': 'a background response was cancelled',
   'response.incomplete': 'a background response ended early, as at its limit of tokens',
   'rtr.budget.threshold': 'a key, a person or a team has used 50 % or 80 % of a budget',
-  'rtr.budget.exhausted': 'a key, a person or a team has used 99 % of a budget: the rest is too little for most requests',
+  'rtr.budget.exhausted':
+    'a key, a person or a team has used 99 % of a budget: the rest is too little for most requests',
   'rtr.worker.lost': 'nothing has come from a worker for three seconds, and it was not stopped',
-  'rtr.worker.ejected': 'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
+  'rtr.worker.ejected':
+    'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
   'rtr.worker.failing': 'a worker says that what it serves fails, such as its engine',
   'rtr.worker.back': 'a worker that was lost, ejected or failing serves again',
+  'rtr.usage.exported': 'the usage of a day is there as a file',
 } as const;
 
 export type WebhookEventType = keyof typeof webhookEventTypes;

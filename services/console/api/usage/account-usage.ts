@@ -1,7 +1,8 @@
 import type { Response } from 'express';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.ts';
+import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { hasLimits, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 import type { UsageParts } from './usage-parts.ts';
@@ -26,15 +27,7 @@ export function usageParts({
       const { id, role, teams: memberships } = signedInOf(response);
       return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };
     },
-    namesOf: async (parties) => {
-      const idsOf = (kind: string): string[] =>
-        parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1));
-      const [people, found] = await Promise.all([users.namesOf(idsOf('user')), teams.findAll(idsOf('team'))]);
-      const names = new Map<LimitedParty, string>();
-      for (const [id, name] of people) names.set(`user:${id}`, name);
-      for (const { id, name } of found) names.set(`team:${id}`, name);
-      return names;
-    },
+    namesOf: (parties) => partyNames({ users, teams }, parties),
     limitedParties: async (viewer) => {
       const [owned, people, found] = await Promise.all([
         visibleKeys(viewer),

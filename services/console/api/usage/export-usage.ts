@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
+import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageRequest } from '../../contract/usage.ts';
 
@@ -9,46 +10,11 @@ const atOnce = 200;
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
 
-type CsvCell = string | number | undefined;
-
-/** The columns of the CSV file. */
-const columns: Record<string, (request: UsageRequest) => CsvCell> = {
-  id: ({ id }) => id,
-  at: ({ at }) => new Date(at).toISOString(),
-  key_id: ({ key }) => key.id,
-  key_name: ({ key }) => key.name,
-  owner_kind: ({ owner }) => owner?.kind,
-  owner_id: ({ owner }) => owner?.id,
-  owner_name: ({ owner }) => owner?.name,
-  format: ({ format }) => format,
-  operation: ({ operation }) => operation,
-  asked: ({ asked }) => asked,
-  model: ({ model }) => model,
-  tier: ({ tier }) => tier,
-  worker: ({ worker }) => worker,
-  outcome: ({ outcome }) => outcome,
-  code: ({ code }) => code,
-  attempts: ({ attempts }) => attempts,
-  queue_ms: ({ queueMs }) => queueMs,
-  first_token_ms: ({ firstTokenMs }) => firstTokenMs,
-  total_ms: ({ totalMs }) => totalMs,
-  prompt_tokens: ({ promptTokens }) => promptTokens,
-  cached_tokens: ({ cachedTokens }) => cachedTokens,
-  completion_tokens: ({ completionTokens }) => completionTokens,
-  reasoning_tokens: ({ reasoningTokens }) => reasoningTokens,
-  cost_usd: ({ cost }) => cost,
-  purpose: ({ purpose }) => purpose,
-  rule: ({ rule }) => rule,
-  images: ({ images }) => images,
-  seconds: ({ seconds }) => seconds,
-  characters: ({ characters }) => characters,
-};
-
 const formats = {
   csv: {
     type: 'text/csv; charset=utf-8',
-    head: csvLine(Object.keys(columns)),
-    piece: (request: UsageRequest) => csvLine(Object.values(columns).map((cell) => cell(request))),
+    head: usageCsvHead,
+    piece: (request: UsageRequest) => usageCsvLine(request),
     tail: '',
   },
   json: {
@@ -111,19 +77,4 @@ async function drained(response: Response): Promise<void> {
     clearTimeout(timer);
     over.abort();
   }
-}
-
-/** One line of CSV (RFC 4180). */
-function csvLine(cells: readonly CsvCell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * Spreadsheets run text that begins like a formula, and users choose names: such text gets an apostrophe before it
- * (OWASP, "CSV Injection").
- */
-function csvCell(cell: CsvCell): string {
-  if (typeof cell !== 'string') return cell === undefined ? '' : String(cell);
-  const escaped = /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n\t]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }

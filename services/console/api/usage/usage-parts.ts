@@ -1,8 +1,9 @@
 import type { Response } from 'express';
+import type { NamesOf } from '#shared/accounts/ledger/name-requests.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.ts';
+import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 
@@ -13,8 +14,7 @@ export interface UsageParts {
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
   /** Who sends the request, and whose usage they may see. */
   viewerOf: (response: Response) => UsageViewer | Promise<UsageViewer>;
-  /** The names of people and teams; deleted ones may be missing. */
-  namesOf: (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
+  namesOf: NamesOf;
   /** Every limited party that a person may see: themselves and their teams, with the keys of both; for an admin, all. */
   limitedParties: (viewer: UsageViewer) => Promise<readonly (PartyLimits & { name: string })[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */

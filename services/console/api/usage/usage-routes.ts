@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { UsageTotals } from '#shared/accounts/ledger/totals.ts';
 import { limitNames } from '#shared/accounts/limits/limits.ts';
@@ -8,7 +9,7 @@ import type { LimitUse, Totals, UsageReport } from '../../contract/usage.ts';
 import { exportUsage } from './export-usage.ts';
 import { parse } from '../parse.ts';
 import { priceRoutes } from './price-routes.ts';
-import { groupNames, requestAnswers } from './usage-names.ts';
+import { groupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, reportQuery, requestsQuery } from './usage-query.ts';
 
@@ -35,13 +36,13 @@ export function usageRoutes(parts: UsageParts): Router {
   routes.get('/usage/requests', async (request, response) => {
     const { before, limit, ...filter } = parse(requestsQuery, request.query);
     const { requests, next } = await usage.requests(await viewerOf(response), filter, limit, before);
-    response.json({ requests: await requestAnswers(parts)(requests), ...(next !== undefined && { next }) });
+    response.json({ requests: await nameRequests(parts.namesOf)(requests), ...(next !== undefined && { next }) });
   });
 
   routes.get('/usage/export', async (request, response) => {
     const { format, from, to, ...filter } = parse(exportQuery, request.query);
     const records = usage.export(await viewerOf(response), filter, from, to);
-    await exportUsage(response, format, records, requestAnswers(parts));
+    await exportUsage(response, format, records, nameRequests(parts.namesOf));
   });
 
   routes.get('/usage/now', async (_, response) => {

@@ -22,6 +22,7 @@ const queueNames: Record<string, string> = {
   'batch-slices': 'Requests of batches are run',
   'batch-endings': 'Results of batches are written',
   webhooks: 'Events are sent to webhooks',
+  scheduled: 'Alerts, exports and sweeps, again and again',
 };
 
 /** Work that nobody waits for: its queues, what fails, and events that did not reach their webhooks. */

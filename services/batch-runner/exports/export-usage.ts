@@ -1,0 +1,132 @@
+import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { nameRequests, type NamesOf } from '#shared/accounts/ledger/name-requests.ts';
+import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
+import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { TeamRecord, TeamStore } from '#shared/accounts/people/team-store.ts';
+import { beginningOf, nextBeginning, periodName } from '#shared/accounts/periods.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Files } from '#shared/files/files.ts';
+import { openaiFiles } from '#shared/formats/openai/openai-files.ts';
+
+const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
+
+/** Milliseconds for which the files are kept, unless all files are for less: a little more than a year. */
+const keptMs = 400 * dayMs;
+
+/** What files with usage are for, as their records and lists name it. */
+const purpose = 'usage_export';
+
+/** Requests that are given names and written at once. */
+const atOnce = 200;
+
+/** An administrator sees everybody's usage. */
+const everybody: UsageViewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+
+const kind = 'usage-exports';
+const field = 'day';
+
+export interface UsageExportParts {
+  /** Name or id of the team that gets the files; undefined: there are none. */
+  team: string | undefined;
+  /** Hour of the day (UTC) from which on there is the file of the day before. */
+  hour: number;
+  teams: Pick<TeamStore, 'list'>;
+  usage: Pick<UsageReader, 'export' | 'report'>;
+  namesOf: NamesOf;
+  files: Pick<Files, 'add' | 'remove'>;
+  states: AlertStates;
+  /** Milliseconds for which the ledger knows single requests. */
+  requestsKeptMs: number;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Writes the usage of each day that is over into a file of a team, once in the cluster, and reports it. Days on which no runner ran are
+ * made up for, as long as the ledger knows their requests; the first file is that of the day before.
+ * @throws Error if there is no such team or several are called so; RouterError as `Files.add` does
+ */
+export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
+  const { team: wanted, hour, states, requestsKeptMs } = parts;
+  if (wanted === undefined) return;
+  const last = beginningOf('day', now - hour * hourMs) - dayMs;
+  const before = (await states.all(kind)).get(field);
+  const next = before === undefined ? last : nextBeginning('day', Date.parse(before));
+  const first = Math.max(next, beginningOf('day', now - requestsKeptMs));
+  if (first > last) return;
+  const team = await findTeam(parts.teams, wanted);
+  let from = before;
+  for (let day = first; day <= last; day += dayMs) {
+    if (!(await exportDay(parts, team, day, from))) return;
+    from = periodName('day', day);
+  }
+}
+
+/** @returns false if another runner has exported the day meanwhile */
+async function exportDay(
+  { usage, files, states, namesOf, log }: UsageExportParts,
+  team: TeamRecord,
+  from: number,
+  before: string | undefined,
+): Promise<boolean> {
+  const day = periodName('day', from);
+  const to = from + dayMs;
+  let written = 0;
+  const records = counted(usage.export(everybody, {}, from, to), () => {
+    written += 1;
+  });
+  const name = `usage-${day}.csv`;
+  const description = { purpose, name, mimeType: 'text/csv', expiresAfterMs: keptMs };
+  const file = await files.add(team.id, csvOf(records, nameRequests(namesOf)), description, { isResult: true });
+  const report = { viewer: everybody, from, to, step: 'day', by: 'tier', filter: {} } as const;
+  const { requests } = (await usage.report(report)).totals;
+  const missing = Math.max(0, requests - written);
+  const event = {
+    id: mintEventId(),
+    type: 'rtr.usage.exported',
+    owners: [`team:${team.id}`, 'router'],
+    data: { id: openaiFiles.shownId(file.id), day, requests: written, missing },
+  } as const;
+  if (!(await states.change({ kind, field, from: before, to: day, event }))) {
+    await files.remove(team.id, file.id);
+    return false;
+  }
+  const facts = { day, team: team.name, file: file.id, requests: written, missing };
+  if (missing === 0) log.info(facts, 'the usage of a day was exported');
+  else log.warn(facts, 'requests are missing in an export of usage: the ledger does not keep enough of them singly');
+  return true;
+}
+
+async function findTeam(teams: Pick<TeamStore, 'list'>, wanted: string): Promise<TeamRecord> {
+  const found = (await teams.list()).filter(({ id, name }) => id === wanted || name === wanted);
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  const reason = only ? 'several teams are called so: give the id of one' : 'there is no such team';
+  throw new Error(`usage cannot be exported to ${wanted}, see USAGE_EXPORT_TEAM: ${reason}`);
+}
+
+async function* counted<T>(items: AsyncIterable<T>, count: () => void): AsyncGenerator<T> {
+  for await (const item of items) {
+    count();
+    yield item;
+  }
+}
+
+async function* csvOf(
+  records: AsyncIterable<UsageRecord>,
+  named: ReturnType<typeof nameRequests>,
+): AsyncGenerator<Uint8Array> {
+  const linesOf = async (some: readonly UsageRecord[]): Promise<Buffer> =>
+    Buffer.from((await named(some)).map(usageCsvLine).join(''));
+  yield Buffer.from(usageCsvHead);
+  let held: UsageRecord[] = [];
+  for await (const record of records) {
+    held.push(record);
+    if (held.length < atOnce) continue;
+    yield linesOf(held);
+    held = [];
+  }
+  yield linesOf(held);
+}

@@ -1,0 +1,59 @@
+import type { NamedRequest } from './name-requests.ts';
+
+type CsvCell = string | number | undefined;
+
+/** The columns of a file with usage. */
+const columns: Record<string, (request: NamedRequest) => CsvCell> = {
+  id: ({ id }) => id,
+  at: ({ at }) => new Date(at).toISOString(),
+  key_id: ({ key }) => key.id,
+  key_name: ({ key }) => key.name,
+  owner_kind: ({ owner }) => owner?.kind,
+  owner_id: ({ owner }) => owner?.id,
+  owner_name: ({ owner }) => owner?.name,
+  format: ({ format }) => format,
+  operation: ({ operation }) => operation,
+  asked: ({ asked }) => asked,
+  model: ({ model }) => model,
+  tier: ({ tier }) => tier,
+  worker: ({ worker }) => worker,
+  outcome: ({ outcome }) => outcome,
+  code: ({ code }) => code,
+  attempts: ({ attempts }) => attempts,
+  queue_ms: ({ queueMs }) => queueMs,
+  first_token_ms: ({ firstTokenMs }) => firstTokenMs,
+  total_ms: ({ totalMs }) => totalMs,
+  prompt_tokens: ({ promptTokens }) => promptTokens,
+  cached_tokens: ({ cachedTokens }) => cachedTokens,
+  completion_tokens: ({ completionTokens }) => completionTokens,
+  reasoning_tokens: ({ reasoningTokens }) => reasoningTokens,
+  cost_usd: ({ cost }) => cost,
+  purpose: ({ purpose }) => purpose,
+  rule: ({ rule }) => rule,
+  images: ({ images }) => images,
+  seconds: ({ seconds }) => seconds,
+  characters: ({ characters }) => characters,
+};
+
+/** The first line of a file, with the names of its columns. */
+export const usageCsvHead = csvLine(Object.keys(columns));
+
+/** The line of one request. */
+export function usageCsvLine(request: NamedRequest): string {
+  return csvLine(Object.values(columns).map((cell) => cell(request)));
+}
+
+/** One line of CSV (RFC 4180). */
+function csvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/**
+ * Spreadsheets run text that begins like a formula, and users choose names: such text gets an apostrophe before it
+ * (OWASP, "CSV Injection").
+ */
+function csvCell(cell: CsvCell): string {
+  if (typeof cell !== 'string') return cell === undefined ? '' : String(cell);
+  const escaped = /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n\t]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
+}

@@ -1,0 +1,17 @@
+import type { LimitedParty } from '../limits/limits.ts';
+import type { TeamStore } from './team-store.ts';
+import type { UserStore } from './user-store.ts';
+
+/** The names of people and teams, without those who are deleted. @throws RouterError `store_unavailable` */
+export async function partyNames(
+  { users, teams }: { users: Pick<UserStore, 'namesOf'>; teams: Pick<TeamStore, 'findAll'> },
+  parties: readonly LimitedParty[],
+): Promise<Map<LimitedParty, string>> {
+  const idsOf = (kind: string): string[] =>
+    parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1));
+  const [people, found] = await Promise.all([users.namesOf(idsOf('user')), teams.findAll(idsOf('team'))]);
+  const names = new Map<LimitedParty, string>();
+  for (const [id, name] of people) names.set(`user:${id}`, name);
+  for (const { id, name } of found) names.set(`team:${id}`, name);
+  return names;
+}
