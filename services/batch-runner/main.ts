@@ -138,7 +138,7 @@ await runService(async (environment, releases) => {
   const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
-  const scheduled = scheduledWork(serving, { config, prefix, log, releases });
+  const scheduled = scheduledWork(serving, { config, prefix, work, webhooks, countSwept: metrics.countSwept.bind(metrics), log, releases });
   queues.set('scheduled', startScheduled({ access, jobs, work: scheduled, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });

@@ -4,6 +4,7 @@ import type { WorkOnQueue } from '#shared/background/background-worker.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { isOver, progressedAt, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { sweptKinds, type SweptKind } from './sweeps/sweep.ts';
 
 /** Milliseconds within which metrics belong to one scrape. */
 const sameScrapeMs = 500;
@@ -19,6 +20,7 @@ export interface WatchedRunner {
 export class RunnerMetrics {
   readonly #lines: Counter<'outcome'>;
   readonly #repeated: Counter;
+  readonly #swept: Counter<'kind'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -34,6 +36,18 @@ export class RunnerMetrics {
       help: 'Requests of batches that were executed although they had a result; neither recorded nor counted',
       registers,
     });
+    this.#swept = new Counter({
+      name: 'rtr_swept_total',
+      help: 'What this runner has removed because its time was over, or nobody knows it any more',
+      labelNames: ['kind'],
+      registers,
+    });
+    for (const kind of sweptKinds) this.#swept.inc({ kind }, 0);
+  }
+
+  /** Counts what was swept. */
+  countSwept(kind: SweptKind, count: number): void {
+    this.#swept.inc({ kind }, count);
   }
 
   /** Counts a line that was executed. */

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
@@ -10,6 +12,7 @@ import { lookAtWorkers } from '../alerts/look-at-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
 import type { batchRunnerConfig } from '../config.ts';
 import { exportUsage, type UsageExportParts } from '../exports/export-usage.ts';
+import { sweep, type SweepParts } from '../sweeps/sweep.ts';
 import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
@@ -19,15 +22,18 @@ export interface ScheduledWorkOptions {
   config: z.output<typeof batchRunnerConfig>;
   /** What all names in Redis begin with. */
   prefix: string;
+  work: BatchWork;
+  webhooks: Pick<Webhooks, 'deliveries'>;
+  countSwept: SweepParts['count'];
   log: Logger;
   releases: Releases;
 }
 
 /** All work that the cluster does again and again. */
 export function scheduledWork(
-  { redis: { redis }, accounts, limits, workers, broker, files, unreadable }: OpenServing,
-  { config, prefix, log, releases }: ScheduledWorkOptions,
-): Record<'budgets' | 'workers' | 'usage-exports', ScheduledWork> {
+  { redis: { redis }, accounts, limits, workers, broker, files, objects, stored, unreadable }: OpenServing,
+  { config, prefix, work, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
+): Record<'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
@@ -53,6 +59,7 @@ export function scheduledWork(
         if (seen) await lookAtWorkers(seen, states);
       },
     },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, objects, count }) },
     'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
@@ -98,6 +98,26 @@ export class BatchWork {
     const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     return found.filter((batch) => batch !== undefined);
+  }
+
+  /**
+   * Ids of batches that are not known any more, and whose objects may be left: each was removed, or nobody worked on it until it was
+   * forgotten. The oldest come first.
+   */
+  async forgotten(most: number): Promise<string[]> {
+    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
+    if (ids.length === 0) return [];
+    const steps = this.#redis.pipeline();
+    for (const id of ids) steps.exists(`${this.#prefix}batch:${id}`);
+    const found = await askRedisAll(steps);
+    return ids.filter((_, at) => found[at] === 0).slice(0, most);
+  }
+
+  /** Drops what is left in Redis of a batch that is not known any more. */
+  async drop(id: string): Promise<void> {
+    const names = ['slices', 'done', 'objects'].map((kind) => this.#name(kind, id));
+    await askRedis(this.#redis.del(names));
+    await askRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
   }
 
   /** Moves a batch to another state. Its owner's webhooks are sent that it is over. @returns false if it is not in the first one */

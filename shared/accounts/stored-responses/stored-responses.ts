@@ -12,6 +12,7 @@ const common = new URL('lua/stored.lua', import.meta.url);
 const keepResponse = new RedisScript(common, new URL('lua/keep.lua', import.meta.url));
 const readChain = new RedisScript(common, new URL('lua/read-chain.lua', import.meta.url));
 const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.meta.url));
+const sweepExpired = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
 const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
 /** Responses that one response continues at most, one after the other. */
@@ -147,6 +148,11 @@ export class StoredResponses {
   async remove(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
     return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
+  }
+
+  /** Removes what is known of some responses that have expired, and whose content is gone. @returns of how many; 0 when none is left */
+  async sweep(): Promise<number> {
+    return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
   }
 
   async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {

@@ -9,6 +9,10 @@ const takeDue = new RedisScript(common, new URL('lua/take-due.lua', import.meta.
 const beginAttempt = new RedisScript(common, new URL('lua/begin-attempt.lua', import.meta.url));
 const endAttempt = new RedisScript(common, new URL('lua/end-attempt.lua', import.meta.url));
 const repeatDeliveries = new RedisScript(common, new URL('lua/repeat-deliveries.lua', import.meta.url));
+const sweepEnded = new RedisScript(common, new URL('lua/sweep-ended.lua', import.meta.url));
+
+/** Endpoints whose lists one call sweeps. */
+const sweptAtOnce = 200;
 
 /** Milliseconds until a delivery that was taken is due again, unless its attempt has begun: a queue may be long. */
 const takenForMs = 300_000;
@@ -139,6 +143,17 @@ export class WebhookDeliveries {
     const reply = await takeDue.run(this.#redis, { args });
     const taken = Array.isArray(reply) ? reply.map(String) : [];
     return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
+  }
+
+  /** Takes deliveries from the lists of those that have ended which are kept no longer. @returns how many */
+  async sweep(): Promise<number> {
+    const endpoints = await askRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
+    let count = 0;
+    for (let from = 0; from < endpoints.length; from += sweptAtOnce) {
+      const args = { prefix: this.#prefix, endpoints: endpoints.slice(from, from + sweptAtOnce) };
+      count += Number(await sweepEnded.run(this.#redis, { args }));
+    }
+    return count;
   }
 
   /** Milliseconds for which the delivery that is due for longest has been waiting; 0 when none is due. */

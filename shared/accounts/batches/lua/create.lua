@@ -10,6 +10,8 @@ local openOf = prefix .. 'batches-open-of:' .. args.owner
 if redis.call('EXISTS', record) == 1 then
   return 1
 end
+-- Those that nobody knows any more were never worked on to their end.
+redis.call('ZREMRANGEBYSCORE', openOf, '-inf', whole(now - args.keepMs))
 if redis.call('ZCARD', openOf) >= args.mostOpen then
   return 0
 end

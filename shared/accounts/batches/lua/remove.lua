@@ -1,4 +1,4 @@
--- Removes a batch that is over.
+-- Removes a batch that is over. Where its objects are still to be removed, it stays among those that are open, and is swept.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is not over, or unknown.
@@ -7,5 +7,6 @@ if state ~= 'ended' and state ~= 'failed' then
   return 0
 end
 redis.call('ZREM', prefix .. 'batches-of:' .. field('api') .. ':' .. field('owner'), args.id)
-redis.call('DEL', record, nameOf('slices'), nameOf('done'), nameOf('objects'), nameOf('errors'))
+redis.call('ZREM', prefix .. 'batches-open-of:' .. field('owner'), args.id)
+redis.call('DEL', record, nameOf('errors'))
 return 1

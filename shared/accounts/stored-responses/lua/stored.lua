@@ -97,11 +97,12 @@ local function forget(owner, id)
   end
 end
 
--- Removes what is known of responses whose content has expired.
+-- Removes what is known of responses whose content has expired. Returns of how many.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'stored-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, each in ipairs(expired) do
     local owner, id = string.match(each, '^(%S+) (.+)$')
     forget(owner, id)
   end
+  return #expired
 end

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { sweep, type SweptKind } from '#services/batch-runner/sweeps/sweep.ts';
+import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** Everything that is swept, under a prefix of its own, and how much of each kind was. */
+async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
+  const webhooks = await openTestWebhooks();
+  const { connection, prefix, keys } = webhooks;
+  const { redis } = connection;
+  const report = (): void => undefined;
+  const stored = new StoredResponses(redis, prefix, {
+    bounds: { keepMs: storedMs, ownerBytes: 1e6, totalBytes: 1e6, historyBytes: 1e6 },
+    keys,
+    report,
+  });
+  const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const work = new BatchWork(redis, prefix, { keepMs: hourMs, report });
+  const deleted: string[] = [];
+  const swept = new Map<SweptKind, number>();
+  const { deliveries } = webhooks;
+  const run = () =>
+    sweep({
+      stored,
+      deliveries,
+      work,
+      objects: { delete: async (name) => void deleted.push(name) },
+      count: (kind, count) => void swept.set(kind, (swept.get(kind) ?? 0) + count),
+    });
+  return { ...webhooks, redis, stored, batches, work, deleted, swept, run };
+}
+
+describe('the sweep', () => {
+  it('forgets stored responses that have expired, all of them, though nobody stores any more', async () => {
+    const { stored, redis, prefix, run, swept } = await open({ storedMs: 24 });
+    const ids = Array.from({ length: 130 }, (_, at) => `resp_${at}`);
+    // One after the other would sweep those before it.
+    await Promise.all(ids.map((id) => stored.keep('ada', { id, response: { id, output: [] }, input: [] })));
+    await sleep(60);
+    await run();
+    expect(swept.get('stored_response')).toBeGreaterThan(0);
+    expect(await everythingUnder(redis, prefix)).not.toContain('resp_');
+    expect(await redis.get(`${prefix}stored-total`)).toBe('0');
+  });
+
+  it('takes deliveries from the lists that are kept no longer, and leaves the others', async () => {
+    const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await openWithDead();
+    const { endpoint } = await add('http://127.0.0.1:1/');
+    await outbox.emit(batchEvent());
+    await outbox.emit(batchEvent());
+    const [old, kept] = await deliveries.list(endpoint.id, { limit: 2 });
+    await takeBack(endpoint.id, old?.id ?? '', 31 * dayMs);
+    await takeBack(endpoint.id, kept?.id ?? '', 29 * dayMs);
+    await run();
+    expect(swept.get('webhook_delivery')).toBe(1);
+    expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 9 })).toMatchObject([{ id: kept?.id }]);
+  });
+
+  it('removes the objects of a batch that was removed before they were, and lets its owner create another one', async () => {
+    const { batches, work, run, deleted, swept } = await open();
+    const createdAt = Date.now();
+    const of = { owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f', total: 0 };
+    await batches.create({ id: 'b1', ...of, createdAt, expiresAt: createdAt + hourMs });
+    await work.noteObject('b1', 'b1-input');
+    await run();
+    expect(deleted).toEqual([]);
+    await work.move('b1', { from: 'validating', to: 'ended' });
+    expect(await batches.remove('b1')).toBe(true);
+    await batches.create({ id: 'b2', ...of, createdAt, expiresAt: createdAt + hourMs });
+    await run();
+    await run();
+    expect(deleted).toEqual(['b1-input']);
+    expect(swept.get('batch')).toBe(1);
+    expect((await work.open()).map(({ id }) => id)).toEqual(['b2']);
+  });
+});
+
+async function openWithDead() {
+  const opened = await open();
+  const { redis, prefix } = opened;
+  /** Makes a delivery one that was given up so many milliseconds ago. */
+  const takeBack = async (endpoint: string, id: string, ms: number): Promise<void> => {
+    await redis.zrem(`${prefix}webhook-pending:${endpoint}`, id);
+    await redis.hset(`${prefix}webhook-delivery:${id}`, 'state', 'dead');
+    await redis.zadd(`${prefix}webhook-dead:${endpoint}`, Date.now() - ms, id);
+  };
+  return { ...opened, takeBack };
+}
