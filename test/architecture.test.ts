@@ -23,6 +23,7 @@ const homes: Record<string, readonly string[]> = {
   '@opentelemetry/': ['shared/core'],
   'prom-client': [
     'shared/core',
+    'shared/files',
     'shared/worker',
     'services/ingress',
     'services/batch-runner',

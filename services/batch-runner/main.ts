@@ -14,6 +14,7 @@ import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { watchFiles } from '#shared/files/watch-files.ts';
 import { version } from '#shared/core/version.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
@@ -141,6 +142,7 @@ await runService(async (environment, releases) => {
   const scheduled = scheduledWork(serving, { config, prefix, work, webhooks, countSwept: metrics.countSwept.bind(metrics), log, releases });
   queues.set('scheduled', startScheduled({ access, jobs, work: scheduled, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  watchFiles(metricsRegistry, files);
   watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });
   isReady = true;
   log.info({ id, version }, 'batch-runner is ready');

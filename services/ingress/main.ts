@@ -46,6 +46,7 @@ import { defaultUnreadBytes, UnreadOutputs } from './http/unread/unread-outputs.
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { watchFiles } from '#shared/files/watch-files.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
@@ -132,6 +133,7 @@ await runService(async (environment, releases) => {
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
   const storer = new AnswerStorer(stored, log);
+  watchFiles(metricsRegistry, files);
   watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store, storer });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };

@@ -8,7 +8,7 @@ import {
   type FileUse,
 } from '#shared/accounts/files/file-records.ts';
 import type { Measured } from '#shared/core/byte-meter.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { mintFileId } from './file-id.ts';
 import { mimeTypeOf } from './mime-type-of.ts';
@@ -62,9 +62,17 @@ export interface FilesParts {
   log: Logger;
 }
 
+/** What becomes of uploads: `refused` for what is too large, or more than there is room for; `failed` where somebody went away. */
+export const uploadOutcomes = ['stored', 'refused', 'failed'] as const;
+export type UploadOutcome = (typeof uploadOutcomes)[number];
+
 /** The files of owners: their records, their content, and the bounds of both. Nothing is held in memory whole. */
 export class Files {
   readonly #parts: FilesParts;
+  /** Uploads so far, by what became of them. */
+  readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
+  /** Bytes of those that became files. */
+  storedBytes = 0;
 
   constructor(parts: FilesParts) {
     this.#parts = parts;
@@ -86,32 +94,13 @@ export class Files {
    * @throws RouterError `body_too_large`, `storage_quota_exceeded`, `storage_full`, `store_unavailable`, or what the body throws, or the
    * reason of the signal. Nothing is left then
    */
-  async receive(
-    owner: string,
-    body: AsyncIterable<Uint8Array>,
-    { signal, expectedBytes, isResult = false }: AddOptions = {},
-  ): Promise<Upload> {
-    const { records, store, fileBytes } = this.#parts;
-    const object = randomBytes(16).toString('hex');
-    const reserve = (bytes: number, begins: boolean): Promise<void> =>
-      records.reserve({ owner, object, bytes, begins, bounded: !isResult });
-    // What is refused is refused before it is sent, as far as its size is known.
-    const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
-    await reserve(known, true);
-    const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
-    const meter = new UploadMeter(isResult ? Infinity : fileBytes, known, (bytes) => reserve(bytes, false));
-    try {
-      const measured = await store.put(object, meter.pass(body), signal);
-      return {
-        keep: (description) => this.#keep(owner, object, { meter, measured, description }),
-        discard: () => this.#discard(object),
-      };
-    } catch (error) {
-      await this.#discard(object);
-      throw error;
-    } finally {
-      clearInterval(goesOn);
-    }
+  receive(owner: string, body: AsyncIterable<Uint8Array>, options: AddOptions = {}): Promise<Upload> {
+    return this.#counted(this.#receive(owner, body, options));
+  }
+
+  /** Bytes of all files of the cluster, uploads included. */
+  totalBytes(): Promise<number> {
+    return this.#parts.records.totalBytes();
   }
 
   /** One file; undefined if the owner has none with this id. @throws RouterError `store_unavailable`, as do all below */
@@ -162,6 +151,34 @@ export class Files {
     }
   }
 
+  async #receive(
+    owner: string,
+    body: AsyncIterable<Uint8Array>,
+    { signal, expectedBytes, isResult = false }: AddOptions,
+  ): Promise<Upload> {
+    const { records, store, fileBytes } = this.#parts;
+    const object = randomBytes(16).toString('hex');
+    const reserve = (bytes: number, begins: boolean): Promise<void> =>
+      records.reserve({ owner, object, bytes, begins, bounded: !isResult });
+    // What is refused is refused before it is sent, as far as its size is known.
+    const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
+    await reserve(known, true);
+    const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
+    const meter = new UploadMeter(isResult ? Infinity : fileBytes, known, (bytes) => reserve(bytes, false));
+    try {
+      const measured = await store.put(object, meter.pass(body), signal);
+      return {
+        keep: (description) => this.#counted(this.#keep(owner, object, { meter, measured, description })),
+        discard: () => this.#discard(object),
+      };
+    } catch (error) {
+      await this.#discard(object);
+      throw error;
+    } finally {
+      clearInterval(goesOn);
+    }
+  }
+
   async #keep(
     owner: string,
     object: string,
@@ -180,7 +197,21 @@ export class Files {
     const facts = { id: mintFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
     const record: FileRecord = lifeMs === Infinity ? facts : { ...facts, expiresAt: createdAt + lifeMs };
     await records.keep(owner, record);
+    this.uploads.stored += 1;
+    this.storedBytes += record.bytes;
     return record;
+  }
+
+  /** Counts a step of an upload if it fails. */
+  async #counted<T>(step: Promise<T>): Promise<T> {
+    try {
+      return await step;
+    } catch (error) {
+      const isRefused =
+        error instanceof RouterError && (errorTable[error.code].status < 500 || error.code === 'storage_full');
+      this.uploads[isRefused ? 'refused' : 'failed'] += 1;
+      throw error;
+    }
   }
 
   /** Gives back what an upload has reserved, and removes what it has stored. */

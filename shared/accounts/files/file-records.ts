@@ -169,6 +169,11 @@ export class FileRecords {
     return typeof object === 'string' ? object : undefined;
   }
 
+  /** Bytes of all files, uploads included. */
+  async totalBytes(): Promise<number> {
+    return Number(await askRedis(this.#redis.get(`${this.#prefix}file-total`)));
+  }
+
   /** Objects that are to be removed. Nobody else gets them for a minute. */
   async takeRemovals(most: number): Promise<string[]> {
     const args = { prefix: this.#prefix, most, againMs: removeAgainMs };

@@ -1,5 +1,6 @@
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { Registry } from 'prom-client';
+import { watchFiles } from '#shared/files/watch-files.ts';
 import { watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
@@ -27,6 +28,8 @@ export type MeasuredPart = 'ingress' | 'batch-runner' | 'worker';
 export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   const registry = new Registry();
   watchDependencies(registry, {});
+  const files = { uploads: { stored: 0, refused: 0, failed: 0 }, storedBytes: 0, totalBytes: async () => 0 };
+  if (part !== 'worker') watchFiles(registry, files);
   if (part === 'ingress') {
     const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0, givenUp: 0 };
     void new RequestMetrics(registry, []);

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Files, type FilesParts } from '#shared/files/files.ts';
+import { watchFiles } from '#shared/files/watch-files.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { allOf, failingAfter, inPieces } from '../../helpers/files/bytes.ts';
 import { openObjects } from '../../helpers/files/open-objects.ts';
@@ -106,6 +108,24 @@ describe('files', () => {
     // All of what is left can be used.
     await add(inPieces(randomBytes(2 * mebibyte)));
     expect(await counted()).toBe(4 * mebibyte);
+  });
+
+  it('are counted for the metrics: those stored with their bytes, those refused, those that failed', async () => {
+    const { files } = await open({ ownerBytes: 5 * mebibyte, fileBytes: 3 * mebibyte });
+    const registry = new Registry();
+    watchFiles(registry, files);
+    const add = (body: AsyncIterable<Uint8Array>) => files.add('ada', body, textFile);
+    await add(inPieces(randomBytes(2 * mebibyte)));
+    await expect(add(inPieces(randomBytes(4 * mebibyte)))).rejects.toMatchObject({ code: 'body_too_large' });
+    await add(inPieces(randomBytes(2 * mebibyte)));
+    await expect(add(inPieces(randomBytes(2 * mebibyte)))).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    await expect(add(failingAfter(100, new Error('the sender left')))).rejects.toThrow('the sender left');
+    const text = await registry.metrics();
+    expect(text).toContain('rtr_file_uploads_total{outcome="stored"} 2');
+    expect(text).toContain('rtr_file_uploads_total{outcome="refused"} 2');
+    expect(text).toContain('rtr_file_uploads_total{outcome="failed"} 1');
+    expect(text).toContain(`rtr_file_uploaded_bytes_total ${4 * mebibyte}`);
+    expect(text).toContain(`rtr_files_bytes ${4 * mebibyte}`);
   });
 
   it('of one owner that are added at once stay within what it may have', async () => {
