@@ -31,6 +31,7 @@ import { scaledPrices } from './lines/scaled-price.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
+import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -67,6 +68,8 @@ await runService(async (environment, releases) => {
   workers.onChange(() => slots.changed());
   const tickets = new LiveTickets({ broker, workers, onWaiting: (pool) => slots.demand(pool) });
   releases.add('live tickets', () => tickets.close());
+  const waitingWork = new WaitingWork(broker, id, dispatcher);
+  releases.add('waiting work', () => waitingWork.close());
   const identities = new LineIdentities({ keys: accounts.keys, users: accounts.users });
   onKeyChange(broker, () => identities.forget());
   const counted: Pick<LimitKeeper, 'reserve'> = {
@@ -105,6 +108,7 @@ await runService(async (environment, releases) => {
       hedges: new Hedges(),
       ownerKeys,
       slots,
+      waitingWork,
       answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
       storer: new AnswerStorer(stored, log),
       inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
@@ -139,7 +143,15 @@ await runService(async (environment, releases) => {
   const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
-  const scheduled = scheduledWork(serving, { config, prefix, work, webhooks, countSwept: metrics.countSwept.bind(metrics), log, releases });
+  const scheduled = scheduledWork(serving, {
+    config,
+    prefix,
+    work,
+    webhooks,
+    countSwept: metrics.countSwept.bind(metrics),
+    log,
+    releases,
+  });
   queues.set('scheduled', startScheduled({ access, jobs, work: scheduled, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchFiles(metricsRegistry, files);

@@ -1,9 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import type Anthropic from '@anthropic-ai/sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
@@ -22,14 +24,21 @@ import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
 
 const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 
+const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
+const registry = join(folder, 'router.yaml');
+
 let cluster: Cluster;
 let openai: OpenAI;
 let anthropic: Anthropic;
 beforeAll(async () => {
+  writeFileSync(registry, JSON.stringify({ models: { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } } }));
   cluster = await startCluster({ worker: { SLOTS: '8' } });
   ({ openai, anthropic } = batchClients(cluster));
 });
-afterAll(() => cluster.stop());
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 
@@ -38,7 +47,11 @@ describe('a batch', () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     await sleep(300);
     expect((await openai.batches.retrieve(id)).status).toBe('validating');
-    await cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', USAGE_EXPORT_TEAM: 'Finance' });
+    await cluster.addBatchRunner({
+      WEBHOOK_NETWORKS: '127.0.0.1',
+      USAGE_EXPORT_TEAM: 'Finance',
+      ROUTER_CONFIG: registry,
+    });
     expect((await untilBatch(openai, id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
@@ -284,6 +297,19 @@ describe('a batch of the Anthropic SDK', () => {
   });
 });
 
+describe('a line that no worker can serve', () => {
+  it('counts as waiting for its tier, so that an autoscaler starts a worker', async () => {
+    const waiting = async (): Promise<unknown> => {
+      const load = (await (await fetch(`${cluster.adminUrl}/load`)).json()) as { tiers?: { gpu: { waiting: number } } };
+      return load.tiers?.gpu.waiting;
+    };
+    expect(await waiting()).toBe(0);
+    const { id } = await submit(openai, [chatLine('a', 'Hi.', { model: 'asleep' })]);
+    await until(async () => (await waiting()) === 1);
+    await openai.batches.cancel(id);
+  });
+});
+
 describe('a batch runner', () => {
   /** Has scheduled work done now. */
   async function openScheduled(): Promise<(work: string) => Promise<void>> {
@@ -298,46 +324,25 @@ describe('a batch runner', () => {
     };
   }
 
-  it('reports budgets that are used, and workers that are lost and back', async () => {
+  it('reports budgets that are used', async () => {
     const doNow = await openScheduled();
     const receiver = await startReceiver();
     const { add, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
-    const { secret } = await add(receiver.url, { events: ['rtr.budget.*', 'rtr.worker.*'] });
+    const { secret } = await add(receiver.url, { events: ['rtr.budget.*'] });
     const limits = { tokensPerDay: 1_000 };
     const { id } = await cluster.addKey({ name: 'limited', limits });
     const keeper = new LimitKeeper(connection.redis, prefix, createLog(silent));
     onTestFinished(() => keeper.close());
     const verdict = await keeper.reserve([{ party: `key:${id}`, limits }], { tokens: 600, cost: 0 });
     if (verdict.granted) verdict.reservation.commit({ tokens: 600, cost: 0 });
-    await doNow('budgets');
-    await until(() => receiver.messages.length > 0);
+    await until(async () => {
+      await doNow('budgets');
+      return receiver.messages.length > 0;
+    });
     const [message] = receiver.messages;
     const event: unknown = await openai.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret);
     const data = { id, kind: 'key', name: 'limited', budget: 'tokensPerDay', limit: 1_000, used: 600, percent: 50 };
     expect(event).toMatchObject({ type: 'rtr.budget.threshold', data });
-
-    const types = (): unknown[] => receiver.messages.map(({ body }) => (JSON.parse(body) as { type: string }).type);
-    const worker = await cluster.addWorker();
-    onTestFinished(() => void worker.child.kill('SIGCONT'));
-    const states = new AlertStates(connection.redis, prefix);
-    const seen = async (): Promise<number> => (await states.all('workers')).size;
-    await until(async () => {
-      await doNow('workers');
-      return (await seen()) === 2;
-    });
-    worker.child.kill('SIGSTOP');
-    await until(async () => {
-      await doNow('workers');
-      return types().includes('rtr.worker.lost');
-    });
-    worker.child.kill('SIGCONT');
-    await until(async () => {
-      await doNow('workers');
-      return types().includes('rtr.worker.back');
-    });
-    await worker.stop();
-    await doNow('workers');
-    expect(types()).toEqual(['rtr.budget.threshold', 'rtr.worker.lost', 'rtr.worker.back']);
   });
 
   it('writes the usage of the day before into a file of a team, once the team is there', async () => {
@@ -348,7 +353,8 @@ describe('a batch runner', () => {
     const ledger = new UsageLedger(connection.redis, prefix, createLog(silent), bounds);
     const [last] = await readUsage(cluster.prefix);
     // The hour of the export may not have come today.
-    if (last) for (const days of [1, 2]) ledger.add({ ...last, id: `days-ago-${days}`, at: Date.now() - days * 86_400_000 });
+    if (last)
+      for (const days of [1, 2]) ledger.add({ ...last, id: `days-ago-${days}`, at: Date.now() - days * 86_400_000 });
     await ledger.close();
     const team = await accounts.teams.create('Finance');
     const key = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name: 'books' });

@@ -65,8 +65,8 @@ export class WorkerView {
       const [oldest] = this.#lost.keys();
       if (this.#lost.size > mostLost && oldest !== undefined) this.#lost.delete(oldest);
     });
-    this.#stopListening = onIngressStats(broker, (ingress, { ejected = [] }) => {
-      this.#listed.set(ingress, { ejected, at: performance.now() });
+    this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
+      if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
     });
   }
 

@@ -13,8 +13,10 @@ import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { tiersFor } from '#shared/serving/tiers-for.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
+import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { judgeError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
@@ -24,6 +26,7 @@ const lookMs = 100;
 
 export interface RunLineParts extends Omit<ServingParts, 'record'> {
   slots: LineSlots;
+  waitingWork: Pick<WaitingWork, 'note'>;
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
@@ -149,14 +152,23 @@ async function takeSlot(
   identity: KeyIdentity,
   signal: AbortSignal,
 ): Promise<(() => void) | undefined> {
-  const { slots } = parts;
-  while (!signal.aborted) {
-    // Names, rules and permits may change while it waits.
-    const give = slots.take(lanesOf(parts, asked, identity).place(nobody));
-    if (give) return give;
-    await slots.nextChange(lookMs, signal);
+  const { slots, waitingWork, workers, registry } = parts;
+  const line = {};
+  try {
+    while (!signal.aborted) {
+      // Names, rules and permits may change while it waits.
+      const { model, permits, place } = lanesOf(parts, asked, identity);
+      const placements = place(nobody);
+      const give = slots.take(placements);
+      if (give) return give;
+      const { auto } = registry();
+      waitingWork.note(line, placements.length > 0 ? [] : tiersFor(model, { auto, workers, permits, placements }));
+      await slots.nextChange(lookMs, signal);
+    }
+    return undefined;
+  } finally {
+    waitingWork.note(line, []);
   }
-  return undefined;
 }
 
 async function answerOf(

@@ -111,7 +111,7 @@ export function createSubjects(prefix: string) {
     keys: `${prefix}.keys`,
     /** A price change, from whoever changed it to every ingress; no payload. */
     prices: `${prefix}.prices`,
-    /** The `IngressStats` of an ingress, every second; every ingress subscribes. */
+    /** The `IngressStats` of an ingress, every second, and of a batch runner where work waits for workers; every ingress subscribes. */
     ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
     /**
      * The digest of a body that two workers have died on, from one ingress to all, see `RefusedBodies`. Among the stats, which

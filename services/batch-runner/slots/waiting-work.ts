@@ -1,0 +1,47 @@
+import { ownContract } from '#shared/broker/contract/contract-range.ts';
+import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import type { Tier } from '#shared/core/tier.ts';
+
+/** Milliseconds between two reports. */
+const everyMs = 1_000;
+
+/**
+ * Tells ingress nodes, as they tell each other in their stats, what waits for workers at this runner, so that an autoscaler starts some. A
+ * line counts only while no live worker can serve it: otherwise it waits for a slot that is free, however long that takes.
+ */
+export class WaitingWork {
+  /** Tiers that may serve each line that no live worker can serve. */
+  readonly #lines = new Map<object, readonly Tier[]>();
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param id name of this process, a subject token */
+  constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
+    this.#timer = setInterval(() => {
+      const counts = this.#counts(dispatcher);
+      if (Object.keys(counts).length === 0) return;
+      const nothing = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
+      const { newest: v, oldest } = ownContract;
+      const stats = { v, oldest, at: Date.now(), ...nothing, lanes: [], waitingByTier: counts, failures: [] };
+      publishIngressStats(broker, id, stats);
+    }, everyMs);
+  }
+
+  /** Notes that no live worker can serve a line, and which tiers may; none once one can, or the line does not wait any more. */
+  note(line: object, tiers: readonly Tier[]): void {
+    if (tiers.length > 0) this.#lines.set(line, tiers);
+    else this.#lines.delete(line);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #counts(dispatcher: Pick<Dispatcher, 'jobs'>): Partial<Record<Tier, number>> {
+    const counts = waitingByTier(dispatcher.jobs());
+    for (const tiers of this.#lines.values()) for (const tier of tiers) counts[tier] = (counts[tier] ?? 0) + 1;
+    return counts;
+  }
+}
