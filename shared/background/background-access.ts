@@ -48,9 +48,12 @@ export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOpt
   };
 }
 
-/** The options for an address: the library's type does not let any of them be undefined. */
+/** The options for an address. The library's type does not let any of them be undefined. */
 function addressOf(url: string, ca: string | undefined): RedisOptions {
-  return redisOptions(url, ca) as RedisOptions;
+  const options = redisOptions(url, ca) as RedisOptions;
+  // It may end a connection for good (see `revive` in connect-redis.ts), and these are the library's own. A primary that sentinels
+  // have replaced closes its connections, or refuses to write, and then they are asked for the new one.
+  return 'sentinels' in options ? { ...options, failoverDetector: false } : options;
 }
 
 function retryStrategy(attempt: number): number {

@@ -42,7 +42,12 @@ export class BackgroundJobs {
   readonly #flows: FlowProducer;
 
   constructor(access: BackgroundAccess) {
-    const options = { connection: producerConnection(access), prefix: queuePrefix(access.prefix) };
+    // A check of the version that fails, because Redis restarts at that moment, would fail every later call as well.
+    const options = {
+      connection: producerConnection(access),
+      prefix: queuePrefix(access.prefix),
+      skipVersionCheck: true,
+    };
     const onError = (error: Error): void => access.log.debug({ err: error }, 'the queues of background work are away');
     const open = (name: BackgroundQueue): Queue => new Queue(name, options).on('error', onError);
     this.#queues = {
