@@ -14,9 +14,13 @@ export function validationJob(batch: string): BackgroundJob<BatchJob> {
   return { queue: 'batch-validations', id: batch, data: { batch } };
 }
 
-/** Slices with low numbers go first, so that all batches progress alike and a short one need not wait for a long one. */
-export function sliceJob(batch: string, slice: number): BackgroundJob<SliceJob> {
-  return { queue: 'batch-slices', id: `${batch}-${slice}`, data: { batch, slice }, priority: slice + 1 };
+/**
+ * A slice of a batch. Those with low numbers go first, so that all batches progress alike and a short one need not wait for a long one.
+ * @param ofOwner batches of its owner that are not over: as many progress as one of another owner does
+ */
+export function sliceJob(batch: string, slice: number, ofOwner: number): BackgroundJob<SliceJob> {
+  const priority = (slice + 1) * Math.max(1, ofOwner);
+  return { queue: 'batch-slices', id: `${batch}-${slice}`, data: { batch, slice }, priority };
 }
 
 /** @param again whether the job that was added with the slices may be lost */

@@ -42,12 +42,12 @@ export class BatchRepair {
     for (const batch of batches) if (before.get(batch.id) === progressOf(batch)) await this.#addMissing(batch);
   }
 
-  async #addMissing({ id, state, slices, slicesLeft }: BatchRecord): Promise<void> {
+  async #addMissing({ id, state, slices, slicesLeft, ofOwner }: BatchRecord): Promise<void> {
     const { work, jobs } = this.#parts;
     if (state === 'validating') return jobs.add(validationJob(id));
     if (state !== 'running' || slicesLeft === 0) return jobs.add(endingJob(id, true));
     const done = await work.doneSlices(id);
-    for (let slice = 0; slice < slices; slice += 1) if (!done.has(slice)) await jobs.add(sliceJob(id, slice));
+    for (let slice = 0; slice < slices; slice += 1) if (!done.has(slice)) await jobs.add(sliceJob(id, slice, ofOwner));
   }
 }
 

@@ -52,6 +52,7 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
       total,
       slices: slices.length,
       slicesLeft: slices.length,
+      ofOwner: await work.countOpen(batch.owner),
       model,
       knownModel: parts.isKnownModel(model) ? model : undefined,
     };
@@ -63,7 +64,7 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
   if (begun?.state !== 'running') return;
   const { batch: format } = formatsOf(begun, parts.formats) ?? {};
   if (format?.source.kind === 'inline') await parts.files.remove(begun.owner, begun.inputFile);
-  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice));
+  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice, begun.ofOwner));
   await jobs.addAfter(endingJob(id), slices);
 }
 

@@ -70,6 +70,8 @@ export const batchRecordSchema = z.object({
   total: count,
   slices: count,
   slicesLeft: count,
+  /** Batches of its owner that were not over when it began, itself included. */
+  ofOwner: z.coerce.number().default(1),
   succeeded: count,
   errored: count,
   cancelled: count,

@@ -100,6 +100,11 @@ export class BatchWork {
     return found.filter((batch) => batch !== undefined);
   }
 
+  /** How many batches of an owner are not over, those that are still to be closed included. */
+  countOpen(owner: string): Promise<number> {
+    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));
+  }
+
   /**
    * Ids of batches that are not known any more, and whose objects may be left: each was removed, or nobody worked on it until it was
    * forgotten. The oldest come first.
