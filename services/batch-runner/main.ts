@@ -27,7 +27,7 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
-import { scaledPrices } from './lines/scaled-price.ts';
+import { scaledPrices } from './lines/scaled-prices.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';

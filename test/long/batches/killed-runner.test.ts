@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { toFile } from 'openai';
+import { Batches } from '#shared/accounts/batches/batches.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { createLog } from '#shared/core/log.ts';
+import { fileIdOf } from '#shared/files/file-id.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
@@ -67,6 +71,25 @@ describe('a batch', () => {
       lines,
     );
     expect((await ledgerOf(inject('redisUrl'), cluster.prefix)).requests).toBe(lines);
+  });
+
+  it('begins although whoever created it died before its first job was added', async () => {
+    const cluster = await start();
+    const { openai } = batchClients(cluster);
+    await cluster.addBatchRunner();
+    const text = JSON.stringify(chatLine('a', 'Hi.'));
+    const file = await openai.files.create({ file: await toFile(Buffer.from(text), 'in.jsonl'), purpose: 'batch' });
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const bounds = { mostOpen: 10, keepMs: 3_600_000 };
+    const batches = new Batches(connection.redis, `${cluster.prefix}:`, { bounds, report: () => undefined });
+    const { keyId: owner } = cluster;
+    const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', window: '24h' };
+    const createdAt = Date.now();
+    const times = { createdAt, expiresAt: createdAt + 3_600_000 };
+    const inputFile = fileIdOf(file.id) ?? '';
+    await batches.create({ id: 'batch_without_job', owner, key: owner, ...what, inputFile, ...times, total: 0 });
+    const batch = await untilBatch(openai, 'batch_without_job', undefined, 60_000);
+    expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
   it('goes on after restarts of Redis and of NATS in the middle', async () => {

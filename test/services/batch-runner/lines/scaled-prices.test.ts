@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { scaledPrices } from '#services/batch-runner/lines/scaled-prices.ts';
+import { costOf } from '#shared/accounts/prices/model-price.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+
+const priceOf: PriceOf = (_tier, model) =>
+  model === 'priced' ? { input: 0.15, cachedInput: 0.075, output: 0.6, asOf: '2026-11-01' } : undefined;
+
+describe('prices of batches', () => {
+  it('are those of live requests times a factor, for each kind of tokens', () => {
+    expect(scaledPrices(priceOf, 0.5)('cloud', 'priced')).toEqual({
+      input: 0.075,
+      cachedInput: 0.0375,
+      cacheWrite: undefined,
+      output: 0.3,
+      asOf: '2026-11-01',
+    });
+    const usage = { ...noUsage, promptTokens: 1_000_000, completionTokens: 1_000_000 };
+    expect(costOf(usage, scaledPrices(priceOf, 0.1)('cloud', 'priced'))).toBe(75_000_000);
+  });
+
+  it('are nothing with the factor 0, and unknown where they are', () => {
+    expect(costOf({ ...noUsage, promptTokens: 1e6 }, scaledPrices(priceOf, 0)('cloud', 'priced'))).toBe(0);
+    expect(scaledPrices(priceOf, 0.5)('gpu', 'free')).toBeUndefined();
+  });
+});
