@@ -36,6 +36,7 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
 
   const parts = {
     ingress: () => pod('ingress'),
+    'the batch runner': () => pod('batch-runner'),
     'the GPU worker': () => pod('qwen'),
     'the cloud worker': () => pod('openai'),
     'the tools worker': () => pod('tools'),
@@ -72,6 +73,11 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
     ['ingress', 'Redis', redis],
     ['setup', 'Redis', redis],
     ['ingress', 'the S3 store', https],
+    ['Prometheus', 'the batch runner', admin],
+    ['the batch runner', 'NATS', nats],
+    ['the batch runner', 'Redis', redis],
+    ['the batch runner', 'the S3 store', https],
+    ['the batch runner', 'the internet', https],
     ['ingress', 'DNS', names],
     ['the GPU worker', 'DNS', names],
     ['test', 'DNS', names],
@@ -99,6 +105,10 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
     ['test', 'Redis', redis],
     ['test', 'NATS', nats],
     ['ingress', 'the internet', https],
+    ['gateway', 'the batch runner', admin],
+    ['the batch runner', 'ingress', http],
+    ['the batch runner', "the cloud's metadata", { number: 80 }],
+    ['the batch runner', "a machine of the cluster's network", https],
     ['the GPU worker', 'the S3 store', https],
     ['setup', 'the S3 store', https],
     ['the GPU worker', 'the internet', https],
@@ -112,5 +122,19 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
     ['ingress', 'a stranger', nats],
   ])('do not let %s reach %s', (from, to, port) => {
     expect(letsThrough(policies, 'llm', parts[from](), parts[to](), port)).toBe(false);
+  });
+
+  it('let only those reach the S3 store that keep files in it', async () => {
+    const keep = '{"FILES_S3_BUCKET":"files"}';
+    const chosen = async (...args: string[]): Promise<unknown> => {
+      const { objects } = await renderChart('-f', exampleFile('small'), ...args);
+      const policy = objects.find(({ metadata }) => metadata.name.endsWith('-s3'));
+      return policy?.spec.podSelector?.matchExpressions?.map(({ values }) => values);
+    };
+    expect(await chosen()).toBeUndefined();
+    expect(await chosen('--set-json', `ingress.settings=${keep}`)).toEqual([['ingress', 'batch-runner']]);
+    expect(await chosen('--set-json', `batchRunner.settings=${keep}`)).toEqual([['batch-runner']]);
+    const ingressAlone = ['--set-json', `ingress.settings=${keep}`, '--set', 'batchRunner.enabled=false'];
+    expect(await chosen(...ingressAlone)).toEqual([['ingress']]);
   });
 });

@@ -18,7 +18,7 @@ import { chartTools, exampleFile, examples, noChartTools, renderChart } from '..
 import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
 import { chooses } from '../../helpers/deploy/network-policies.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
-import { workerConfigs } from './chart-settings.ts';
+import { commonSettings, plainSettings, workerConfigs } from './chart-settings.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 interface Pod {
@@ -66,15 +66,16 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
       'demo-engine',
       'ingress',
       'setup',
+      'worker batch',
       'worker cloud',
       'worker gpu',
       'worker tools',
     ]);
     const help = runCommand(process.execPath, ['services/rtr/main.ts', '--help'], { cwd: process.cwd() });
     expect(await help.ended).toBe(0);
-    for (const [command = '', tier] of [...commands].map((command) => command.split(' '))) {
+    for (const [command = '', kind] of [...commands].map((command) => command.split(' '))) {
       expect(help.out).toMatch(new RegExp(`^  ${command} `, 'm'));
-      if (tier !== undefined) expect(tiers).toContain(tier);
+      if (kind !== undefined) expect([...tiers, 'batch']).toContain(kind);
     }
   });
 
@@ -198,8 +199,23 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     }
   });
 
+  it('give the batch runner every setting of the ingress that it has, too', async () => {
+    const both = plainSettings('ingress').filter((name) => plainSettings('batch').includes(name));
+    const own = both.filter((name) => !commonSettings().includes(name));
+    expect(own.length).toBeGreaterThan(15);
+    const settings = Object.fromEntries(own.map((name) => [name, '7']));
+    const args = ['-f', exampleFile('small'), '--set-json', `ingress.settings=${JSON.stringify(settings)}`];
+    const { objects } = await renderChart(...args);
+    const [container] = objects
+      .flatMap(podsOf)
+      .filter(({ name }) => name.endsWith('-batch-runner'))
+      .flatMap(containersOf);
+    expect(environmentOf(container as Container)).toMatchObject(settings);
+  });
+
   it('scale the ingress by a metric that it exports', () => {
-    const [hpa] = ofKind('production', 'HorizontalPodAutoscaler');
+    const hpas = ofKind('production', 'HorizontalPodAutoscaler');
+    const hpa = hpas.find(({ metadata }) => metadata.name.endsWith('-ingress'));
     const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
     const registry = new Registry();
     const ledger = { backlog: 0, dropped: 0 };
@@ -382,7 +398,7 @@ function isOurs(args: readonly string[] | undefined): args is readonly string[] 
 function configOf({ args }: Container) {
   if (!isOurs(args)) return undefined;
   const [command, tier] = args;
-  if (command === 'worker') return workerConfigs[tier as Tier];
+  if (command === 'worker') return workerConfigs[tier as Tier | 'batch'];
   return { ingress: ingressConfig, setup: linkSettings, 'demo-engine': demoEngineSettings }[command ?? ''];
 }
 
@@ -398,6 +414,8 @@ function withSecretsRead(environment: Environment): Environment {
     ENGINE_API_KEY_FILE: 'key',
     PROVIDER_KEY_FILE: 'key',
     SEAL_SECRET_FILE: 'a passphrase of 32 characters or more',
+    FILES_S3_ACCESS_KEY_ID_FILE: 'key',
+    FILES_S3_SECRET_ACCESS_KEY_FILE: 'key',
   };
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) =>

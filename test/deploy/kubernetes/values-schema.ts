@@ -70,6 +70,24 @@ const ingress = z.strictObject({
   podAnnotations: labels,
 });
 
+const batchRunner = z.strictObject({
+  enabled: z.boolean(),
+  replicas: natural,
+  settings: settings(plainSettings('batch')),
+  secrets: z.partialRecord(z.enum(secretSettings('batch')), secretKey),
+  natsCredentials: optionalSecretKey,
+  autoscaling: z.strictObject({
+    enabled: z.boolean(),
+    minReplicas: positive,
+    maxReplicas: positive,
+    cpuPercent: positive,
+  }),
+  resources: passedOn,
+  nodeSelector: labels,
+  tolerations: passedOnList,
+  podAnnotations: labels,
+});
+
 /** Fields of every group of workers and of `workerDefaults`. */
 const groupFields = {
   image: z.string().optional(),
@@ -125,6 +143,7 @@ export const valuesSchema = z.strictObject({
   settings: settings(commonSettings()),
   routerConfig: passedOn,
   ingress,
+  batchRunner,
   workers: z.record(groupName, z.union(tiers.map(group))),
   workerDefaults: z.strictObject(groupFields),
   setup: z.strictObject({ enabled: z.boolean() }),

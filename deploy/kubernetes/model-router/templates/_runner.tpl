@@ -1,0 +1,15 @@
+{{/*
+The values of the batch runner. It serves requests and keeps files as the ingress does, so it has the settings of the ingress for
+that, unless it has its own. Returns JSON.
+*/}}
+{{- define "model-router.runner" -}}
+{{- $timeouts := "(QUEUE|NO_WORKER|FIRST_TOKEN|IDLE|TOTAL|SILENCE|BROKER)_TIMEOUT_MS" -}}
+{{- $bounds := "MAX_(BODY_BYTES|QUEUED|ATTEMPTS)|SPILL_MS|KEEP_ALIVE_MS" -}}
+{{- $names := printf "^((FILES?|RESPONSES|USAGE|BATCHES)_.+|%s|%s)$" $timeouts $bounds -}}
+{{- $settings := dict -}}
+{{- range $name, $value := .Values.ingress.settings -}}
+{{- if regexMatch $names $name -}}{{- $_ := set $settings $name $value -}}{{- end -}}
+{{- end -}}
+{{- $shared := dict "settings" $settings "secrets" (deepCopy .Values.ingress.secrets) -}}
+{{- mergeOverwrite $shared (deepCopy .Values.batchRunner) | toJson -}}
+{{- end -}}
