@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { askRedis } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
@@ -84,10 +84,15 @@ export class Batches {
     const from = isBackward ? Math.max(0, rank - limit) : rank + 1;
     const to = isBackward ? rank - 1 : rank + limit;
     const ids = to < from ? [] : await askRedis(this.#redis.zrevrange(name, from, to));
-    const [size] = await askRedisAll(this.#redis.pipeline().zcard(name));
+    const size = await askRedis(this.#redis.zcard(name));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     const batches = found.filter((batch) => batch !== undefined);
-    return { batches, hasMore: isBackward ? from > 0 : to + 1 < Number(size) };
+    return { batches, hasMore: isBackward ? from > 0 : to + 1 < size };
+  }
+
+  /** How many batches of all owners are not over. */
+  countAllOpen(): Promise<number> {
+    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
   /** Has a batch cancelled. One that is over stays as it is. @returns whether it was not over */

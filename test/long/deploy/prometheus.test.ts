@@ -20,6 +20,7 @@ let redis: TestServer;
 let proxy: EngineProxy;
 let cluster: Cluster;
 let second: ServiceProcess;
+let runner: ServiceProcess;
 let other: { process: ServiceProcess; url: string };
 let limitedKey: string;
 let prometheus: Prometheus;
@@ -42,7 +43,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
-  const runner = await cluster.addBatchRunner({ ADMIN_PORT: '0' });
+  runner = await cluster.addBatchRunner({ ADMIN_PORT: '0' });
   other = await cluster.addIngress();
   limitedKey = (await cluster.addKey({ limits: { requestsPerMinute: 1 } })).raw;
   const { admin } = await other.process.line('ingress is ready');
@@ -125,11 +126,20 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
     }
   });
 
-  it('fires alerts for a stopped part, for requests without a worker, and for a store that is down', async () => {
+  it('fires alerts for stopped parts, for work without a worker or a runner, and for a store that is down', async () => {
     const fires = (alert: string) => until(async () => expect(await prometheus.firing()).toContain(alert), 40_000);
     expect(await prometheus.firing()).not.toContain('RtrPartDown');
     await second.kill();
     await fires('RtrPartDown');
+
+    const { openai } = batchClients(cluster);
+    await until(async () => expect(await prometheus.seriesOf('rtr_batches_unfinished > 0', 1)).toBe(0), 60_000);
+    await runner.kill();
+    await until(async () => expect(await prometheus.targetsUp()).toBe(5), 20_000);
+    await sleep(4_000);
+    expect(await prometheus.firing()).not.toContain('RtrNoBatchRunner');
+    await submit(openai, [chatLine('a', 'Hello.')]);
+    await fires('RtrNoBatchRunner');
 
     expect(await prometheus.firing()).not.toContain('RtrNoWorker');
     await cluster.workers[0]?.kill();

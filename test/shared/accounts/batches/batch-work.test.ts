@@ -196,13 +196,15 @@ describe('a batch', () => {
   });
 
   it('leaves each state once, and is worked on until it is closed', async () => {
-    const { work } = await running(1);
+    const { work, batches } = await running(1);
     const finish = { from: 'running', to: 'finishing', timed: 'finishingAt' } as const;
     expect(await Promise.all([work.move('batch_1', finish), work.move('batch_1', finish)])).toEqual([true, false]);
     expect(await work.move('batch_1', { from: 'finishing', to: 'ended', timed: 'endedAt' })).toBe(true);
     expect((await work.open()).map(({ id }) => id)).toEqual(['batch_1']);
+    expect([await batches.countAllOpen(), await work.countOpen('ada'), await work.countOpen('bob')]).toEqual([1, 1, 0]);
     await work.close('batch_1');
     expect(await work.open()).toEqual([]);
+    expect([await batches.countAllOpen(), await work.countOpen('ada')]).toEqual([0, 0]);
     expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
   });
 
