@@ -12,7 +12,7 @@ import { runCommand } from './run-command.ts';
 
 /*
  * Libraries that ask for embeddings and rankings, unmodified, each with the demo engine and with a real llama-server whose weights are
- * random.
+ * random; and for pictures and sound, with the demo engine.
  */
 
 const npm = (packages: Record<string, string>): Client['from'] => ({ registry: 'npm', packages });
@@ -30,6 +30,7 @@ const embedding = [
   ['LangChain, JavaScript', npm(langchainJs), 'embed-langchain.mjs'],
   ['LangChain, Python', pypi(langchainPython), 'embed-langchain-python.py'],
 ] as const;
+const drawing = [['openai, Python', pypi({ openai: '3.54.0' }), 'media-openai-python.py']] as const;
 const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
 
 const program = findLlamaServer();
@@ -88,5 +89,12 @@ describe.each(ranking)('%s', (name, from, file) => {
   it.skipIf(program === undefined)('has documents ranked by llama-server', async () => {
     const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
     expect(await run(name, from, file, 'rerank', 'tiny-ranker')).toEqual(expected);
+  });
+});
+
+describe.each(drawing)('%s', (name, from, file) => {
+  it('has pictures made and changed, texts spoken and sound written down by the demo engine', async () => {
+    const expected = { picture: 'PNG', changed: 2, sound: 'RIFF', whole: true, same: true, subtitles: true };
+    expect(await run(name, from, file, 'images', 'demo')).toEqual(expected);
   });
 });
