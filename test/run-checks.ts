@@ -11,18 +11,19 @@ import { dockerAnswers } from './helpers/servers/docker-answers.ts';
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
  * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:chaos` a cluster under seeded faults,
  * `npm run test:clients` the programs and libraries that people use, each from its registry, `npm run test:compose` the tests of the image and of docker-compose.yml, which need a Docker engine. The last line counts
- * what passed and what failed, each check besides the tests counting as one. The chaos suite takes `--seed`, `--seconds` and `--kinds`;
+ * what passed and what failed, each check besides the tests counting as one. The chaos suite takes `--seed`, `--seconds`, `--kinds` and `--lines`;
  * with `--update`, the clients' suite keeps what it saw for the table in docs/api.md.
  */
 
 const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
 
 const root = join(import.meta.dirname, '..');
-const { seed, seconds, kinds, update } = parseArgs({
+const { seed, seconds, kinds, lines, update } = parseArgs({
   options: {
     seed: { type: 'string' },
     seconds: { type: 'string' },
     kinds: { type: 'string' },
+    lines: { type: 'string' },
     update: { type: 'boolean' },
   },
   allowPositionals: true,
@@ -30,6 +31,7 @@ const { seed, seconds, kinds, update } = parseArgs({
 if (seed !== undefined) process.env['CHAOS_SEED'] = seed;
 if (seconds !== undefined) process.env['CHAOS_SECONDS'] = seconds;
 if (kinds !== undefined) process.env['CHAOS_KINDS'] = kinds;
+if (lines !== undefined) process.env['CHAOS_LINES'] = lines;
 if (update === true) process.env['CLIENTS_UPDATE'] = '1';
 const project = ['long', 'chaos', 'clients', 'compose'].find((name) => name === process.argv[2]) ?? 'quick';
 if (project === 'compose' && !(await dockerAnswers())) {

@@ -1,21 +1,22 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { startChaosCluster, type ChaosCluster } from './cluster/chaos-cluster.ts';
 import { diskFaults, type FaultName } from './faults/fault-kinds.ts';
-import { inject, type Struck } from './faults/inject.ts';
+import type { Struck } from './faults/inject.ts';
 import { makeSchedule, type Fault } from './faults/schedule.ts';
+import { strikeAll } from './faults/strike-all.ts';
 import { Load } from './load/load.ts';
 import { Disturbances } from './oracle/disturbances.ts';
 import { judgeAnswers } from './oracle/judge-answers.ts';
 import { judgeFailures, judgeRecovery } from './oracle/judge-failures.ts';
 import { footprints, judgeGrowth, type Footprint } from './oracle/judge-growth.ts';
 import { judgeCrashes } from './oracle/judge-crashes.ts';
-import { judgeLedger, type LedgerEntry } from './oracle/judge-ledger.ts';
+import { judgeLedger } from './oracle/judge-ledger.ts';
 import { judgeLeftovers } from './oracle/judge-leftovers.ts';
 import { judgeBlame, judgePoison } from './oracle/judge-poison.ts';
 import { judgeSlots } from './oracle/judge-slots.ts';
 import { judgeTools } from './oracle/judge-tools.ts';
+import { readLedger } from './oracle/read-ledger.ts';
 import type { Violation } from './oracle/violation.ts';
 import { countFailures, countOutcomes, outcomeOf, recoveries, type Outcomes } from './report/outcomes.ts';
 import { report } from './report/report.ts';
@@ -50,9 +51,6 @@ export interface ChaosResult {
   /** What the parts have logged of the requests of the first violations, each line after the part's name. */
   logged: string[];
 }
-
-/** Of these, one fault begins when the one before has ended. */
-const stores = ['nats', 'redis'];
 
 /** Faults of workers from which streams without text recover at another worker. */
 const recovering = ['worker-kill', 'worker-stop', 'worker-cut'] as const;
@@ -180,45 +178,7 @@ async function endure(cluster: ChaosCluster, load: Load, schedule: readonly Faul
   }
 }
 
-/**
- * Makes each fault of a schedule at its time.
- * @throws Error of the first one that could not be made or undone; no further fault begins after it
- */
-async function strikeAll(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]): Promise<Struck[]> {
-  const begun = performance.now();
-  const striking: Promise<Struck>[] = [];
-  const lastOf = new Map<string, Promise<unknown>>();
-  let failure: Error | undefined;
-  for (const fault of schedule) {
-    await sleep(Math.max(0, begun + fault.at - performance.now()));
-    if (failure) break;
-    // NATS and Redis take longer to be whole again than the fault lasts.
-    const store = stores.find((name) => fault.name.startsWith(name));
-    const made = Promise.resolve(store && lastOf.get(store)).then(() => inject(cluster, load, fault));
-    const ended = made.catch((error: Error) => {
-      failure ??= error;
-    });
-    if (store) lastOf.set(store, ended);
-    striking.push(made);
-  }
-  return Promise.all(striking);
-}
-
 /** Whether a fault would kill the last ingress or the tools-worker. */
 function strikesSpared({ name, index }: Fault): boolean {
   return (name === 'ingress-kill' && index === 1) || (name === 'worker-kill' && index === 4);
-}
-
-/** Every record of the run. */
-async function readLedger({ accounts, prefix }: ChaosCluster): Promise<LedgerEntry[]> {
-  const reader = new UsageReader(accounts.redis, `${prefix}:`);
-  const everybody = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
-  const entries: LedgerEntry[] = [];
-  let before: string | undefined;
-  do {
-    const { requests, next } = await reader.requests(everybody, {}, 100_000, before);
-    entries.push(...requests);
-    before = next;
-  } while (before !== undefined);
-  return entries;
 }

@@ -33,6 +33,8 @@ export interface ChaosCluster {
   ingresses: (Linked & { url: string; adminUrl: string })[];
   /** Four gpu-workers, then one tools-worker. */
   workers: Linked[];
+  /** Batch runners. */
+  runners: Linked[];
   /** The engine of each gpu-worker. */
   engines: EngineFront[];
   nats: NatsCluster;
@@ -49,6 +51,16 @@ export interface ChaosCluster {
   /** Ids of the tool calls that were executed, once for each execution. */
   toolCalls(): string[];
   stop(): Promise<void>;
+}
+
+/** What a run needs besides what every run does. */
+export interface ChaosClusterOptions {
+  /** How many batch runners. Default none. */
+  runners?: number;
+  /** Whether servers write to small disks. Default true. */
+  smallDisks?: boolean;
+  /** Further environment of every part. */
+  environment?: Record<string, string>;
 }
 
 const workerCount = 4;
@@ -71,7 +83,7 @@ const tool = (file: string): string => `
   });`;
 
 /** Starts the cluster and waits until both ingress nodes serve. */
-export async function startChaosCluster(): Promise<ChaosCluster> {
+export async function startChaosCluster(options: ChaosClusterOptions = {}): Promise<ChaosCluster> {
   const releases: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const release of releases.toReversed()) await release();
@@ -81,7 +93,9 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
     releases.push(() => rmSync(folder, { recursive: true, force: true }));
     const executed = join(folder, 'executed');
     writeFileSync(executed, '');
-    const disks = await startSmallDisks(join(folder, 'disks'), [...natsNames, 'primary', 'replica']);
+    const { smallDisks = true } = options;
+    const small = [...natsNames, 'primary', 'replica'];
+    const disks = smallDisks ? await startSmallDisks(join(folder, 'disks'), small) : undefined;
     releases.push(() => disks?.stop());
     // Servers must not tell clients of each other: all goes through the links.
     const nats = await startNatsCluster({ config: ['no_advertise: true'], disks });
@@ -108,7 +122,7 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
     });
     const keeper = new LimitKeeper(accounts.redis, `${prefix}:`, log);
     releases.push(() => keeper.close());
-    const common = { REDIS_URL: redis.url, RTR_PREFIX: prefix, LOG_LEVEL: 'info' };
+    const common = { REDIS_URL: redis.url, RTR_PREFIX: prefix, LOG_LEVEL: 'info', ...options.environment };
     const start = async (
       name: string,
       at: number,
@@ -156,7 +170,10 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
       const urls = { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
       ingresses.push({ ...linked, ...urls });
     }
-    await Promise.all([...ingresses, ...workers].map(({ part }) => part.ready()));
+    const runners: Linked[] = [];
+    for (let index = 0; index < (options.runners ?? 0); index += 1)
+      runners.push(await start(`runner-${index}`, index, 'services/batch-runner/main.ts', 'batch-runner is ready', {}));
+    await Promise.all([...ingresses, ...workers, ...runners].map(({ part }) => part.ready()));
     await until(async () => {
       for (const { url } of ingresses) {
         const answer = await fetch(`${url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${keys.free}` } });
@@ -168,6 +185,7 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
       prefix,
       ingresses,
       workers,
+      runners,
       engines,
       nats,
       redis,

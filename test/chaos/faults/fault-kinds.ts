@@ -1,5 +1,5 @@
 /** What a fault strikes. */
-export type FaultTarget = 'worker' | 'ingress' | 'nats' | 'redis' | 'engine' | 'clients';
+export type FaultTarget = 'worker' | 'ingress' | 'runner' | 'nats' | 'redis' | 'engine' | 'clients';
 
 /** One kind of fault, as the suite makes it and as the documentation describes it. */
 export interface FaultKind {
@@ -61,6 +61,12 @@ export const faultKinds = {
     lasts: [500, 4_000],
     made: 'its connection to NATS is 100 ms late',
     seen: 'Answers are late by as much.',
+  },
+  'runner-kill': {
+    target: 'runner',
+    lasts: [400, 1_500],
+    made: 'kill -9, started again; in the run of a batch only',
+    seen: 'Nothing. The batch goes on, and the lines that it ran are executed again within half a minute.',
   },
   'worker-clock': {
     target: 'worker',
@@ -149,8 +155,19 @@ export const faultKinds = {
 
 export type FaultName = keyof typeof faultKinds;
 
-/** The names of all kinds, in the order of the table. */
-export const faultNames = Object.keys(faultKinds) as FaultName[];
+/** What strikes a cluster while a batch runs. */
+export const batchFaults: readonly FaultName[] = [
+  'runner-kill',
+  'worker-kill',
+  'ingress-kill',
+  'nats-kill',
+  'redis-kill',
+];
+
+/** The names of all kinds for a cluster without batch runners, in the order of the table. */
+export const faultNames: readonly FaultName[] = (Object.keys(faultKinds) as FaultName[]).filter(
+  (name) => name !== 'runner-kill',
+);
 
 /** Those for which the system must permit namespaces. */
 export const diskFaults: readonly FaultName[] = ['nats-full', 'redis-full'];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from '#services/rtr/up/children/child.ts';
 import type { RedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
-import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
+import type { ChaosCluster, Linked } from '../cluster/chaos-cluster.ts';
 import type { FaultName } from './fault-kinds.ts';
 import type { Fault } from './schedule.ts';
 
@@ -68,12 +68,13 @@ async function strike(
   crowds: Crowds,
   { name, index, lastsMs, draw }: Fault,
 ): Promise<() => Promise<void> | void> {
-  const linked = (name.startsWith('ingress') ? cluster.ingresses : cluster.workers)[index];
+  const linked = linkedOf(cluster, name)[index];
   const engine = cluster.engines[index];
   const server = ['one', 'two', 'three'][index] ?? '';
   switch (name) {
     case 'worker-kill':
     case 'ingress-kill':
+    case 'runner-kill':
       // As long as it is away: its start may take longer than its end.
       return restarting(linked?.part.kill(lastsMs));
     case 'worker-stop':
@@ -155,6 +156,12 @@ async function strike(
       crowds.stall();
       return nothing;
   }
+}
+
+/** The parts of which a fault strikes one. */
+function linkedOf({ ingresses, workers, runners }: ChaosCluster, name: FaultName): Linked[] {
+  if (name.startsWith('ingress')) return ingresses;
+  return name.startsWith('runner') ? runners : workers;
 }
 
 /** Kills the primary. @returns starts it again, once the other is the primary, and waits until it follows that one */

@@ -17,6 +17,7 @@ const targets: Record<FaultTarget, { count: number; atOnce: number; restMs: numb
   worker: { count: 5, atOnce: 2, restMs: 1_500 },
   engine: { count: 4, atOnce: 1, restMs: 300 },
   ingress: { count: 2, atOnce: 1, restMs: 1_500 },
+  runner: { count: 3, atOnce: 1, restMs: 1_500 },
   // A server that was away must have caught up before the next one leaves.
   nats: { count: 3, atOnce: 1, restMs: 5_000 },
   redis: { count: 1, atOnce: 1, restMs: 3_000 },

@@ -24,19 +24,31 @@ const creep = { factor: 1.25, memory: 16, handles: 15 };
 /** Milliseconds after which a process has loaded what it needs for its work. */
 const warmMs = 10_000;
 
-/** Milliseconds that a process must have run to be judged for what creeps. */
-const longMs = 240_000;
+/** Milliseconds that a process must usually have run to be judged for what creeps. */
+const usuallyLongMs = 240_000;
 
-/** What every ingress and worker holds now. Empty where `/proc` does not tell. */
-export function footprints(cluster: ChaosCluster): Footprint[] {
+/** A process that may hold something, while it runs. */
+export interface NamedProcess {
+  name: string;
+  pid: number | undefined;
+}
+
+/**
+ * What every ingress, worker and batch runner holds now. Empty where `/proc` does not tell.
+ * @param others further processes
+ */
+export function footprints(
+  { ingresses, workers, runners }: ChaosCluster,
+  others: readonly NamedProcess[] = [],
+): Footprint[] {
   if (process.platform !== 'linux') return [];
   const at = performance.now();
-  return [...cluster.ingresses, ...cluster.workers].flatMap(({ part }) => {
-    const pid = part.pid();
+  const parts = [...ingresses, ...workers, ...runners].map(({ part }) => ({ name: part.name, pid: part.pid() }));
+  return [...parts, ...others].flatMap(({ name, pid }) => {
     try {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');
       const memory = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024;
-      return [{ name: part.name, pid: pid ?? 0, at, memory, handles: readdirSync(`/proc/${pid}/fd`).length }];
+      return [{ name, pid: pid ?? 0, at, memory, handles: readdirSync(`/proc/${pid}/fd`).length }];
     } catch {
       // It has just been killed.
       return [];
@@ -48,8 +60,9 @@ export function footprints(cluster: ChaosCluster): Footprint[] {
  * Judges that processes which run at the end hold about as much as when they were warm, and, those which run for minutes, that what
  * they hold does not grow.
  * @param seen all footprints of a run, in the order of time
+ * @param longMs that a process must have run to be judged for what creeps
  */
-export function judgeGrowth(seen: readonly Footprint[]): Violation[] {
+export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs): Violation[] {
   const end = seen.at(-1)?.at;
   return [...Map.groupBy(seen, ({ pid }) => pid).values()].flatMap((all) => {
     const [first, last] = [all[0], all.at(-1)];

@@ -18,7 +18,8 @@ export interface Violation {
     | 'crashed'
     | 'too many failures'
     | 'not recovered'
-    | 'leftover';
+    | 'leftover'
+    | 'batch';
   /** Of which request or part. */
   id: string;
   detail: string;

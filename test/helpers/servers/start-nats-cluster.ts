@@ -17,6 +17,8 @@ export interface NatsCluster {
   kill: (name: string) => void;
   /** Sends one a signal, such as SIGSTOP. */
   signal: (name: string, signal: NodeJS.Signals) => void;
+  /** The process of one, while it runs. */
+  pid: (name: string) => number | undefined;
   /** Starts one again that was killed, with the data that it had. */
   restart: (name: string) => Promise<void>;
   /**
@@ -103,6 +105,7 @@ export async function startNatsCluster({
     ports: Object.fromEntries(nodes.map(({ name, port }) => [name, port])),
     kill: (name) => void servers.get(name)?.kill('SIGKILL'),
     signal: (name, signal) => void servers.get(name)?.kill(signal),
+    pid: (name) => servers.get(name)?.pid,
     restart,
     whole: async () => {
       const isWhole = (): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -61,4 +61,10 @@ export async function startS3(): Promise<TestS3> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The names of all objects: what of an upload is not over is none. The server keeps the content of each in a file of its own. */
+export function objectsIn({ folder }: Pick<TestS3, 'folder'>): string[] {
+  const names = readdirSync(join(folder, bucket), { recursive: true }).map(String);
+  return names.filter((name) => name.endsWith('._S3rver_object')).toSorted();
 }

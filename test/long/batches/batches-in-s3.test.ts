@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import OpenAI, { toFile } from 'openai';
@@ -7,7 +5,7 @@ import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../hel
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
-import { startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
+import { objectsIn, startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
 import { until } from '../../helpers/until.ts';
 
 /** What stands before the content of a file in its form. */
@@ -38,24 +36,18 @@ afterAll(async () => {
   await s3.stop();
 });
 
-/** The names of all objects: what of an upload is not over is none. The server keeps the content of each in a file of its own. */
-function objects(): string[] {
-  const names = readdirSync(join(s3.folder, 'files'), { recursive: true }).map(String);
-  return names.filter((name) => name.endsWith('._S3rver_object')).toSorted();
-}
-
 const all = Array.from({ length: lines }, (_, at) =>
   chatLine(`line-${at}`, `Say ${at}.`, { demo: { first_token_delay_ms: 100 } }),
 );
 
 describe('a batch whose files are in S3', () => {
   it('has its results there, and nothing else when it is over', async () => {
-    const before = objects().length;
+    const before = objectsIn(s3).length;
     const batch = await untilBatch(openai, (await submit(openai, all)).id, undefined, 60_000);
     await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
-    await until(() => expect(objects()).toHaveLength(before + 2));
+    await until(() => expect(objectsIn(s3)).toHaveLength(before + 2));
     for (const file of [batch.input_file_id, batch.output_file_id ?? '']) await openai.files.delete(file);
-    await until(() => expect(objects()).toHaveLength(before));
+    await until(() => expect(objectsIn(s3)).toHaveLength(before));
   });
 
   it('goes on when the store has been away, with every line once', async () => {
@@ -82,7 +74,7 @@ describe('a batch whose files are in S3', () => {
 
   it('cannot be created while the store is away, and an upload that it interrupts leaves nothing', async () => {
     const once = new OpenAI({ baseURL: openai.baseURL, apiKey: (await cluster.addKey({})).raw, maxRetries: 0 });
-    const before = objects();
+    const before = objectsIn(s3);
     const body = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from(formStart);
       for (let piece = 0; piece < 24; piece += 1) {
@@ -104,7 +96,7 @@ describe('a batch whose files are in S3', () => {
     await expect(once.files.create({ file, purpose: 'batch' })).rejects.toMatchObject({ status: 503 });
     way.resume();
     expect((await once.files.list()).data).toEqual([]);
-    expect(objects()).toEqual(before);
+    expect(objectsIn(s3)).toEqual(before);
     await once.files.create({ file, purpose: 'batch' });
     expect((await once.files.list()).data).toHaveLength(1);
   });

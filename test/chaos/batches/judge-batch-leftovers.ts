@@ -1,0 +1,40 @@
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { createLog } from '#shared/core/log.ts';
+import { objectsIn, type TestS3 } from '../../helpers/servers/start-s3.ts';
+import { until } from '../../helpers/until.ts';
+import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
+import type { Violation } from '../oracle/violation.ts';
+
+/** Milliseconds in which a runner takes over what one that was killed had begun, and removes what is not needed any more. */
+const cleanMs = 90_000;
+
+/** Objects that stay: the input, and the file of answers. */
+const keptObjects = 2;
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+/** Judges that after a batch no job of it waits, and that no object is stored but its files. */
+export async function judgeBatchLeftovers({ prefix, redis }: ChaosCluster, s3: TestS3): Promise<Violation[]> {
+  const jobs = new BackgroundJobs({ url: redis.url, prefix: `${prefix}:`, log });
+  let left = '';
+  const isClean = async (): Promise<boolean> => {
+    const counts = await jobs.counts();
+    const objects = objectsIn(s3);
+    // What is done at times of its own waits for the next one always.
+    const ofBatches = Object.entries(counts).filter(([queue]) => queue.startsWith('batch-'));
+    const waiting = ofBatches.reduce((sum, [, { waiting: some, active, delayed, failed }]) => {
+      return sum + some + active + delayed + failed;
+    }, 0);
+    left = `jobs: ${JSON.stringify(ofBatches)}, objects: ${objects.slice(0, 10).join(' ')}`;
+    return waiting === 0 && objects.length === keptObjects;
+  };
+  try {
+    const isTidy = await until(isClean, cleanMs).then(
+      () => true,
+      () => false,
+    );
+    return isTidy ? [] : [{ rule: 'leftover', id: 'batch', detail: left }];
+  } finally {
+    await jobs.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { ResultLine } from '../../helpers/batches/batch-clients.ts';
+import type { LedgerEntry } from '../oracle/judge-ledger.ts';
+import { judgeBatch } from './judge-batch.ts';
+
+const result = (id: string, text = `You said ${id}.`, status = 200): ResultLine => {
+  const response = { status_code: status, request_id: `request-${id}`, body: { text } };
+  return { id: `result-${id}`, custom_id: id, response, error: null };
+};
+const entry = (id: string): LedgerEntry => {
+  return { id: `request-${id}`, outcome: 'done', completionTokens: 3, attempts: 1 };
+};
+const ids = ['a', 'b'];
+const results = ids.map((id) => result(id));
+const entries = ids.map(entry);
+const found = (change: Partial<Parameters<typeof judgeBatch>[0]>): string[] =>
+  judgeBatch({ ids, results, entries, ...change }).map(({ rule, id, detail }) => `${rule}: ${id} ${detail}`);
+
+it('a batch with every line and every charge once breaks no promise', () => {
+  expect(found({})).toEqual([]);
+});
+
+it('a line without a result, with two, with an error or with the answer of another line is found', () => {
+  expect(found({ results: results.slice(1) })).toEqual(['batch: a 0 results']);
+  expect(found({ results: [...results, result('b')] })).toEqual(['batch: b 2 results']);
+  expect(found({ results: [result('a'), result('b', 'You said a.')] })).toEqual([
+    'batch: b the answer of another line',
+  ]);
+  expect(found({ results: [result('a'), result('b', 'b.', 503)] })).toEqual([
+    expect.stringMatching(/^batch: b no answer/),
+  ]);
+  expect(found({ results: [...results, result('c')] })).toEqual(['batch: c a result without a line']);
+});
+
+it('a line without a charge, and one with two, is found', () => {
+  expect(found({ entries: entries.slice(1) })).toEqual([
+    'batch: a 0 records in the ledger',
+    'ledger: batch 1 records of 2 lines',
+  ]);
+  expect(found({ entries: [...entries, entry('b')] })).toEqual([
+    'batch: b 2 records in the ledger',
+    'ledger: batch 3 records of 2 lines',
+  ]);
+});
