@@ -4,16 +4,21 @@ import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 export function scaledPrices(priceOf: PriceOf, factor: number): PriceOf {
   if (factor === 1) return priceOf;
   const scaled = (dollars: number): number => Number((dollars * factor).toPrecision(12));
+  const scaledIfAny = (dollars: number | undefined): number | undefined =>
+    dollars === undefined ? undefined : scaled(dollars);
   return (tier, model) => {
     const price = priceOf(tier, model);
     if (!price) return undefined;
-    const { input, cachedInput, cacheWrite, output } = price;
+    const { input, cachedInput, cacheWrite, output, image, second, characters } = price;
     return {
       ...price,
       input: scaled(input),
-      cachedInput: cachedInput === undefined ? undefined : scaled(cachedInput),
-      cacheWrite: cacheWrite === undefined ? undefined : scaled(cacheWrite),
+      cachedInput: scaledIfAny(cachedInput),
+      cacheWrite: scaledIfAny(cacheWrite),
       output: scaled(output),
+      image: scaledIfAny(image),
+      second: scaledIfAny(second),
+      characters: scaledIfAny(characters),
     };
   };
 }
