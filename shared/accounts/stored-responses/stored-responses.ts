@@ -9,11 +9,15 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { OwnerTurns } from './owner-turns.ts';
 
 const common = new URL('lua/stored.lua', import.meta.url);
-const keepResponse = new RedisScript(common, new URL('lua/keep.lua', import.meta.url));
+const keepStored = new URL('lua/keep-stored.lua', import.meta.url);
+const keepResponse = new RedisScript(common, keepStored, new URL('lua/keep.lua', import.meta.url));
 const readChain = new RedisScript(common, new URL('lua/read-chain.lua', import.meta.url));
 const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.meta.url));
 const sweepExpired = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
 const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+
+/** The scripts with `keepStored`, which stand before each script that stores a response together with something else. */
+export const keepStoredScripts: readonly URL[] = [common, keepStored];
 
 /** Responses that one response continues at most, one after the other. */
 const mostLinks = 1_000;
@@ -54,6 +58,14 @@ export interface StoredResponsesBounds {
   historyBytes: number;
 }
 
+/** A response as `keepStored` takes it. */
+export interface KeepStored {
+  args: Readonly<Record<string, unknown>>;
+  /** It, sealed, and what is known of it, as JSON. */
+  content: string;
+  entry: string;
+}
+
 /** What became of a response that was to be stored. */
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
@@ -92,16 +104,27 @@ export class StoredResponses {
    * @param text the JSON text of the response object, if that is known
    */
   async keep(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
-    const { id, previous } = stored;
-    const items = [...itemsById(stored).keys()];
-    if (items.length > mostItems) return 'too large';
-    const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
-    const { keepMs, ownerBytes, totalBytes } = this.#bounds;
-    const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
-    const entry = JSON.stringify({ bytes: content.length + items.length * itemBytes, previous, items });
+    const prepared = await this.prepare(owner, stored, text);
+    if (!prepared) return 'too large';
+    const { args, content, entry } = prepared;
     const outcome = await keepResponse.run(this.#redis, { args, texts: [content, entry] });
     if (outcome === -1) return 'no owner';
     return outcome === 1 ? 'kept' : 'too large';
+  }
+
+  /** What a script needs to store a response; undefined for one with too many items. @param text see `keep` */
+  async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepStored | undefined> {
+    const { id, previous } = stored;
+    const items = [...itemsById(stored).keys()];
+    if (items.length > mostItems) return undefined;
+    const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
+    const { keepMs, ownerBytes, totalBytes } = this.#bounds;
+    const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
+    return {
+      args,
+      content,
+      entry: JSON.stringify({ bytes: content.length + items.length * itemBytes, previous, items }),
+    };
   }
 
   /** One response; undefined if the owner has none with this id. */

@@ -1,0 +1,91 @@
+-- The function that stores a response: it stands before each script that does. Responses that this one continues are kept as long as
+-- it: times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not visited for each
+-- response that continues it. Where there is no room, the oldest responses go: of this owner when the owner has too many bytes, and of
+-- the owner with the most when all have too many together.
+--
+--   of       owner, id and:
+--     previous    id of the response that it continues; absent for none
+--     mostLinks   responses that it continues at most
+--     keepMs      milliseconds for which it is kept
+--     ownerBytes  bytes that may be stored of an owner
+--     totalBytes  bytes that may be stored in all
+--   content  the sealed response
+--   known    what is known of it, see stored.lua
+-- Returns 1, 0 if it has more bytes than may be stored, or -1 if its owner is gone.
+local function keepStored(of, content, known)
+  local owner, id = of.owner, of.id
+  local bytes = cjson.decode(known).bytes
+  sweep()
+  if redis.call('EXISTS', nameOf('refused', owner)) == 1 then
+    return -1
+  end
+  if bytes > of.ownerBytes or bytes > of.totalBytes then
+    return 0
+  end
+  -- It is there already when the reply to the first call was lost.
+  forget(owner, id)
+
+  local step = math.max(1, math.floor(of.keepMs / 24))
+  local expiry = (math.floor((now + of.keepMs) / step) + 1) * step
+
+  local function date(each)
+    redis.call('ZADD', nameOf('by-age', owner), whole(now), each)
+    redis.call('ZADD', prefix .. 'stored-expiries', whole(expiry), owner .. ' ' .. each)
+    redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
+  end
+
+  -- Whether a response, and with it all that it continues, is there for long enough.
+  local function lasts(each)
+    return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
+  end
+
+  local function evictOldest(from)
+    local oldest = redis.call('ZRANGE', nameOf('by-age', from), 0, 0)[1]
+    if oldest then
+      forget(from, oldest)
+      return
+    end
+    -- Somebody has removed names by hand: what is counted of this owner is not there.
+    redis.call('DECRBY', prefix .. 'stored-total', redis.call('ZSCORE', prefix .. 'stored-bytes', from) or 0)
+    redis.call('ZREM', prefix .. 'stored-bytes', from)
+  end
+
+  local function ownerHas()
+    return tonumber(redis.call('ZSCORE', prefix .. 'stored-bytes', owner) or 0)
+  end
+
+  local function allHave()
+    return tonumber(redis.call('GET', prefix .. 'stored-total') or 0)
+  end
+
+  local previous = of.previous
+  for _ = 1, of.mostLinks do
+    local entry = previous and not lasts(previous) and entryOf(owner, previous)
+    if not entry then
+      break
+    end
+    date(previous)
+    previous = entry.previous
+  end
+  while ownerHas() + bytes > of.ownerBytes do
+    evictOldest(owner)
+  end
+  while allHave() + bytes > of.totalBytes do
+    local most = redis.call('ZREVRANGE', prefix .. 'stored-bytes', 0, 0)[1]
+    if most then
+      evictOldest(most)
+    else
+      redis.call('DEL', prefix .. 'stored-total')
+    end
+  end
+
+  redis.call('SET', nameOf('response', owner, id), content)
+  redis.call('HSET', nameOf('of', owner), id, known)
+  for _, item in ipairs(cjson.decode(known).items) do
+    setHolder(owner, item, id, true)
+  end
+  date(id)
+  redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(bytes), owner)
+  redis.call('INCRBY', prefix .. 'stored-total', whole(bytes))
+  return 1
+end
