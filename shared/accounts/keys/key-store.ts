@@ -4,6 +4,7 @@ import { askRedis } from '../redis/ask-redis.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import {
@@ -127,6 +128,7 @@ export class KeyStore {
     // A key with an owner has none itself. Once more for one that was revoked before: Redis may have been lost in between.
     await removeStoredOf(this.#redis, this.#prefix, id);
     await removeFilesOf(this.#redis, this.#prefix, id);
+    await removeBackgroundOf(this.#redis, this.#prefix, id);
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 

@@ -7,6 +7,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
@@ -108,6 +109,7 @@ export class TeamStore {
     await removeStoredOf(this.#redis, this.#prefix, id);
     await removeFilesOf(this.#redis, this.#prefix, id);
     await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);
+    await removeBackgroundOf(this.#redis, this.#prefix, id);
     return Number(revoked);
   }
 

@@ -1,0 +1,61 @@
+import { setting } from '#shared/core/load-config.ts';
+
+/** The settings of responses in the background that all parts have which create them or work on them. */
+export const backgroundSettings = {
+  BACKGROUND_OPEN: setting.integer(
+    'Most responses in the background of one person, team or key without owner that are not over',
+    500,
+    1,
+    1_000_000,
+  ),
+  BACKGROUND_HOURS: setting.integer(
+    'Hours after which a response in the background that is not over fails',
+    24,
+    1,
+    720,
+  ),
+  BACKGROUND_OWNER_BYTES: setting.integer(
+    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest that are over go first',
+    32 * 1024 * 1024,
+    1_024,
+    64 * 1024 ** 3,
+  ),
+  BACKGROUND_MAX_BYTES: setting.integer(
+    'The same of all; the oldest that are over go first',
+    64 * 1024 * 1024,
+    1_024,
+    1024 ** 4,
+  ),
+};
+
+const hourMs = 3_600_000;
+
+/** Bounds of responses in the background. */
+export interface BackgroundBounds {
+  /** Responses of one owner that are not over. */
+  mostOpen: number;
+  /** Milliseconds after which one that is not over fails. */
+  openMs: number;
+  /** Milliseconds for which one that is over is known. */
+  keepMs: number;
+  /** Bytes of their requests and events: of one owner, and of all. */
+  ownerBytes: number;
+  totalBytes: number;
+}
+
+/** The bounds that the settings say. */
+export function backgroundBounds(config: {
+  BACKGROUND_OPEN: number;
+  BACKGROUND_HOURS: number;
+  BACKGROUND_OWNER_BYTES: number;
+  BACKGROUND_MAX_BYTES: number;
+  RESPONSES_KEEP_HOURS: number;
+}): BackgroundBounds {
+  return {
+    mostOpen: config.BACKGROUND_OPEN,
+    openMs: config.BACKGROUND_HOURS * hourMs,
+    keepMs: Math.max(1, config.RESPONSES_KEEP_HOURS) * hourMs,
+    ownerBytes: config.BACKGROUND_OWNER_BYTES,
+    totalBytes: config.BACKGROUND_MAX_BYTES,
+  };
+}

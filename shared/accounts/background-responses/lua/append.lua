@@ -1,0 +1,30 @@
+-- Adds events of an attempt to the stream of its response. Where there is no room, or events before them are lost, those of this response
+-- are removed, and no more of them are kept.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   attempt
+--   from        number of the first of the events, or of one before it that may be there already
+--   last        number of the last of them
+--   mostBytes   bytes of the events of one response
+--   ownerBytes  bytes of an owner's responses here
+--   totalBytes  the same of all
+-- ARGV[2]  the events, sealed
+-- Returns 1, or 0 if the response is over, or another attempt has begun.
+if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
+  return 0
+end
+-- They are there already when the reply to the first call was lost.
+if args.last < number('next') then
+  return 1
+end
+local owner, bytes = field('owner'), #ARGV[2]
+if not field('eventsGone') then
+  local follows = args.from <= number('next')
+  local fits = number('eventBytes') + bytes <= args.mostBytes
+  if not (follows and fits and makeRoom(owner, bytes, args.ownerBytes, args.totalBytes)) then
+    loseEvents(owner)
+  end
+end
+addEvents(owner, ARGV[2], args.last)
+changed('events')
+return 1

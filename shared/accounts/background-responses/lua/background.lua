@@ -1,0 +1,151 @@
+-- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a person,
+-- a team or a key, and has no spaces in its id.
+--
+--   <prefix>background-response:<id>      hash: a BackgroundRecord
+--   <prefix>background-texts:<id>         hash: its texts, sealed: `request` and `queued` until it is over, `final` from then on
+--   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of
+--                                         its last event and one
+--   <prefix>background-open               sorted set: ids of all that are not over, by the time at which they were created
+--   <prefix>background-open-of:<owner>    the same of one owner
+--   <prefix>background-ended              sorted set: `<owner> <id>` of all that are over, by the time at which they ended
+--   <prefix>background-ended-of:<owner>   sorted set: ids of those of one owner
+--   <prefix>background-expiries           sorted set: `<owner> <id>` of all, by the time at which they expire
+--   <prefix>background-bytes-of:<owner>   hash: id of each response of an owner to its bytes here
+--   <prefix>background-bytes              sorted set: owners, by the bytes of their responses here
+--   <prefix>background-total              string: bytes of all owners
+--   <prefix>background-changes:<id>       channel: says that there are events (`events`), or that it is over (`over`)
+--
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   id      of the response
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local record = prefix .. 'background-response:' .. args.id
+local texts = prefix .. 'background-texts:' .. args.id
+local events = prefix .. 'background-events:' .. args.id
+
+-- Responses that are swept at once.
+local sweptAtOnce = 20
+
+-- Lua's own conversion writes large numbers with an exponent.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+local function field(name)
+  return redis.call('HGET', record, name)
+end
+
+local function number(name)
+  return tonumber(field(name) or 0)
+end
+
+-- Adds bytes of a response to those that are counted; takes some away with a number below 0.
+local function count(owner, id, bytes)
+  if bytes == 0 then
+    return
+  end
+  redis.call('HINCRBY', prefix .. 'background-bytes-of:' .. owner, id, whole(bytes))
+  redis.call('INCRBY', prefix .. 'background-total', whole(bytes))
+  if tonumber(redis.call('ZINCRBY', prefix .. 'background-bytes', whole(bytes), owner)) <= 0 then
+    redis.call('ZREM', prefix .. 'background-bytes', owner)
+  end
+end
+
+-- Has this response expire after so many milliseconds. What is sealed of it goes by itself a day later, should nobody sweep.
+local function expireAfter(owner, ms)
+  redis.call('ZADD', prefix .. 'background-expiries', whole(now + ms), owner .. ' ' .. args.id)
+  for _, name in ipairs({ record, texts, events }) do
+    redis.call('PEXPIREAT', name, whole(now + ms + 86400000))
+  end
+end
+
+-- Removes the events of this response.
+local function dropEvents(owner)
+  redis.call('UNLINK', events)
+  count(owner, args.id, -number('eventBytes'))
+  redis.call('HSET', record, 'eventBytes', 0)
+end
+
+-- Removes the events of this response, and has no more of them kept.
+local function loseEvents(owner)
+  dropEvents(owner)
+  redis.call('HSET', record, 'eventsGone', 1)
+end
+
+-- Removes a response and all that is known of it.
+local function forget(owner, id)
+  local both, bytesOf = owner .. ' ' .. id, prefix .. 'background-bytes-of:' .. owner
+  redis.call('ZREM', prefix .. 'background-expiries', both)
+  redis.call('ZREM', prefix .. 'background-open', id)
+  redis.call('ZREM', prefix .. 'background-open-of:' .. owner, id)
+  redis.call('ZREM', prefix .. 'background-ended', both)
+  redis.call('ZREM', prefix .. 'background-ended-of:' .. owner, id)
+  count(owner, id, -tonumber(redis.call('HGET', bytesOf, id) or 0))
+  redis.call('HDEL', bytesOf, id)
+  for _, kind in ipairs({ 'response', 'texts', 'events' }) do
+    redis.call('UNLINK', prefix .. 'background-' .. kind .. ':' .. id)
+  end
+end
+
+-- The owner and the id in a member of a sorted set of both.
+local function split(member)
+  return string.match(member, '^(%S+) (.+)$')
+end
+
+-- Removes those that have expired.
+local function sweep()
+  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'background-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
+  for _, member in ipairs(expired) do
+    forget(split(member))
+  end
+end
+
+-- Makes room for bytes of an owner: removes responses that are over, the oldest first. Returns whether there is room then.
+local function makeRoom(owner, bytes, ownerBytes, totalBytes)
+  local function ownerHas()
+    return tonumber(redis.call('ZSCORE', prefix .. 'background-bytes', owner) or 0)
+  end
+  local function allHave()
+    return tonumber(redis.call('GET', prefix .. 'background-total') or 0)
+  end
+  while ownerHas() + bytes > ownerBytes do
+    local oldest = redis.call('ZRANGE', prefix .. 'background-ended-of:' .. owner, 0, 0)[1]
+    if not oldest then
+      return false
+    end
+    forget(owner, oldest)
+  end
+  while allHave() + bytes > totalBytes do
+    local oldest = redis.call('ZRANGE', prefix .. 'background-ended', 0, 0)[1]
+    if not oldest then
+      return false
+    end
+    forget(split(oldest))
+  end
+  return true
+end
+
+-- Adds events to the stream, unless none are kept any more. `last` is the number of the last of them.
+local function addEvents(owner, sealed, last)
+  redis.call('HSET', record, 'next', whole(last + 1))
+  if field('eventsGone') then
+    return
+  end
+  redis.call('XADD', events, whole(last + 1) .. '-0', 'e', sealed)
+  redis.call('HINCRBY', record, 'eventBytes', #sealed)
+  count(owner, args.id, #sealed)
+end
+
+local function changed(what)
+  redis.call('PUBLISH', prefix .. 'background-changes:' .. args.id, what)
+end
+
+local function isOpen()
+  local state = field('state')
+  return state == 'queued' or state == 'in_progress'
+end

@@ -1,0 +1,30 @@
+-- Begins an attempt to make a response, unless it is over. Attempts before it can write no more, and what they have written beyond the
+-- opening of the stream is removed: its numbers are not used again.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   attempt  the id of the attempt
+--   last     number of the last of the events that say that it has begun
+-- ARGV[2]  those events, sealed; written by the first attempt only
+-- Returns the number of the next event, or -1 if the response is over or unknown.
+if not isOpen() then
+  return -1
+end
+local owner = field('owner')
+redis.call('HSET', record, 'attempt', args.attempt)
+if field('state') == 'queued' then
+  redis.call('HSET', record, 'state', 'in_progress', 'startedAt', whole(now))
+  addEvents(owner, ARGV[2], args.last)
+  redis.call('HSET', record, 'opening', field('next'))
+elseif number('next') > number('opening') then
+  local opening = redis.call('XRANGE', events, '-', field('opening') .. '-0')
+  local following = number('next')
+  dropEvents(owner)
+  for _, entry in ipairs(opening) do
+    addEvents(owner, entry[2][2], tonumber(string.match(entry[1], '^%d+')) - 1)
+  end
+  redis.call('HSET', record, 'next', whole(following))
+  redis.call('PEXPIRE', events, whole(redis.call('PTTL', record)))
+end
+redis.call('HSET', record, 'begun', field('next'))
+changed('events')
+return number('next')

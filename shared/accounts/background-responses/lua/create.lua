@@ -1,0 +1,38 @@
+-- Stores a response that waits, unless its owner has too many that are not over, or there is no room for its request.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   fields      of the record
+--   owner, createdAt  as they stand there
+--   last        number of the last of the first events
+--   mostOpen    responses of an owner that are not over
+--   ownerBytes  bytes of an owner's responses here
+--   totalBytes  the same of all
+--   keepMs      milliseconds after which it expires although nobody has ended it
+-- ARGV[2]  the request, sealed
+-- ARGV[3]  the answer's object before anything is done for it, sealed
+-- ARGV[4]  the first events, sealed
+-- Returns how many of the owner are not over then, 0 if there are too many, or -1 if there is no room.
+sweep()
+local owner = args.owner
+local openOf = prefix .. 'background-open-of:' .. owner
+if redis.call('EXISTS', record) == 1 then
+  return math.max(1, redis.call('ZCARD', openOf))
+end
+local requestBytes = #ARGV[2] + #ARGV[3]
+if redis.call('ZCARD', openOf) >= args.mostOpen then
+  return 0
+end
+if not makeRoom(owner, requestBytes + #ARGV[4], args.ownerBytes, args.totalBytes) then
+  return -1
+end
+for name, value in pairs(args.fields) do
+  redis.call('HSET', record, name, value)
+end
+redis.call('HSET', record, 'state', 'queued', 'requestBytes', requestBytes)
+redis.call('HSET', texts, 'request', ARGV[2], 'queued', ARGV[3])
+count(owner, args.id, requestBytes)
+addEvents(owner, ARGV[4], args.last)
+redis.call('ZADD', prefix .. 'background-open', whole(args.createdAt), args.id)
+redis.call('ZADD', openOf, whole(args.createdAt), args.id)
+expireAfter(owner, args.keepMs)
+return redis.call('ZCARD', openOf)

@@ -1,0 +1,30 @@
+-- Ends a response with what an attempt has made: the last events, the answer among the stored responses, the requests in the usage
+-- ledger, and the event for webhooks. All of it is written, or nothing.
+--
+-- ARGV[1]  JSON, besides prefix, id and what `keepStored` takes:
+--   attempt
+--   state     `completed`, `incomplete` or `failed`
+--   from      number of the first of the events, or of one before it that may be there already
+--   last      number of the last of them
+--   recordMs  milliseconds for which the record and its events are kept
+--   ledger    see `writeUsage`
+-- ARGV[2]  the last events, sealed
+-- ARGV[3]  the answer, sealed, where it is not among the stored responses; else empty
+-- ARGV[4]  the stored response, sealed, and ARGV[5] what is known of it, see stored.lua; else empty
+-- ARGV[6…]  the requests
+-- Returns 1, 0 if the response is over or another attempt has begun, or -1 if the answer is too large to be stored.
+sweep()
+if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
+  return 0
+end
+if ARGV[4] ~= '' and keepStored(args, ARGV[4], ARGV[5]) == 0 then
+  return -1
+end
+if args.from > number('next') then
+  loseEvents(field('owner'))
+end
+-- Who streams it waits for them, so they are added whether or not there is room.
+addEvents(field('owner'), ARGV[2], args.last)
+close(args.state, ARGV[3], args.recordMs)
+writeUsage(args.ledger, 6)
+return 1

@@ -1,0 +1,8 @@
+-- Counts an attempt that ended with an error of its own, unless the response is over or unknown.
+--
+-- ARGV[1]  JSON: prefix and id
+-- Returns how many have.
+if not isOpen() then
+  return 0
+end
+return redis.call('HINCRBY', record, 'failures', 1)

@@ -1,0 +1,22 @@
+-- Reads events of a response's stream.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   owner
+--   after  number of the event that they follow; -1 for none
+--   most   entries of the stream at most
+--   mostBytes  bytes after which no more entries are read
+-- Returns {} for an unknown response, or {state, opening, begun, next, 1 if its events are gone else 0, and the events, sealed}.
+local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
+if owner ~= args.owner or isDeleted then
+  return {}
+end
+local reply = { field('state'), number('opening'), number('begun'), number('next'), field('eventsGone') and 1 or 0 }
+local bytes = 0
+for _, entry in ipairs(redis.call('XRANGE', events, whole(args.after + 2), '+', 'COUNT', args.most)) do
+  table.insert(reply, entry[2][2])
+  bytes = bytes + #entry[2][2]
+  if bytes >= args.mostBytes then
+    break
+  end
+end
+return reply

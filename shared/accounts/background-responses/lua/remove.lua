@@ -1,0 +1,16 @@
+-- Forgets a response that is over. What is still to be counted of one that was cancelled can be for a while.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   owner
+--   chargedMs  milliseconds for which its use can be counted
+-- Returns 1, or 0 if the owner has none with this id.
+local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
+if owner ~= args.owner or isDeleted or isOpen() then
+  return 0
+end
+dropEvents(owner)
+redis.call('UNLINK', texts)
+redis.call('HSET', record, 'deletedAt', whole(now))
+expireAfter(owner, args.chargedMs)
+changed('over')
+return 1

@@ -1,0 +1,6 @@
+-- Removes responses that have expired, some at once.
+--
+-- ARGV[1]  JSON: prefix (`id` is empty)
+-- Returns how many may be left.
+sweep()
+return redis.call('ZCOUNT', prefix .. 'background-expiries', '-inf', whole(now))

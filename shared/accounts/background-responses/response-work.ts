@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { JsonObject } from '#shared/core/json.ts';
+import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
+import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
+import { keepStoredScripts, type KeepStored } from '../stored-responses/stored-responses.ts';
+import { emitScript } from '../webhooks/webhook-outbox.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
+import type { BackgroundResponsesParts } from './background-responses.ts';
+
+const common = new URL('lua/background.lua', import.meta.url);
+const begin = new RedisScript(common, new URL('lua/begin.lua', import.meta.url));
+const append = new RedisScript(common, new URL('lua/append.lua', import.meta.url));
+const noteFailure = new RedisScript(common, new URL('lua/note-failure.lua', import.meta.url));
+const charge = new RedisScript(ledgerScript, common, new URL('lua/charge.lua', import.meta.url));
+const sweep = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
+const end = new RedisScript(
+  ledgerScript,
+  emitScript,
+  ...keepStoredScripts,
+  common,
+  new URL('lua/close.lua', import.meta.url),
+  new URL('lua/end.lua', import.meta.url),
+);
+
+/** Bytes of the events of one response, sealed. Of a longer one, they are not kept. */
+const mostEventBytes = 16 * 1024 * 1024;
+
+/** An attempt to make a response that has begun. */
+export interface BegunAttempt {
+  /** Its id. */
+  attempt: string;
+  /** Number of the next event. */
+  next: number;
+}
+
+/** Events of an attempt. */
+export interface WrittenEvents {
+  events: string;
+  /** Number of the first of them, or of one before it that may be written already. */
+  from: number;
+  /** Number of the last of them. */
+  last: number;
+}
+
+/** What an attempt has made of a response, with its last events. */
+export interface ResponseEnd extends WrittenEvents {
+  state: 'completed' | 'incomplete' | 'failed';
+  /** Its object, unless it is among the stored responses. */
+  final: JsonObject | undefined;
+  /** What is written among the stored responses. */
+  stored: KeepStored | undefined;
+  /** What its requests came to. */
+  ledger: LedgerEntry;
+}
+
+/**
+ * Responses that are made in the background, as those who make them see them. Any number may work on the same one: the attempt that has
+ * begun last alone can write, and a response ends once. Every method throws RouterError `store_unavailable`.
+ */
+export class ResponseWork {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #parts: BackgroundResponsesParts;
+  readonly #records: StoredRecords<BackgroundRecord>;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, parts: BackgroundResponsesParts) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#parts = parts;
+    const nameOf = (id: string): string => `${prefix}background-response:${id}`;
+    const { report } = parts;
+    const kind = 'background response';
+    this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
+  }
+
+  /** A response, whoever owns it; undefined for an unknown one. */
+  find(id: string): Promise<BackgroundRecord | undefined> {
+    return this.#records.find(id);
+  }
+
+  /** Those of the oldest responses that are not over and that can be read. */
+  async open(most: number): Promise<BackgroundRecord[]> {
+    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(most - 1)));
+    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    return found.filter((record) => record !== undefined);
+  }
+
+  /** What is needed to make a response, and its object before that; undefined if they cannot be read, or it is over. */
+  async textsOf({ id, owner }: BackgroundRecord): Promise<{ request: JsonObject; queued: JsonObject } | undefined> {
+    const { unseal } = this.sealerOf(owner);
+    const sealed = await askRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, 'request', 'queued'));
+    const [request, queued] = sealed.map((text) => (text === null ? undefined : unseal(text)));
+    if (request === undefined || queued === undefined) return undefined;
+    return { request: JSON.parse(request) as JsonObject, queued: JSON.parse(queued) as JsonObject };
+  }
+
+  /**
+   * Begins an attempt. What earlier ones have written beyond the opening of the stream is removed.
+   * @param opening the events which say that it has begun, and the number of the last of them; the first attempt writes them
+   * @returns undefined if the response is over or unknown
+   */
+  async begin(
+    { id, owner }: BackgroundRecord,
+    opening: { events: string; last: number },
+  ): Promise<BegunAttempt | undefined> {
+    // No counter: after a failover of Redis that has lost its last change, two would have the same number.
+    const attempt = randomBytes(8).toString('hex');
+    const args = { prefix: this.#prefix, id, attempt, last: opening.last };
+    const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
+    return next === -1 ? undefined : { attempt, next };
+  }
+
+  /** Writes events. @returns false if this attempt can write no more */
+  async append(
+    { id, owner }: BackgroundRecord,
+    attempt: string,
+    { events, from, last }: WrittenEvents,
+  ): Promise<boolean> {
+    const { ownerBytes, totalBytes } = this.#parts.bounds;
+    const bounds = { mostBytes: mostEventBytes, ownerBytes, totalBytes };
+    const args = { prefix: this.#prefix, id, attempt, from, last, ...bounds };
+    const sealed = await this.sealerOf(owner).sealBytes([Buffer.from(events)]);
+    return (await append.run(this.#redis, { args, texts: [sealed] })) === 1;
+  }
+
+  /**
+   * Ends a response, which is sent to the webhooks of its owner.
+   * @returns `over` if this attempt can write no more, and `too large` for an answer that cannot be stored
+   */
+  async end(
+    { id, owner }: BackgroundRecord,
+    attempt: string,
+    made: ResponseEnd,
+  ): Promise<'ended' | 'over' | 'too large'> {
+    const { state, events, from, last, final, stored, ledger } = made;
+    const sealer = this.sealerOf(owner);
+    const seal = (text: string): Promise<string> => sealer.sealBytes([Buffer.from(text)]);
+    const texts = [
+      await seal(events),
+      final ? await seal(JSON.stringify(final)) : '',
+      ...(stored ? [stored.content, stored.entry] : ['', '']),
+      ...ledger.texts,
+    ];
+    const recordMs = this.#parts.bounds.keepMs;
+    const args = { ...stored?.args, prefix: this.#prefix, id, owner, attempt, state, from, last, recordMs };
+    const outcome = await end.run(this.#redis, { args: { ...args, ledger: ledger.args }, texts });
+    if (outcome === -1) return 'too large';
+    return outcome === 1 ? 'ended' : 'over';
+  }
+
+  /** Counts what was done until a response was cancelled. @returns false if it was counted, or was not cancelled in this attempt */
+  async charge({ id }: BackgroundRecord, attempt: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
+    return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt, ledger }, texts })) === 1;
+  }
+
+  /** Notes that an attempt ended with an error of its own. @returns how many have */
+  async noteFailure({ id }: BackgroundRecord): Promise<number> {
+    return Number(await noteFailure.run(this.#redis, { args: { prefix: this.#prefix, id } }));
+  }
+
+  /** Removes responses that have expired, whether or not they were over. */
+  async sweep(): Promise<void> {
+    let left = 1;
+    while (left > 0) left = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
+  }
+
+  /** Seals what is kept for an owner. @throws RouterError `store_unavailable` while the secret of the cluster is not known */
+  sealerOf(owner: string): Sealer {
+    const sealer = this.#parts.keys.storeSealer(owner);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}
