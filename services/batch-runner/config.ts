@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { backgroundSettings } from '#shared/accounts/background-responses/background-settings.ts';
 import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
@@ -20,6 +21,13 @@ export const batchRunnerConfig = z.object({
   ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
   ...servingSettings,
   ...batchSettings,
+  ...backgroundSettings,
+  BACKGROUND_AT_ONCE: setting.integer(
+    'Responses in the background that this runner makes at the same time; further ones wait in the queue',
+    256,
+    1,
+    10_000,
+  ),
   BATCH_SLICES: setting.integer('Slices of batches, of up to 100 requests each, at the same time', 8, 1, 1_000),
   BATCH_LINES: setting.integer(
     'Most requests of batches at the same time, however many slots are free',

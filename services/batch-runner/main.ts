@@ -28,6 +28,7 @@ import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
+import { startResponses } from './responses/start-responses.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
@@ -70,8 +71,13 @@ await runService(async (environment, releases) => {
   releases.add('live tickets', () => tickets.close());
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());
-  const identities = new LineIdentities({ keys: accounts.keys, users: accounts.users });
-  onKeyChange(broker, () => identities.forget());
+  const identitiesOf = { keys: accounts.keys, users: accounts.users };
+  const identities = new LineIdentities({ ...identitiesOf, class: 'low' });
+  const askers = new LineIdentities({ ...identitiesOf, class: undefined });
+  onKeyChange(broker, () => {
+    identities.forget();
+    askers.forget();
+  });
   const counted: Pick<LimitKeeper, 'reserve'> = {
     reserve: (parties, amount) => {
       store.assertIntact();
@@ -92,6 +98,16 @@ await runService(async (environment, releases) => {
     maxLineBytes: config.MAX_BODY_BYTES,
     log,
   };
+  const lineServing = {
+    dispatcher,
+    workers,
+    registry: () => registry.current(),
+    limits: counted,
+    hedges: new Hedges(),
+    ownerKeys,
+    answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+    inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
+  };
   const slices = {
     ...parts,
     identities,
@@ -100,18 +116,11 @@ await runService(async (environment, releases) => {
     stopping: stopping.signal,
     countLine: metrics.countLine.bind(metrics),
     lines: {
-      dispatcher,
-      workers,
-      registry: () => registry.current(),
-      limits: counted,
+      ...lineServing,
       priceOf,
-      hedges: new Hedges(),
-      ownerKeys,
       slots,
       waitingWork,
-      answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
       storer: new AnswerStorer(stored, log),
-      inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
       maxAttempts: config.BATCH_ATTEMPTS,
     },
   };
@@ -143,6 +152,21 @@ await runService(async (environment, releases) => {
   const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
+  const responses = startResponses({
+    config,
+    name: `batch-runner-${id}`,
+    opened: serving,
+    access,
+    jobs,
+    log,
+    releases,
+    formats: clientFormats,
+    identities: askers,
+    serving: { ...lineServing, priceOf: (tier, model) => prices.priceOf(tier, model) },
+    maxAttempts: config.BATCH_ATTEMPTS,
+    countResponse: metrics.countResponse.bind(metrics),
+  });
+  queues.set('responses', responses);
   const scheduled = scheduledWork(serving, {
     config,
     prefix,

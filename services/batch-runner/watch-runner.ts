@@ -20,6 +20,7 @@ export interface WatchedRunner {
 export class RunnerMetrics {
   readonly #lines: Counter<'outcome'>;
   readonly #repeated: Counter;
+  readonly #responses: Counter<'state'>;
   readonly #swept: Counter<'kind'>;
 
   constructor(registry: Registry) {
@@ -31,6 +32,13 @@ export class RunnerMetrics {
       registers,
     });
     for (const outcome of ['succeeded', 'errored']) this.#lines.inc({ outcome }, 0);
+    this.#responses = new Counter({
+      name: 'rtr_background_responses_total',
+      help: 'Responses that this runner has made in the background, by the state in which they ended',
+      labelNames: ['state'],
+      registers,
+    });
+    for (const state of ['completed', 'incomplete', 'failed']) this.#responses.inc({ state }, 0);
     this.#repeated = new Counter({
       name: 'rtr_batch_lines_repeated_total',
       help: 'Requests of batches that were executed although they had a result; neither recorded nor counted',
@@ -48,6 +56,11 @@ export class RunnerMetrics {
   /** Counts what was swept. */
   countSwept(kind: SweptKind, count: number): void {
     this.#swept.inc({ kind }, count);
+  }
+
+  /** Counts a response that was made in the background. */
+  countResponse(state: 'completed' | 'incomplete' | 'failed'): void {
+    this.#responses.inc({ state });
   }
 
   /** Counts a line that was executed. */

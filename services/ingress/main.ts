@@ -10,6 +10,7 @@ import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
@@ -43,11 +44,12 @@ import { watchIngress } from './metrics/watch-ingress.ts';
 import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
-import { defaultUnreadBytes, UnreadOutputs } from './http/unread/unread-outputs.ts';
+import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
+import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
@@ -105,6 +107,16 @@ await runService(async (environment, releases) => {
     log,
   });
   releases.add('background jobs', () => jobs.close());
+  const { store: backgroundStore, changes } = openBackground({ config, serving, name: `ingress-${id}`, log, releases });
+  const closing = new AbortController();
+  const background = {
+    responses: new BackgroundResponses(serving.storedRedis.redis, `${prefix}:`, backgroundStore),
+    changes,
+    jobs,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    unreadMs,
+    closing: closing.signal,
+  };
   const batches = new Batches(redis.redis, `${prefix}:`, {
     bounds: { mostOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
     report: unreadable,
@@ -214,6 +226,7 @@ await runService(async (environment, releases) => {
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     batches,
     jobs,
+    background,
     maxLineBytes: config.MAX_BODY_BYTES,
     record,
     countRefusal,
@@ -243,6 +256,8 @@ await runService(async (environment, releases) => {
     log.info({ active: dispatcher.active }, 'finishing running answers');
     // The server's own `close` also closes idle connections, on which a request may be on its way.
     Server.prototype.close.call(server);
+    // Their clients go on at another node.
+    closing.abort();
     const drained = open.drain(config.DRAIN_MS);
     mcp.stopListening();
     webConsole.feed.close();

@@ -5,6 +5,7 @@ export const backgroundQueues = [
   'batch-validations',
   'batch-slices',
   'batch-endings',
+  'responses',
   'webhooks',
   'scheduled',
 ] as const;

@@ -54,6 +54,7 @@ export class BackgroundJobs {
       'batch-validations': open('batch-validations'),
       'batch-slices': open('batch-slices'),
       'batch-endings': open('batch-endings'),
+      responses: open('responses'),
       webhooks: open('webhooks'),
       scheduled: open('scheduled'),
     };

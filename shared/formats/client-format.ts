@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { Units } from '#shared/core/usage.ts';
+import type { BackgroundAnswers, BackgroundRequest } from './background-answers.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
 import type { DivisibleRequest } from './divisible-request.ts';
@@ -50,6 +51,8 @@ export interface ClientRequest {
   store?: StoreRequest | undefined;
   /** The files that it names by their ids; absent if it names none. */
   files?: FileInputs | undefined;
+  /** Set if its answer is to be made in the background, in a format whose answers can be. */
+  background?: BackgroundRequest | undefined;
   /** Tools of the request that run beside the model; absent if it has none. */
   hosted?: HostedRequest | undefined;
   /** How several workers can share it; absent for a request with one input. */
@@ -82,6 +85,8 @@ export interface StreamOpening {
   answerId?: string | undefined;
   /** Fields of the request that the answer repeats; undefined for a format whose first events carry none. */
   repeated?: JsonObject | undefined;
+  /** Number of the next event of an answer that was opened before; undefined for one that begins. */
+  nextEvent?: number | undefined;
 }
 
 /** One path of a format and its operation. */
@@ -122,6 +127,8 @@ export interface ClientFormat extends AnswerFormat {
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
   /** How its answers are stored and read again; undefined for a format whose answers are not. */
   stored?: StoredAnswers;
+  /** How its answers are made in the background; undefined for a format whose answers are not. They are stored, too. */
+  background?: BackgroundAnswers;
   /** How it shows files; undefined for a format whose API has none, or shows them as another of its formats. */
   files?: FormatFiles;
   /** The answer to a request for a token count; undefined for a format without such a route. */

@@ -11,8 +11,9 @@ export interface StoreRequest {
   /**
    * The items of its own input as they are stored, each with an id.
    * @param items the stored items that it refers to, by their ids
+   * @param seed a text of letters and digits that no other request has, from which ids are made; default: a random one
    */
-  input: (items: ReadonlyMap<string, JsonObject>) => JsonObject[];
+  input: (items: ReadonlyMap<string, JsonObject>, seed?: string) => JsonObject[];
   /**
    * The text of the request with the whole input in place of what it refers to.
    * @param history the items of the answers that it continues, and of their inputs, oldest first

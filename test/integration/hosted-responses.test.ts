@@ -29,6 +29,7 @@ beforeAll(async () => {
   const [ingress, worker] = await Promise.all([
     cluster.addIngress({ ROUTER_CONFIG: '' }),
     cluster.addToolsWorker({ MCP_CONFIG: mcp }),
+    cluster.addBatchRunner(withRegistry(registry)),
   ]);
   withoutSearch = ingress;
   toolsWorker = worker;
@@ -102,6 +103,21 @@ describe('a web search of a Responses client on an engine without one', () => {
       'response.output_item.done',
     ]);
     expect(events.filter(({ type }) => type === 'response.completed')).toHaveLength(1);
+  });
+
+  it('is run in the background, too', async () => {
+    const asked = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true, background: true };
+    const { id } = await openai().responses.create(asked);
+    const stream = openai().responses.stream({ response_id: id });
+    const response = await stream.finalResponse();
+    expect(response).toMatchObject({ id, status: 'completed', output_text: 'Badgers dig.', background: true });
+    expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);
+    const kept = await openai().responses.retrieve(id);
+    expect([kept.status, kept.output_text, typesOf(kept.output)]).toEqual([
+      'completed',
+      'Badgers dig.',
+      typesOf(response.output),
+    ]);
   });
 
   it('is cited where the text names what it has found', async () => {

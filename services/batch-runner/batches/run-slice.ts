@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult, Slice } from '#shared/accounts/batches/batch-work.ts';
@@ -10,6 +9,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { LineIdentities } from '../lines/line-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
+import { recordPatiently } from '../lines/record-patiently.ts';
 import { runLine, type LineEnd, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
@@ -24,10 +24,6 @@ const stoppingMs = 100;
 
 /** Milliseconds between two looks whether a limit that is used up allows something again, at most. */
 const longestPauseMs = 10_000;
-
-/** Milliseconds for which a result is held while Redis is away, and between two attempts to record it. */
-const patienceMs = 60_000;
-const againMs = 500;
 
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
@@ -165,22 +161,6 @@ async function runNumbered(
     charge.release();
   }
   return end;
-}
-
-/**
- * Records a result, trying again while Redis is away: an answer that took minutes is not to be lost to a restart of it. An attempt whose
- * answer was lost may have recorded it, so a result that is there then counts as recorded by this one.
- */
-async function recordPatiently(record: () => Promise<boolean>, stopping: AbortSignal): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
-  for (let isAgain = false; ; isAgain = true) {
-    try {
-      return (await record()) || isAgain;
-    } catch (error) {
-      if (stopping.aborted || performance.now() > deadline) throw error;
-      await pause(againMs);
-    }
-  }
 }
 
 interface NamedLine {

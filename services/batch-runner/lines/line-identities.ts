@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { hasLimits, identityOfKey, isUsable, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
 /** Milliseconds after which a key is read again, should an announcement be lost. */
@@ -15,11 +16,12 @@ const sessionPrefix = 'session:';
 export interface LineIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
   users: Pick<UserStore, 'find'>;
+  /** The class that all have; that of the key, and `normal` for people, if undefined. */
+  class: PriorityClass | undefined;
 }
 
 /**
- * The identities that lines of batches are served with: those of the keys, or the people, that created the batches, as they are now,
- * in the lowest class.
+ * The identities that work in the background is served with: those of the keys, or the people, that asked for it, as they are now.
  */
 export class LineIdentities {
   readonly #parts: LineIdentitiesParts;
@@ -51,7 +53,8 @@ export class LineIdentities {
   async #ofKey(id: string): Promise<KeyIdentity | undefined> {
     const found = await this.#parts.keys.find(id);
     if (!found || !isUsable(found, Date.now())) return undefined;
-    return { ...identityOfKey(found), class: 'low' };
+    const identity = identityOfKey(found);
+    return { ...identity, class: this.#parts.class ?? identity.class };
   }
 
   async #ofPerson(id: string, userId: string): Promise<KeyIdentity | undefined> {
@@ -62,7 +65,7 @@ export class LineIdentities {
       id,
       kind: 'user',
       name,
-      class: 'low',
+      class: this.#parts.class ?? 'normal',
       ownerId: userId,
       models: undefined,
       tiers: undefined,

@@ -105,6 +105,10 @@ async function runOnce(
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
   const { owner } = senderOf(identity);
   const given = withoutStoring(read(body));
+  if (given.background)
+    throw new RouterError('invalid_request', 'A request of a batch is not made in the background.', {
+      param: 'background',
+    });
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
   const { request: stored, fields, toStore } = await resolveStored(parts.answers, format, operation, given, owner);

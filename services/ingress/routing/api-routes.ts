@@ -68,9 +68,9 @@ export function apiRoutes(
     }
   }
   for (const format of formats) {
-    const { stored, files } = format;
+    const { stored, background, files, read } = format;
     if (stored) {
-      addStoredRoutes(keyed, stored, parts.answers);
+      addStoredRoutes(keyed, { stored, background, read }, parts);
       keyed.use(stored.path, answerError(format, parts));
     }
     if (files) {

@@ -13,6 +13,8 @@ import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
+import { answerInBackground, type AnswerInBackgroundParts } from '../background/answer-in-background.ts';
+import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
@@ -26,7 +28,7 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 /** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
-export interface ServeParts extends ReceiveParts, ServingParts {
+export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBackgroundParts, keyof ServingParts> {
   unread: UnreadOutputs;
   answers: AnswerStore;
   storer: AnswerStorer;
@@ -50,7 +52,7 @@ async function start(
   format: ClientFormat,
   { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
-): Promise<RunningRequest | undefined> {
+): Promise<Pick<RunningRequest, 'finished'> | undefined> {
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const received = await receive(request, response, parts);
   if (!received) return undefined;
@@ -58,6 +60,17 @@ async function start(
   const caller = new HttpCaller(response, format);
   const { owner } = senderOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
+  if (given.background) {
+    if (reshape) {
+      const message = 'Requests to this path are not served in the background.';
+      throw new RouterError('unsupported_parameter', message, { param: 'background' });
+    }
+    const about = contextOf(request.headers, format, given);
+    const wanted = await answerInBackground(response, { format, request: given, ...about }, parts);
+    received.releaseBody();
+    // The client may leave at any time, which stops nothing.
+    return wanted && { finished: streamBackground(response, wanted, parts.background) };
+  }
   const { answers } = parts;
   const { request: whole, fields, addedBytes, toStore } = await resolveStored(answers, format, operation, given, owner);
   if (response.destroyed) return undefined;
@@ -81,10 +94,8 @@ async function start(
   if (reshape) sink = new ReshapedSink(sink, reshape.answer);
   if (toStore && format.stored)
     sink = storingSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
-  const headers = passedHeaders(request.headers, format.passedHeaders);
-  const session = sessionOf(request.headers);
+  const about = contextOf(request.headers, format, resolved);
   const maxWaitMs = maxWaitOf(request.headers);
-  const sentFor = purposeOf(request.headers, parameters.signs);
   const { name, sealsAnswers = false, openStream } = format;
   const served = {
     parameters,
@@ -98,8 +109,17 @@ async function start(
     sealsAnswers,
     answerId,
   };
-  const asked = { ...served, headers, session, sentFor, maxWaitMs };
+  const asked = { ...served, ...about, maxWaitMs };
   return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
+}
+
+/** What a request depends on besides its body. */
+function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
+  return {
+    headers: passedHeaders(headers, format.passedHeaders),
+    session: sessionOf(headers),
+    sentFor: purposeOf(headers, parameters.signs),
+  };
 }
 
 /**

@@ -1,45 +1,131 @@
 import type { Request, Response, Router } from 'express';
+import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 import { senderOf } from '#shared/serving/sender-of.ts';
-import type { AnswerStore } from '#shared/serving/stored/resolve-stored.ts';
+import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-stored.ts';
+import type { BackgroundParts } from '../background/background-parts.ts';
+import { streamBackground } from '../background/stream-background.ts';
 import { wrongMethod } from '../http/answer-error.ts';
 import { identityOf } from '../http/require-key.ts';
 
+export interface StoredRoutesParts {
+  answers: AnswerStore;
+  background: BackgroundParts;
+}
+
+/** A format whose answers are stored. */
+export interface StoringFormat extends Pick<ClientFormat, 'read'> {
+  stored: StoredAnswers;
+  background: BackgroundAnswers | undefined;
+}
+
 /**
- * Adds the paths of a format's stored answers to a router. They find the answers of the key's owner alone; those of others are unknown.
- * Mount it behind `requireKey`, and behind the paths of the format that look like an answer's.
+ * Adds the paths of a format's stored answers to a router, those that are made in the background among them. They find the answers of
+ * the key's owner alone; those of others are unknown. Mount it behind `requireKey`, and behind the paths of the format that look like
+ * an answer's.
  */
-export function addStoredRoutes(router: Router, { path, listItems, removed }: StoredAnswers, store: AnswerStore): void {
-  const one = `${path}/:id`;
+export function addStoredRoutes(router: Router, format: StoringFormat, parts: StoredRoutesParts): void {
+  const { stored, background: shape } = format;
+  const { answers, background } = parts;
+  const one = `${stored.path}/:id`;
   router.get(one, async (request, response) => {
-    refuseStream(request.query);
-    const { response: answer } = await find(store, response, idOf(request));
-    response.json(answer);
+    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    answers.assertIntact();
+    if (request.method === 'HEAD' || !wantsStream(request.query)) {
+      response.json(await show(format, parts, wanted));
+      return;
+    }
+    if (!shape || !(await background.responses.find(wanted.owner, wanted.id))) {
+      await findStored(answers, wanted);
+      const message = 'Only a response in the background can be streamed again, for as long as its events are kept.';
+      throw new RouterError('unsupported_parameter', message, { param: 'stream' });
+    }
+    await streamBackground(response, { ...wanted, shape, after: afterOf(request.query) }, background);
   });
   router.delete(one, async (request, response) => {
-    const id = idOf(request);
-    store.assertIntact();
-    if (!(await store.responses.remove(ownerOf(response), id))) throw notFound(id);
-    response.json(removed(id));
+    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    answers.assertIntact();
+    const { id, owner } = wanted;
+    const record = await background.responses.find(owner, id);
+    if (record) await cancel(format, parts, record);
+    const wasStored = await answers.responses.remove(owner, id);
+    const wasThere = record !== undefined && (await background.responses.remove(owner, id));
+    if (!wasStored && !wasThere) throw notFound(id);
+    response.json(stored.removed(id));
   });
   router.all(one, wrongMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${one}/input_items`, async (request, response) => {
-    const { input } = await find(store, response, idOf(request));
-    response.json(listItems(input, request.query));
+    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    answers.assertIntact();
+    response.json(stored.listItems(await inputOf(format, parts, wanted), request.query));
   });
   router.all(`${one}/input_items`, wrongMethod('GET', 'HEAD'));
   router.post(`${one}/cancel`, async (request, response) => {
-    await find(store, response, idOf(request));
-    throw new RouterError('invalid_request', 'Cannot cancel a synchronous response.');
+    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    answers.assertIntact();
+    const record = await background.responses.find(wanted.owner, wanted.id);
+    if (record) await cancel(format, parts, record);
+    const answer = await show(format, parts, wanted);
+    if (!record) throw new RouterError('invalid_request', 'Cannot cancel a synchronous response.');
+    response.json(answer);
   });
   router.all(`${one}/cancel`, wrongMethod('POST'));
 }
 
-async function find(store: AnswerStore, response: Response, id: string): Promise<StoredResponse> {
-  store.assertIntact();
-  const stored = await store.responses.find(ownerOf(response), id);
+/** Which answer a request is about. */
+interface Wanted {
+  id: string;
+  owner: string;
+}
+
+/** The object of an answer as it is now. */
+async function show(
+  format: StoringFormat,
+  { answers, background }: StoredRoutesParts,
+  wanted: Wanted,
+): Promise<JsonObject> {
+  const { id, owner } = wanted;
+  const stored = await answers.responses.find(owner, id);
+  if (stored) return stored.response;
+  const record = await background.responses.find(owner, id);
+  const object = record && (await background.responses.objectOf(record));
+  if (record && object && format.background) return format.background.inState(object, record.state);
+  // One that is over by now is stored.
+  return (await findStored(answers, wanted)).response;
+}
+
+/** Cancels an answer that is being made in the background. One that is over stays as it is. */
+async function cancel(
+  { background: shape }: StoringFormat,
+  { background: { responses } }: StoredRoutesParts,
+  record: BackgroundRecord,
+): Promise<void> {
+  if (!shape || isOver(record)) return;
+  const object = await responses.objectOf(record);
+  if (object) await responses.cancel(record, shape.inState(object, 'cancelled'));
+}
+
+/** The items of an answer's own input, also while it is being made. */
+async function inputOf(format: StoringFormat, parts: StoredRoutesParts, wanted: Wanted): Promise<JsonObject[]> {
+  const { answers, background } = parts;
+  const { id, owner } = wanted;
+  const stored = await answers.responses.find(owner, id);
+  if (stored) return stored.input;
+  const record = await background.responses.find(owner, id);
+  const body = record && (await background.responses.requestOf(record))?.['body'];
+  if (typeof body !== 'string') return (await findStored(answers, wanted)).input;
+  const request = format.read(Buffer.from(body), 'generate');
+  const { toStore } = await resolveStored(answers, format, 'generate', request, owner, id);
+  return format.stored.storedInput(toStore?.input ?? []);
+}
+
+async function findStored({ responses }: AnswerStore, { id, owner }: Wanted): Promise<StoredResponse> {
+  const stored = await responses.find(owner, id);
   if (!stored) throw notFound(id);
   return stored;
 }
@@ -53,15 +139,19 @@ function ownerOf(response: Response): string {
   return senderOf(identityOf(response)).owner;
 }
 
-function refuseStream({ stream }: Readonly<Record<string, unknown>>): void {
-  if (stream === undefined || stream === 'false') return;
-  throw new RouterError(
-    'unsupported_parameter',
-    'A stored response cannot be streamed: this router has no background responses.',
-    {
-      param: 'stream',
-    },
-  );
+type Query = Readonly<Record<string, unknown>>;
+
+function wantsStream({ stream }: Query): boolean {
+  return stream !== undefined && stream !== 'false';
+}
+
+/** The number of the event that a stream is to follow; -1 for the whole stream. */
+function afterOf({ starting_after: after }: Query): number {
+  if (after === undefined) return -1;
+  if (typeof after === 'string' && /^\d{1,15}$/.test(after)) return Number(after);
+  throw new RouterError('invalid_request', "Invalid 'starting_after': the number of an event is expected.", {
+    param: 'starting_after',
+  });
 }
 
 function notFound(id: string): RouterError {

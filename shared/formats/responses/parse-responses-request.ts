@@ -14,12 +14,9 @@ export function parseResponsesRequest(body: unknown, skim: JsonText['skim'] = (c
   const parsed = skim(() => responsesRequestSchema.safeParse(body));
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
   const request = body as ResponsesRequest;
-  if (request.background === true) {
-    throw new RouterError(
-      'unsupported_parameter',
-      "Unsupported value for 'background': responses are not made in the background here. Leave it out, or stream.",
-      { param: 'background' },
-    );
+  if (request.background === true && request.store === false) {
+    const message = "A response in the background is stored: send 'store: true', or leave it out.";
+    throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   if (request['conversation'] !== undefined && request['conversation'] !== null) {
     throw new RouterError(

@@ -63,7 +63,7 @@ function describedTool(tool: Json): Json {
 export const responseIdPrefix = 'resp_';
 
 /** The states of a response that this router writes. */
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
 /** What differs between the response objects of one answer. */
 export interface ResponseState {

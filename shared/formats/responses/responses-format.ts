@@ -5,6 +5,8 @@ import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import type { BackgroundRequest } from '../background-answers.ts';
+import { backgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';
 import { responsesConversation } from './conversation.ts';
 import { responsesFileParts } from './file-parts.ts';
@@ -34,6 +36,7 @@ export const responsesFormat: ClientFormat = {
   sealsAnswers: true,
   read: readRequest,
   stored: storedResponses,
+  background: backgroundResponses,
   countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
@@ -44,17 +47,19 @@ export const responsesFormat: ClientFormat = {
 function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientRequest {
   let repeated: JsonObject | undefined;
   let store: StoreRequest | undefined;
+  let background: BackgroundRequest | undefined;
   const read = (parsed: unknown, skim: JsonText['skim']): RequestParameters => {
     const checked = parseResponsesRequest(parsed, skim);
     const parameters = parametersOf(checked, operation);
     if (parameters.stream) repeated = repeatedAtOpening(checked);
     store = storeRequest(checked);
+    if (operation === 'generate') background = backgroundRequest(checked);
     return parameters;
   };
   const request = readJsonRequest(body, read, responsesFileParts, (parsed) =>
     responsesHostedRequest(parsed as ResponsesRequest),
   );
-  return { ...request, repeated, store };
+  return { ...request, repeated, store, ...(background && { background }) };
 }
 
 function parametersOf(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {

@@ -42,6 +42,11 @@ export class ResponsesStream implements StreamedAnswer {
 
   constructor(opening: StreamOpening) {
     this.#opening = opening;
+    if (opening.nextEvent !== undefined) {
+      this.#isOpen = true;
+      this.#isUntouched = false;
+      this.#next = opening.nextEvent;
+    }
     this.#id = opening.answerId ?? newAnswerId({ answerIdPrefix: responseIdPrefix });
   }
 

@@ -24,8 +24,7 @@ export function storeRequest(request: ResponsesRequest): StoreRequest {
     store: request.store ?? undefined,
     previous: request.previous_response_id ?? undefined,
     references: [...references],
-    input: (items) => {
-      const batch = randomUUID().replaceAll('-', '');
+    input: (items, batch = randomUUID().replaceAll('-', '')) => {
       return given.map((item, at) => {
         const reference = referenceOf(item);
         const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;

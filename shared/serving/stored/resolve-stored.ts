@@ -35,6 +35,7 @@ const nothing: ReadonlyMap<string, JsonObject> = new Map();
 /**
  * Puts what is stored in place of what a request refers to: the answer that it continues, and single items.
  * @param owner whose answers it may refer to
+ * @param seed see `StoreRequest.input`
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` where nothing is stored,
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does
  */
@@ -44,6 +45,7 @@ export async function resolveStored(
   operation: ClientRoute['operation'],
   request: ClientRequest,
   owner: string,
+  seed?: string,
 ): Promise<ResolvedRequest> {
   const { store: asked } = request;
   if (!asked || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
@@ -56,7 +58,7 @@ export async function resolveStored(
   const isStored = stores && operation === 'generate' && asked.store !== false;
   const fields = format.stored.storeField(isStored);
   if (!refers && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
-  const input = asked.input(items);
+  const input = asked.input(items, seed);
   const body = refers ? asked.resolved(history, input) : undefined;
   const whole = body ? format.read(body, operation) : request;
   return {

@@ -167,8 +167,12 @@ describe('every endpoint of responses, for the official SDK', () => {
     expect(answer.resume().statusCode).toBe(426);
   });
 
-  it('refuses a response in the background', async () => {
-    const asked = openai().responses.create({ model: 'demo', input: 'Later.', background: true });
-    await expect(asked).rejects.toMatchObject({ status: 400, param: 'background' });
+  it('queues a response in the background, and cancels it, while nobody makes it', async () => {
+    const { id, status } = await openai().responses.create({ model: 'demo', input: 'Later.', background: true });
+    expect([status, (await openai().responses.retrieve(id)).status]).toEqual(['queued', 'queued']);
+    const { data } = await openai().responses.inputItems.list(id);
+    expect(data).toMatchObject([{ type: 'message', role: 'user', content: [{ text: 'Later.' }] }]);
+    const cancelled = await openai().responses.cancel(id);
+    expect(cancelled).toMatchObject({ id, status: 'cancelled', background: true, output: [] });
   });
 });

@@ -143,7 +143,7 @@ describe.each([
     [{ input: [{ role: 'user', content: [{ type: 'input_text' }] }] }, 'input[0].content[0].text'],
     [{ input: [{ role: 'robot', content: 'x' }] }, 'input[0].role'],
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
-    [{ background: true }, 'background'],
+    [{ background: true, store: false }, 'background'],
     [{ conversation: 'conv_1' }, 'conversation'],
     [{ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }, 'input[0].call_id'],
     [{ tools: [weather], tool_choice: { type: 'function', name: 'other' } }, 'tool_choice'],

@@ -64,7 +64,7 @@ describe('a Responses request', () => {
     [{ ...base, max_output_tokens: 0 }, 'max_output_tokens', 'invalid_request'],
     [{ ...base, temperature: 3 }, 'temperature', 'invalid_request'],
     [{ ...base, text: { format: { type: 'json_schema' } } }, 'text.format.name', 'missing_parameter'],
-    [{ ...base, background: true }, 'background', 'unsupported_parameter'],
+    [{ ...base, background: true, store: false }, 'background', 'unsupported_parameter'],
   ])('is refused with the path of the field: %j', (body, param, code) => {
     expect(() => parseResponsesRequest(body)).toThrow(expect.objectContaining({ param, code }) as Error);
   });

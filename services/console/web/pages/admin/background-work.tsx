@@ -21,6 +21,7 @@ const queueNames: Record<string, string> = {
   'batch-validations': 'Inputs of batches are checked',
   'batch-slices': 'Requests of batches are run',
   'batch-endings': 'Results of batches are written',
+  responses: 'Responses in the background are made',
   webhooks: 'Events are sent to webhooks',
   scheduled: 'Alerts, exports and sweeps, again and again',
 };

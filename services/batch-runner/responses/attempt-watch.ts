@@ -1,0 +1,57 @@
+import { isOver } from '#shared/accounts/background-responses/background-record.ts';
+import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+
+/** Milliseconds between two looks at a response, should a change go unnoticed. */
+const lookMs = 5_000;
+
+export interface AttemptWatchParts {
+  /** Id of the response. */
+  id: string;
+  /** Id of the attempt. */
+  attempt: string;
+  work: Pick<ResponseWork, 'find'>;
+  changes: Pick<ResponseChanges, 'watch'>;
+  /** Aborts when the runner stops. */
+  stopping: AbortSignal;
+}
+
+/** Follows a response while an attempt makes it: whether it was cancelled or removed, or another attempt has begun. */
+export class AttemptWatch {
+  readonly #parts: AttemptWatchParts;
+  readonly #stopped = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #unwatch: () => void;
+  /** Aborts when the attempt is to stop. */
+  readonly signal: AbortSignal;
+
+  constructor(parts: AttemptWatchParts) {
+    this.#parts = parts;
+    this.signal = AbortSignal.any([this.#stopped.signal, parts.stopping]);
+    this.#timer = setInterval(() => void this.#look(), lookMs);
+    this.#unwatch = parts.changes.watch(parts.id, (change) => {
+      if (change === 'over') void this.#look();
+    });
+  }
+
+  /** Whether nothing that the attempt makes can be recorded any more. */
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#unwatch();
+  }
+
+  async #look(): Promise<void> {
+    const { work, id, attempt } = this.#parts;
+    // While Redis is away, the attempt goes on.
+    const found = await work.find(id).catch(() => 'unknown' as const);
+    if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== attempt)) this.stop();
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
+import type { Room } from './room.ts';
+
+/** Milliseconds between two attempts to write. */
+const againMs = 500;
+
+/** Milliseconds between two writes: a fast answer has hundreds of events a second, and there may be hundreds of answers. */
+const everyMs = 50;
+
+/** Characters of events that are written at once, unless one event is longer. */
+const mostAtOnce = 64 * 1024;
+
+export interface EventWriterParts {
+  /** Number of the next event. */
+  next: number;
+  lastNumber: (events: string) => number | undefined;
+  /** Writes events. @returns false if nothing can be written any more @throws if it is not known whether they were written */
+  append: (written: WrittenEvents) => Promise<boolean>;
+  /** For the characters of events that wait, of all answers. */
+  room: Room;
+  /** Called once when nothing can be written any more, or there is no room for what would have to wait. */
+  onRefused: () => void;
+}
+
+/**
+ * Writes the events of one answer in their order: what comes while others are being written goes together with the next ones. While
+ * the store is away, they wait.
+ */
+export class EventWriter {
+  readonly #parts: EventWriterParts;
+  #waiting = '';
+  #writing: Promise<void> | undefined;
+  #isClosed = false;
+  #isRefused = false;
+  #next: number;
+  #unwritten: number;
+
+  constructor(parts: EventWriterParts) {
+    this.#parts = parts;
+    this.#next = parts.next;
+    this.#unwritten = parts.next;
+  }
+
+  /** Number of the event that follows those that were given. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Number of the first event that is not known to be written. */
+  get unwritten(): number {
+    return this.#unwritten;
+  }
+
+  write(events: string): void {
+    if (this.#isClosed) return;
+    if (!this.#parts.room.take(events.length)) return this.#refused();
+    this.#waiting += events;
+    this.#next = (this.#parts.lastNumber(events) ?? this.#next - 1) + 1;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Begins to write no more. @returns events that were not written */
+  async close(): Promise<string> {
+    this.#isClosed = true;
+    await this.#writing;
+    this.#parts.room.give(this.#waiting.length);
+    return this.#waiting;
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting !== '' && !this.#isClosed) {
+      const events = firstOf(this.#waiting);
+      const last = this.#parts.lastNumber(events) ?? this.#next - 1;
+      if (await this.#append(events, last)) {
+        this.#waiting = this.#waiting.slice(events.length);
+        this.#parts.room.give(events.length);
+      }
+      if (this.#waiting.length <= mostAtOnce && !this.#isClosed) await pause(everyMs);
+    }
+    this.#writing = undefined;
+  }
+
+  /** @returns whether they were written, or need not be */
+  async #append(events: string, last: number): Promise<boolean> {
+    try {
+      if (await this.#parts.append({ events, from: this.#unwritten, last })) this.#unwritten = last + 1;
+      else this.#refused();
+      return true;
+    } catch {
+      // It is tried again with what comes meanwhile. If it was written all the same, readers leave out what they have.
+      await pause(againMs);
+      return false;
+    }
+  }
+
+  #refused(): void {
+    if (this.#isRefused) return;
+    this.#isRefused = true;
+    this.#isClosed = true;
+    this.#parts.onRefused();
+  }
+}
+
+/** The first of these events, as many as are written at once. */
+function firstOf(events: string): string {
+  if (events.length <= mostAtOnce) return events;
+  const fitting = events.lastIndexOf('\n\n', mostAtOnce);
+  const end = fitting === -1 ? events.indexOf('\n\n', mostAtOnce) : fitting;
+  return end === -1 ? events : events.slice(0, end + 2);
+}

@@ -1,0 +1,209 @@
+import type { BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
+import { isOver } from '#shared/accounts/background-responses/background-record.ts';
+import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import type { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { LaterError } from '#shared/background/background-worker.ts';
+import type { ResponseJob } from '#shared/background/response-jobs.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { BackgroundAnswers, EndingEvent } from '#shared/formats/background-answers.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { ToStore } from '#shared/serving/stored/resolve-stored.ts';
+import { judgeError } from '../lines/judge-error.ts';
+import { LineCharge } from '../lines/line-charge.ts';
+import type { LineIdentities } from '../lines/line-identities.ts';
+import { recordPatiently } from '../lines/record-patiently.ts';
+import { EventWriter } from './event-writer.ts';
+import { AttemptWatch } from './attempt-watch.ts';
+import type { Room } from './room.ts';
+import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
+
+/** Milliseconds after which a response is begun anew whose runner stops. */
+const stoppingMs = 100;
+
+export interface MakeResponseParts {
+  work: ResponseWork;
+  changes: Pick<ResponseChanges, 'watch'>;
+  stored: Pick<StoredResponses, 'prepare'>;
+  formats: readonly ClientFormat[];
+  identities: LineIdentities;
+  ledger: Pick<UsageLedger, 'entryOf'>;
+  serving: Omit<ServeAttemptParts, 'record'>;
+  /** For the characters of events that wait to be written. */
+  room: Room;
+  /** Attempts at most that end with an error of their own. */
+  maxAttempts: number;
+  /** Aborts when the runner stops. */
+  stopping: AbortSignal;
+  /** Called with every response that was ended here. */
+  countResponse: (state: EndingEvent['state']) => void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** A response that is being made. */
+interface Made {
+  record: BackgroundRecord;
+  format: ClientFormat & { background: BackgroundAnswers };
+  queued: JsonObject;
+  attempt: string;
+}
+
+/**
+ * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by others at
+ * the same time: who has begun last goes on, and the others stop.
+ * @throws LaterError if the runner stops, or what the response needs is not there now
+ */
+export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
+  const { work, formats, identities, stopping } = parts;
+  if (stopping.aborted) throw new LaterError(stoppingMs);
+  const record = await work.find(id);
+  if (!record || isOver(record)) return;
+  const format = formats.find(({ name }) => name === record.format);
+  const texts = await work.textsOf(record);
+  if (!format?.background || !texts) throw storeUnavailable(`the response ${id} cannot be read`);
+  const { background: shape } = format;
+  const { request, queued } = texts;
+  const begun = await work.begin(record, shape.begunEvents(queued, shape.queuedEvents(queued).last + 1));
+  if (!begun) return;
+  const made: Made = { record, format: { ...format, background: shape }, queued, attempt: begun.attempt };
+  const watch = new AttemptWatch({ id, work, changes: parts.changes, attempt: begun.attempt, stopping });
+  const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
+  const writer = new EventWriter({
+    next: begun.next,
+    lastNumber: shape.lastNumber,
+    append: (events) => work.append(record, begun.attempt, events),
+    room: parts.room,
+    onRefused: () => watch.stop(),
+  });
+  try {
+    const identity = await identities.find(record.key);
+    const refusal = refusalOf(record, identity !== undefined);
+    const { limits, record: count } = charge;
+    const attempt = { id, requestId: record.requestId, format, shape, asked: responseRequestOf(request) };
+    const ended: AttemptEnd =
+      identity && !refusal
+        ? await serveAttempt(
+            { ...parts.serving, limits, record: count },
+            { ...attempt, identity, nextEvent: begun.next, write: (events) => writer.write(events) },
+            watch.signal,
+          )
+        : { end: refusal && { error: refusal }, toStore: undefined };
+    const events = await writer.close();
+    const { end, toStore } = ended;
+    if (!end || watch.isStopped) return await stopped(parts, made, charge);
+    const written = { charge, events, from: writer.unwritten, next: writer.next };
+    await finish(parts, made, { end, toStore }, written);
+  } finally {
+    watch.close();
+    charge.release();
+  }
+}
+
+/** Why a response is not served any more; undefined if it is. */
+function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterError | undefined {
+  if (!hasKey)
+    return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
+  if (Date.now() < expiresAt) return undefined;
+  return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
+}
+
+/** The attempt was stopped: the response was cancelled or removed, another attempt has begun, or the runner stops. */
+async function stopped({ work, ledger, stopping }: MakeResponseParts, made: Made, charge: LineCharge): Promise<void> {
+  const { record, attempt } = made;
+  if (charge.records.length > 0) {
+    const count = () => work.charge(record, attempt, ledger.entryOf(charge.records));
+    if (await recordPatiently(count, stopping)) charge.commit();
+  }
+  if (stopping.aborted) throw new LaterError(stoppingMs);
+}
+
+/** What an attempt has written, and what it came to. */
+interface Written {
+  charge: LineCharge;
+  /** Events that are not in the store yet, and the number of the first of them. */
+  events: string;
+  from: number;
+  /** Number of the next event. */
+  next: number;
+}
+
+async function finish(
+  parts: MakeResponseParts,
+  made: Made,
+  { end, toStore }: AttemptEnd & { end: NonNullable<AttemptEnd['end']> },
+  written: Written,
+): Promise<void> {
+  const { work } = parts;
+  const { background: shape } = made.format;
+  const ending = 'event' in end ? shape.ending(end.event, made.queued) : undefined;
+  if (ending) return await record(parts, made, ending, toStore, written);
+  const error = 'error' in end ? end.error : new RouterError('upstream_failed', 'The answer could not be read.');
+  // The model was known when the response was asked for: its workers may be about to start.
+  const judgement = judgeError(error, true);
+  if (judgement.kind === 'again') {
+    const failures = judgement.counts ? await work.noteFailure(made.record) : 0;
+    if (failures < parts.maxAttempts) throw new LaterError(judgement.afterMs);
+  }
+  parts.log.warn({ id: made.record.id, err: error }, 'a response in the background failed');
+  await record(parts, made, shape.failure(error, made.queued, written.next), undefined, written);
+}
+
+/** Ends the response, with all that belongs to its end. */
+async function record(
+  parts: MakeResponseParts,
+  made: Made,
+  ending: EndingEvent,
+  toStore: ToStore | undefined,
+  written: Written,
+): Promise<void> {
+  const { work, ledger, stopping } = parts;
+  const { state, answer, last } = ending;
+  const { charge, events, from } = written;
+  const stored = state === 'failed' ? undefined : await preparedOf(parts, made, answer, toStore);
+  if (state !== 'failed' && !stored) return await record(parts, made, tooLarge(made, written), undefined, written);
+  const ended: { as: Awaited<ReturnType<ResponseWork['end']>> } = { as: 'over' };
+  const isFirst = await recordPatiently(async () => {
+    ended.as = await work.end(made.record, made.attempt, {
+      state,
+      from,
+      last,
+      stored,
+      events: events + ending.events,
+      final: state === 'failed' ? answer : undefined,
+      ledger: ledger.entryOf(charge.records),
+    });
+    return ended.as === 'ended';
+  }, stopping);
+  if (ended.as === 'too large') return await record(parts, made, tooLarge(made, written), undefined, written);
+  if (!isFirst) return await stopped(parts, made, charge);
+  charge.commit();
+  parts.countResponse(state);
+  const { id, requestId } = made.record;
+  parts.log.info({ id, requestId, state, attempt: made.attempt }, 'a response was made in the background');
+}
+
+function tooLarge({ format, queued }: Made, { next }: Written): EndingEvent {
+  const error = new RouterError('request_exceeds_limit', 'The response is too large to be stored.');
+  return format.background.failure(error, queued, next);
+}
+
+async function preparedOf(
+  { stored }: MakeResponseParts,
+  { record: { id, owner }, format }: Made,
+  answer: JsonObject,
+  toStore: ToStore | undefined,
+) {
+  const { stored: storing } = format;
+  if (!storing || !toStore) return undefined;
+  const { input, previous } = toStore;
+  return stored.prepare(owner, {
+    id,
+    response: storing.storedForm(answer, previous),
+    input: storing.storedInput(input),
+    previous,
+  });
+}

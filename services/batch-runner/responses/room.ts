@@ -1,0 +1,22 @@
+/** Memory that all responses of this process share, so that it is bounded in sum. */
+export class Room {
+  readonly #most: number;
+  #taken = 0;
+
+  /** @param most how much there is */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Takes some of it. The first one gets it however much it is. @returns false if there is no room */
+  take(amount: number): boolean {
+    if (this.#taken > 0 && this.#taken + amount > this.#most) return false;
+    this.#taken += amount;
+    return true;
+  }
+
+  /** Gives back what was taken. */
+  give(amount: number): void {
+    this.#taken -= amount;
+  }
+}

@@ -1,0 +1,141 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
+import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
+import type { NamedSession } from '#shared/serving/affinity-of.ts';
+import type { Caller } from '#shared/serving/caller.ts';
+import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
+import { senderOf } from '#shared/serving/sender-of.ts';
+import { serveRequest } from '#shared/serving/serve-request.ts';
+import type { ServingParts } from '#shared/serving/serve-model.ts';
+import { resolveStored, withFields, type AnswerStore, type ToStore } from '#shared/serving/stored/resolve-stored.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { EventsSink, type StreamEnd } from './events-sink.ts';
+import type { Room } from './room.ts';
+
+export interface ServeAttemptParts extends ServingParts {
+  answers: AnswerStore;
+  inputFiles: InputFiles;
+  /** For the bytes of requests with what they refer to: the input is stored with the answer. */
+  bodies: Room;
+}
+
+/** What is needed to make a response, as it is stored. */
+export interface ResponseRequest {
+  body: string;
+  headers?: Readonly<Record<string, string>> | undefined;
+  session?: NamedSession | undefined;
+  sentFor: RequestPurpose;
+}
+
+/** One attempt to make a response. */
+export interface ServedAttempt {
+  /** Id of the response. */
+  id: string;
+  requestId: string;
+  format: ClientFormat;
+  shape: BackgroundAnswers;
+  identity: KeyIdentity;
+  asked: ResponseRequest;
+  /** Number of the next event of its stream. */
+  nextEvent: number;
+  /** Called with further events; none of them ends the stream. */
+  write: (events: string) => void;
+}
+
+/** How an attempt went: how its stream ended, undefined if the signal aborted before, and what is stored with the answer. */
+export interface AttemptEnd {
+  end: StreamEnd | undefined;
+  toStore: ToStore | undefined;
+}
+
+/** What is needed to make a response, of what was stored. */
+export function responseRequestOf(stored: JsonObject): ResponseRequest {
+  return stored as unknown as ResponseRequest;
+}
+
+/** Serves the request of a response once, as the ingress serves those of clients that wait. */
+export async function serveAttempt(
+  parts: ServeAttemptParts,
+  attempt: ServedAttempt,
+  signal: AbortSignal,
+): Promise<AttemptEnd> {
+  const { bodies } = parts;
+  let toStore: ToStore | undefined;
+  let held = 0;
+  const hold = (bytes: number): void => {
+    const message = 'The requests in the background take too much memory.';
+    if (!bodies.take(bytes)) throw new RouterError('overloaded', message, { retryAfter: 5 });
+    held += bytes;
+  };
+  try {
+    const resolved = await resolve(parts, attempt, hold);
+    ({ toStore } = resolved);
+    return { end: await serve(parts, attempt, resolved.request, signal), toStore };
+  } catch (error) {
+    return { end: { error: asRouterError(error) }, toStore };
+  } finally {
+    bodies.give(held);
+  }
+}
+
+async function resolve(
+  { answers, inputFiles }: ServeAttemptParts,
+  { id, format, identity, asked }: ServedAttempt,
+  hold: (bytes: number) => void,
+): Promise<{ request: ClientRequest; toStore: ToStore | undefined }> {
+  const { owner } = senderOf(identity);
+  const body = Buffer.from(asked.body);
+  hold(body.length);
+  const given = format.read(body, 'generate');
+  const resolved = await resolveStored(answers, format, 'generate', given, owner, id);
+  const { request: whole, fields, addedBytes, toStore } = resolved;
+  hold(addedBytes);
+  const inlining = { format, operation: 'generate', owner, onBytes: hold } as const;
+  const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
+  return { request: withFields(inlined, fields), toStore };
+}
+
+async function serve(
+  parts: ServeAttemptParts,
+  { id, requestId, format, shape, identity, asked, nextEvent, write }: ServedAttempt,
+  request: ClientRequest,
+  signal: AbortSignal,
+): Promise<StreamEnd | undefined> {
+  const { name, sealsAnswers = false, openStream } = format;
+  const { headers, session, sentFor } = asked;
+  const read = (body: Buffer): ClientRequest => format.read(body, 'generate');
+  const served = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
+  const caller: Caller = {
+    requestId,
+    identity,
+    trace: undefined,
+    onStanding: () => undefined,
+    isGone: () => signal.aborted,
+  };
+  const answer = openStream({ requestId, answerId: id, nextEvent });
+  const sink = new EventsSink({ answer, shape, write });
+  const running = await serveRequest(
+    parts,
+    { ...request, ...served, headers, session, sentFor, maxWaitMs: undefined },
+    sink,
+    caller,
+  );
+  if (!running) return undefined;
+  signal.addEventListener('abort', running.cancel, { once: true });
+  if (signal.aborted) running.cancel();
+  try {
+    const cancelled = running.finished.then(() => (signal.aborted ? undefined : sink.ended));
+    const end = await Promise.race([sink.ended, cancelled]);
+    await running.finished;
+    return end;
+  } finally {
+    signal.removeEventListener('abort', running.cancel);
+  }
+}
+
+function asRouterError(error: unknown): RouterError {
+  if (error instanceof RouterError) return error;
+  return new RouterError('internal', 'The router failed.', { cause: error });
+}

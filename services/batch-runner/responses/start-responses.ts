@@ -1,0 +1,77 @@
+import { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import type { BackgroundAccess } from '#shared/background/background-access.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import type { ResponseJob } from '#shared/background/response-jobs.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open/open-background.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import { makeResponse, type MakeResponseParts } from './make-response.ts';
+import { ResponseRepair } from './repair-responses.ts';
+import { Room } from './room.ts';
+import type { ServeAttemptParts } from './serve-attempt.ts';
+
+/** Milliseconds for which responses may go on when the runner ends. Another runner begins them anew afterwards. */
+const finishMs = 5_000;
+
+/** Characters of events that wait in memory while the store is away, of all responses together. */
+const mostWaiting = 64 * 1024 * 1024;
+
+/** Bytes of the requests of all responses that are being made, or four of the largest bodies if that is more. */
+const mostBytes = 256 * 1024 * 1024;
+
+export interface StartResponsesParts extends Pick<
+  MakeResponseParts,
+  'formats' | 'identities' | 'maxAttempts' | 'countResponse' | 'log'
+> {
+  serving: Omit<ServeAttemptParts, 'record' | 'bodies'>;
+  config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
+  name: string;
+  opened: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
+  access: BackgroundAccess;
+  jobs: Pick<BackgroundJobs, 'add'>;
+  log: OpenBackgroundOptions['log'];
+  releases: Releases;
+}
+
+/**
+ * Makes responses in the background from now on, together with all other runners.
+ * @returns who makes them, to be closed with those who work on other queues
+ */
+export function startResponses({
+  config,
+  name,
+  opened,
+  access,
+  jobs,
+  serving,
+  releases,
+  log,
+  ...making
+}: StartResponsesParts): WorkOnQueue {
+  const { store, changes } = openBackground({ config, serving: opened, name, log, releases });
+  const { storedRedis, stored, ledger } = opened;
+  const work = new ResponseWork(storedRedis.redis, `${config.RTR_PREFIX}:`, store);
+  const repair = new ResponseRepair({ work, jobs, log });
+  releases.add('repair of responses', () => repair.close());
+  const stopping = new AbortController();
+  const parts: MakeResponseParts = {
+    ...making,
+    work,
+    changes,
+    stored,
+    ledger,
+    stopping: stopping.signal,
+    log,
+    serving: { ...serving, bodies: new Room(Math.max(mostBytes, 4 * config.MAX_BODY_BYTES)) },
+    room: new Room(mostWaiting),
+  };
+  const worker = new BackgroundWorker<ResponseJob>({
+    access,
+    queue: 'responses',
+    concurrency: config.BACKGROUND_AT_ONCE,
+    handle: (job) => makeResponse(parts, job),
+  });
+  releases.add('responses', () => void setTimeout(() => stopping.abort(), finishMs).unref());
+  return worker;
+}

@@ -1,0 +1,80 @@
+import type { Response } from 'express';
+import { responseJob } from '#shared/background/response-jobs.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { newAnswerId } from '#shared/formats/answer-id.ts';
+import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
+import type { NamedSession } from '#shared/serving/affinity-of.ts';
+import { lanesOf } from '#shared/serving/lanes-of.ts';
+import { senderOf } from '#shared/serving/sender-of.ts';
+import type { ServingParts } from '#shared/serving/serve-model.ts';
+import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { identityOf } from '../http/require-key.ts';
+import type { BackgroundParts } from './background-parts.ts';
+import type { WantedStream } from './stream-background.ts';
+
+export interface AnswerInBackgroundParts extends Pick<ServingParts, 'workers' | 'registry' | 'priceOf'> {
+  answers: AnswerStore;
+  background: BackgroundParts;
+  log: Logger;
+}
+
+/** A request whose answer is to be made in the background. */
+export interface AskedInBackground {
+  format: ClientFormat;
+  request: ClientRequest;
+  /** What its answer depends on besides its body. */
+  headers: Readonly<Record<string, string>> | undefined;
+  session: NamedSession | undefined;
+  sentFor: RequestPurpose;
+}
+
+/**
+ * Stores a request whose answer is to be made in the background, and answers at once with the answer's object, unless the client wants
+ * a stream.
+ * @returns the stream that the client wants
+ * @throws RouterError for a request that refers to what there is not, or `rate_limit_exceeded`, `store_unavailable`
+ */
+export async function answerInBackground(
+  response: Response,
+  asked: AskedInBackground,
+  parts: AnswerInBackgroundParts,
+): Promise<WantedStream | undefined> {
+  const { format, headers, session, sentFor } = asked;
+  const { background, parameters } = asked.request;
+  const { answers } = parts;
+  const shape = format.background;
+  if (!background || !shape || !answers.stores) {
+    const message = 'Answers in the background are stored, and there are none here. Leave `background` out, or stream.';
+    throw new RouterError('unsupported_parameter', message, { param: 'background' });
+  }
+  answers.assertIntact();
+  const identity = identityOf(response);
+  const { owner } = senderOf(identity);
+  // What it refers to is looked up when it is served; that it is there shows now.
+  await resolveStored(answers, format, 'generate', asked.request, owner);
+  lanesOf(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
+  const id = newAnswerId(format);
+  const queued = background.queued(id);
+  const createdAt = Date.now();
+  const { responses, jobs } = parts.background;
+  const facts = { id, owner, key: identity.id, format: format.name };
+  const times = { createdAt, expiresAt: createdAt + responses.openMs };
+  const open = await responses.create(
+    { ...facts, ...times, requestId: requestIdOf(response) },
+    {
+      request: { body: background.body().toString(), headers, session, sentFor },
+      queued,
+      ...shape.queuedEvents(queued),
+    },
+  );
+  // Whoever repairs the queue adds it otherwise.
+  await jobs
+    .add(responseJob(id, open))
+    .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response waits'));
+  if (parameters.stream) return { id, owner, shape, after: -1 };
+  response.json(queued);
+  return undefined;
+}

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import type { Response } from 'express';
+import type { ReadEvents } from '#shared/accounts/background-responses/background-responses.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
+import { startEvents } from '../http/refuse.ts';
+import type { BackgroundParts } from './background-parts.ts';
+
+/** Milliseconds between two looks for events, should a change go unnoticed. */
+const lookMs = 2_000;
+
+/** Milliseconds for which a stream waits for a store that is away. */
+const storeAwayMs = 60_000;
+
+/** A stream that a client wants. */
+export interface WantedStream {
+  id: string;
+  owner: string;
+  shape: BackgroundAnswers;
+  /** Number of the event that its first one follows; -1 for the whole stream. */
+  after: number;
+}
+
+/** Why a stream ends without the end of an answer. */
+const broken = {
+  superseded: {
+    code: 'response_begun_anew',
+    message: 'The response is being made anew, because who made it was lost. Stream it again from the start.',
+  },
+  cancelled: { code: 'response_cancelled', message: 'The response was cancelled.' },
+  gone: { code: 'response_events_gone', message: 'The events of this response are not kept. Retrieve it instead.' },
+  removed: { code: 'response_removed', message: 'The response was removed.' },
+  closing: { code: 'shutting_down', message: 'This node is being restarted. Stream the rest from another one.' },
+  away: { code: 'store_unavailable', message: 'The account store does not answer. Stream the response again soon.' },
+} as const;
+
+/**
+ * Sends the events of a response in the background, those that there are and then those that come, until it is over or the client
+ * leaves.
+ * @throws RouterError `not_found` for a response that was not made in the background, `invalid_request` if the events that the client
+ * has seen are not those of the response, or if there are none, `store_unavailable`
+ */
+export async function streamBackground(
+  response: Response,
+  wanted: WantedStream,
+  { responses, changes, keepAliveMs, unreadMs, closing }: Omit<BackgroundParts, 'jobs'>,
+): Promise<void> {
+  const { id, owner, shape, after } = wanted;
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const bell = new Bell(AbortSignal.any([gone.signal, closing]));
+  const unwatch = changes.watch(id, () => bell.ring());
+  try {
+    let read = await responses.read(owner, id, after);
+    refuse(read, id, after);
+    if (response.destroyed) return;
+    startEvents(response);
+    response.flushHeaders();
+    let last = after;
+    let [writtenAt, readAt] = [performance.now(), performance.now()];
+    while (!gone.signal.aborted) {
+      const reason = reasonOf(read, last);
+      if (!read || reason) return void response.end(shape.brokenEvent(broken[reason ?? 'removed'], last + 1));
+      let events = '';
+      for (const text of read.events) {
+        // What a writer that was not sure has written again is left out.
+        const further = shape.eventsAfter(text, last);
+        last = shape.lastNumber(further) ?? last;
+        events += further;
+      }
+      if (events !== '') {
+        writtenAt = performance.now();
+        if (!response.write(events)) await drained(response, unreadMs, gone.signal);
+      }
+      if (read.isOver && last >= read.next - 1) {
+        return void (read.isCancelled ? response.end(shape.brokenEvent(broken.cancelled, last + 1)) : response.end());
+      }
+      // Somebody has removed them by hand.
+      if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
+      if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
+      if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));
+      if (performance.now() - writtenAt >= keepAliveMs) {
+        writtenAt = performance.now();
+        response.write(': keep-alive\n\n');
+      }
+      const next = await responses.read(owner, id, last).catch((): typeof away => away);
+      if (next !== away) [read, readAt] = [next, performance.now()];
+      else if (performance.now() - readAt > storeAwayMs)
+        return void response.end(shape.brokenEvent(broken.away, last + 1));
+      else read = { ...read, events: [], isOver: false };
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+/** Stands for what the store does not say, as it is away. */
+const away: unique symbol = Symbol('away');
+
+/** Why nothing can follow the event that the client has seen last; undefined if something can. */
+function reasonOf(read: ReadEvents | undefined, last: number): keyof typeof broken | undefined {
+  if (!read) return 'removed';
+  if (read.areGone) return 'gone';
+  // The numbers of an attempt that was lost are not used again.
+  return read.opening > 0 && last >= read.opening && last < read.begun ? 'superseded' : undefined;
+}
+
+function refuse(read: ReadEvents | undefined, id: string, after: number): asserts read is ReadEvents {
+  if (!read) throw new RouterError('not_found', `Response with id '${id}' not found.`);
+  const reason = reasonOf(read, after);
+  if (reason === 'superseded')
+    throw new RouterError('invalid_request', broken.superseded.message, { param: 'starting_after' });
+  if (reason === 'gone') throw new RouterError('invalid_request', broken.gone.message, { param: 'stream' });
+}
+
+/** Waits until the client has read what was sent; a client that reads nothing is disconnected. */
+async function drained(response: Response, unreadMs: number, gone: AbortSignal): Promise<void> {
+  const timer = setTimeout(() => response.destroy(), unreadMs);
+  try {
+    await once(response, 'drain', { signal: gone }).catch(() => undefined);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Wakes who waits for a change. One that came before the wait ends it at once. */
+class Bell {
+  readonly #ends: AbortSignal;
+  #isRung = false;
+  #wake: (() => void) | undefined;
+
+  /** @param ends aborts when nobody waits any more */
+  constructor(ends: AbortSignal) {
+    this.#ends = ends;
+  }
+
+  ring(): void {
+    if (this.#wake) this.#wake();
+    else this.#isRung = true;
+  }
+
+  /** Resolves when it rings, after so many milliseconds at the latest. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#ends.removeEventListener('abort', end);
+        this.#wake = undefined;
+        this.#isRung = false;
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.#ends.addEventListener('abort', end);
+      this.#wake = end;
+      if (this.#isRung || this.#ends.aborted) end();
+    });
+  }
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
+import { namedEvent } from '../sse/encode.ts';
+import { findEventNumber } from './event-number.ts';
+import { failedError } from './failed-error.ts';
+import type { ResponsesRequest } from './request.ts';
+import { repeatedFields, responseObject } from './response-object.ts';
+
+/** The beginning of the event that ends a stream. JSON has no line breaks, so only an event begins a line with its name. */
+const ending = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
+
+const endingStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
+
+/** A checked request whose response is to be made in the background; undefined for any other. */
+export function backgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
+  if (request.background !== true) return undefined;
+  return {
+    body: () => {
+      const { background: _, ...rest } = request;
+      return Buffer.from(JSON.stringify({ ...rest, stream: true }));
+    },
+    queued: (id) =>
+      responseObject({
+        id,
+        model: request.model,
+        created: Math.floor(Date.now() / 1000),
+        status: 'queued',
+        repeated: repeatedFields({ ...request, store: true }),
+      }),
+  };
+}
+
+/** How responses are made in the background (OpenAI API guide, "Background mode"). */
+export const backgroundResponses: BackgroundAnswers = {
+  inState: (response, status) => ({ ...response, status }),
+  queuedEvents: (response) => ({
+    events: event('response.created', 0, { response }) + event('response.queued', 1, { response }),
+    last: 1,
+  }),
+  begunEvents: (queued, number) => ({
+    events: event('response.in_progress', number, { response: { ...queued, status: 'in_progress' } }),
+    last: number,
+  }),
+  lastNumber: (events) => findEventNumber(events.slice(events.lastIndexOf('\n\n', events.length - 3) + 1))?.value,
+  eventsAfter: (events, number) =>
+    events
+      .split(/(?<=\n\n)/)
+      .filter((text) => (findEventNumber(text)?.value ?? -1) > number)
+      .join(''),
+  endAt: (events) => {
+    const at = events.search(ending);
+    return at > 0 ? at + 1 : at;
+  },
+  ending: readEnding,
+  failure: (error, queued, number) => {
+    const answer = { ...queued, status: 'failed', error: failedError(error) };
+    return { state: 'failed', answer, events: event('response.failed', number, { response: answer }), last: number };
+  },
+  brokenEvent: ({ code, message }, number) => event('error', number, { code, message, param: null }),
+};
+
+function readEnding(text: string, queued: JsonObject): EndingEvent | undefined {
+  const last = findEventNumber(text)?.value;
+  const response = responseIn(text);
+  const status = response?.['status'];
+  if (last === undefined || !response || !isEndingState(status)) return undefined;
+  const { created_at: created = null, background = true, store = true, previous_response_id: previous = null } = queued;
+  const answer = { ...response, created_at: created, background, store, previous_response_id: previous };
+  return { state: status, answer, events: event(`response.${status}`, last, { response: answer }), last };
+}
+
+function responseIn(text: string): JsonObject | undefined {
+  const data = /(?:^|\n)data: ?(.*)/.exec(text)?.[1];
+  try {
+    const parsed: unknown = JSON.parse(data ?? '');
+    const response = isJsonObject(parsed) ? parsed['response'] : undefined;
+    return isJsonObject(response) ? response : undefined;
+  } catch {
+    // What an upstream sent that is no JSON ends no response.
+    return undefined;
+  }
+}
+
+function isEndingState(status: unknown): status is EndingEvent['state'] {
+  return endingStates.has(status);
+}
+
+function event(type: string, number: number, fields: JsonObject): string {
+  return namedEvent(type, JSON.stringify({ type, sequence_number: number, ...fields }));
+}

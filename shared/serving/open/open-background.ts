@@ -1,0 +1,34 @@
+import type { BackgroundResponsesParts } from '#shared/accounts/background-responses/background-responses.ts';
+import { backgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
+import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { readCertificates } from '#shared/core/load-config.ts';
+import type { OpenServing, OpenServingOptions } from './open-serving.ts';
+import type { ServingConfig } from './serving-settings.ts';
+
+export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config' | 'role' | 'id'> {
+  config: ServingConfig & Parameters<typeof backgroundBounds>[0];
+  serving: Pick<OpenServing, 'ownerKeys' | 'unreadable'>;
+}
+
+/**
+ * Opens what responses in the background need besides their store: its bounds, and their changes over a connection of their own to
+ * Redis, which is for nothing else.
+ */
+export function openBackground(options: OpenBackgroundOptions): {
+  store: BackgroundResponsesParts;
+  changes: ResponseChanges;
+} {
+  const { config, serving, name, log, releases } = options;
+  const connection = connectRedis(config.REDIS_URL, {
+    log: log.child({ connection: 'changes of responses' }),
+    name: `${name}-changes`,
+    ca: readCertificates('REDIS_CA', config.REDIS_CA),
+  });
+  releases.add('redis for changes', () => connection.close());
+  const { ownerKeys: keys, unreadable: report } = serving;
+  return {
+    store: { bounds: backgroundBounds(config), keys, report },
+    changes: new ResponseChanges(connection.redis, `${config.RTR_PREFIX}:`),
+  };
+}

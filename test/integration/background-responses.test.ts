@@ -1,0 +1,290 @@
+import OpenAI from 'openai';
+import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { until } from '../helpers/until.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
+
+let cluster: Cluster;
+/** The same client at each of two ingress nodes. */
+let here: OpenAI;
+let there: OpenAI;
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  const [{ url }] = await Promise.all([
+    cluster.addIngress(),
+    cluster.addBatchRunner({ BATCH_ATTEMPTS: '2', WEBHOOK_NETWORKS: '127.0.0.1' }),
+  ]);
+  here = clientAt(cluster.url);
+  there = clientAt(url);
+});
+afterAll(() => cluster.stop());
+
+function clientAt(url: string): OpenAI {
+  return new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+}
+
+async function untilOver(client: OpenAI, id: string, ms = 20_000): Promise<Response> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const response = await client.responses.retrieve(id);
+    if (response.status !== 'queued' && response.status !== 'in_progress') return response;
+    if (Date.now() > deadline) throw new Error(`the response is ${response.status}`);
+    await sleep(50);
+  }
+}
+
+async function eventsOf(stream: AsyncIterable<ResponseStreamEvent>, most = Infinity): Promise<ResponseStreamEvent[]> {
+  const events: ResponseStreamEvent[] = [];
+  for await (const event of stream) {
+    events.push(event);
+    if (events.length >= most) break;
+  }
+  return events;
+}
+
+function textOf(events: readonly ResponseStreamEvent[]): string {
+  return events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
+}
+
+const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
+  events.map((event) => ('sequence_number' in event ? event.sequence_number : -1));
+
+/** The requests of the ledger that came after the first ones, once there are so many. */
+async function usedSince(before: number, count: number) {
+  let used: Awaited<ReturnType<typeof readUsage>> = [];
+  await until(async () => {
+    used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+    return used.length >= count;
+  });
+  // None comes later.
+  await sleep(700);
+  used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+  expect(used).toHaveLength(count);
+  return used;
+}
+
+/** The status, code and param of a refusal. */
+async function refusal(asked: Promise<unknown>): Promise<unknown> {
+  const error: unknown = await asked.catch((thrown: unknown) => thrown);
+  if (!(error instanceof OpenAI.APIError)) throw new Error('it was not refused', { cause: error });
+  return [error.status, error.code, error.param];
+}
+
+describe('a response in the background', () => {
+  it('is queued at once, made without its client, stored, and counted once', async () => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const asked = await here.responses.create({
+      model: 'demo',
+      input: 'Say hello.\n[demo rate=100 tokens=60]',
+      background: true,
+      metadata: { purpose: 'test' },
+    });
+    expect(asked).toMatchObject({
+      object: 'response',
+      status: 'queued',
+      background: true,
+      store: true,
+      output: [],
+      metadata: { purpose: 'test' },
+    });
+    const seen = new Set<string | undefined>();
+    while (!seen.has('completed')) {
+      seen.add((await there.responses.retrieve(asked.id)).status);
+      await sleep(20);
+    }
+    expect(seen).toContain('in_progress');
+    const response = await there.responses.retrieve(asked.id);
+    expect(response).toMatchObject({ id: asked.id, status: 'completed', background: true, store: true });
+    expect(response.output_text.length).toBeGreaterThan(0);
+    const { data: items } = await here.responses.inputItems.list(asked.id);
+    expect(items).toMatchObject([{ type: 'message', role: 'user' }]);
+    const next = await here.responses.create({ model: 'demo', input: 'Again.', previous_response_id: asked.id });
+    expect(next.status).toBe('completed');
+    const used = await usedSince(before, 2);
+    expect(used.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
+  });
+
+  it('is streamed as it is made, and again from any event, at any ingress', async () => {
+    const stream = await here.responses.create({
+      model: 'demo',
+      input: 'Tell a story.\n[demo rate=60 tokens=60]',
+      background: true,
+      stream: true,
+    });
+    const first = await eventsOf(stream, 12);
+    const [created] = first;
+    if (created?.type !== 'response.created') throw new Error('it does not begin with response.created');
+    expect(first.slice(0, 3).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+    ]);
+    const { id } = created.response;
+    expect((await there.responses.retrieve(id)).status).toBe('in_progress');
+    const rest = await eventsOf(await there.responses.retrieve(id, { stream: true, starting_after: 11 }));
+    expect(rest.at(-1)?.type).toBe('response.completed');
+    const whole = await eventsOf(await here.responses.retrieve(id, { stream: true }));
+    expect(numbersOf(whole)).toEqual(whole.map((_, at) => at));
+    expect([...first, ...rest]).toEqual(whole);
+    const response = await here.responses.retrieve(id);
+    expect(textOf(whole)).toBe(response.output_text);
+    const replayed = await there.responses.stream({ response_id: id, starting_after: 5 }).finalResponse();
+    expect(replayed.output_text).toBe(response.output_text);
+    expect(
+      await eventsOf(await here.responses.retrieve(id, { stream: true, starting_after: whole.length - 1 })),
+    ).toEqual([]);
+  });
+
+  it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const asked = await here.responses.create({
+      model: 'demo',
+      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
+      background: true,
+    });
+    const stream = await there.responses.retrieve(asked.id, { stream: true });
+    const seen: ResponseStreamEvent[] = [];
+    const ended = (async () => {
+      for await (const event of stream) seen.push(event);
+    })();
+    ended.catch(() => undefined);
+    await until(() => seen.length > 10);
+    const cancelled = await there.responses.cancel(asked.id);
+    expect(cancelled).toMatchObject({ id: asked.id, status: 'cancelled', output: [], background: true });
+    await expect(ended).rejects.toMatchObject({ code: 'response_cancelled' });
+    expect((await here.responses.cancel(asked.id)).status).toBe('cancelled');
+    expect((await here.responses.retrieve(asked.id)).status).toBe('cancelled');
+    const [used] = await usedSince(before, 1);
+    expect(used).toMatchObject({ outcome: 'cancelled' });
+    expect(used?.completionTokens).toBeGreaterThan(0);
+    expect(used?.completionTokens).toBeLessThan(500);
+    expect(
+      await refusal(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: asked.id })),
+    ).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
+    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
+    expect(await refusal(here.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+  });
+
+  it('that fails says why, to those who stream it and those who ask later', async () => {
+    const stream = await here.responses.create({
+      model: 'demo',
+      input: 'Break.\n[demo fault=nothing-known]',
+      background: true,
+      stream: true,
+    });
+    const events = await eventsOf(stream);
+    const last = events.at(-1);
+    if (last?.type !== 'response.failed') throw new Error(`it ends with ${last?.type}`);
+    const response = await there.responses.retrieve(last.response.id);
+    expect(response).toMatchObject({ status: 'failed', error: last.response.error, output: [] });
+    expect(numbersOf(events)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('is reported to webhooks of its owner once when it is over, as completed, incomplete, failed or cancelled', async () => {
+    const receiver = await startReceiver();
+    const { add, deliveries } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const { endpoint, secret } = await add(receiver.url, { events: ['response.*'] });
+    const ask = (script: string, fields: object = {}) =>
+      here.responses.create({ model: 'demo', input: `Tell a story.\n[demo ${script}]`, background: true, ...fields });
+    const done = await ask('tokens=5');
+    const short = await ask('tokens=50', { max_output_tokens: 16 });
+    const failed = await ask('fault=nothing-known');
+    const long = await ask('rate=20 tokens=2000');
+    await here.responses.cancel(long.id);
+    await here.responses.cancel(long.id);
+    await until(() => expect(receiver.messages).toHaveLength(4));
+    const events = await Promise.all(
+      receiver.messages.map(({ body, headers }) => here.webhooks.unwrap(body, headers, secret)),
+    );
+    expect(Object.fromEntries(events.map(({ type, data }) => [type, data]))).toEqual({
+      'response.completed': { id: done.id },
+      'response.incomplete': { id: short.id },
+      'response.failed': { id: failed.id },
+      'response.cancelled': { id: long.id },
+    });
+    await until(async () => (await deliveries.list(endpoint.id, { state: 'delivered', limit: 9 })).length === 4);
+    expect(await deliveries.list(endpoint.id, { limit: 9 })).toHaveLength(4);
+  });
+
+  it('goes on when the client of its stream leaves, and its key is charged once', async () => {
+    const { raw, id: keyId } = await cluster.addKey({ limits: { tokensPerDay: 100_000 } });
+    const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 });
+    const stream = await client.responses.create({
+      model: 'demo',
+      input: 'Tell a story.\n[demo rate=100 tokens=80]',
+      background: true,
+      stream: true,
+    });
+    const [created] = await eventsOf(stream, 1);
+    if (created?.type !== 'response.created') throw new Error('it does not begin with response.created');
+    const response = await untilOver(client, created.response.id);
+    expect(response.status).toBe('completed');
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const day = Math.floor(Date.now() / 86_400_000);
+    const name = `${cluster.prefix}:limit:key:${keyId}:${day}`;
+    await until(async () => (await connection.redis.hget(name, 'tokens')) === String(response.usage?.total_tokens));
+  });
+
+  it('continues another one, and is continued', async () => {
+    const first = await here.responses.create({ model: 'demo', input: 'My name is Ada.', background: true });
+    await untilOver(here, first.id);
+    const asked = { model: 'demo', input: 'What is my name?', background: true, previous_response_id: first.id };
+    const second = await there.responses.create(asked);
+    expect(second.previous_response_id).toBe(first.id);
+    const answer = await untilOver(there, second.id);
+    expect(answer).toMatchObject({ status: 'completed', previous_response_id: first.id });
+    const alone = await here.responses.create({ model: 'demo', input: 'What is my name?', store: false });
+    expect(answer.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
+  });
+
+  it('is refused where it cannot be', async () => {
+    const ask = (fields: object): Promise<unknown> =>
+      refusal(here.responses.create({ model: 'demo', input: 'Hello.', background: true, ...fields }));
+    expect(await ask({ store: false })).toEqual([400, 'unsupported_parameter', 'background']);
+    expect(await ask({ model: 'nobody' })).toEqual([404, 'model_not_found', 'model']);
+    expect(await ask({ previous_response_id: 'resp_1' })).toEqual([
+      400,
+      'previous_response_not_found',
+      'previous_response_id',
+    ]);
+    const synchronous = await here.responses.create({ model: 'demo', input: 'Hello.' });
+    const { id } = synchronous;
+    expect(await refusal(here.responses.cancel(id))).toEqual([400, 'invalid_type', null]);
+    expect(await refusal(here.responses.retrieve(id, { stream: true }).asResponse())).toEqual([
+      400,
+      'unsupported_parameter',
+      'stream',
+    ]);
+    expect(await refusal(here.responses.cancel('resp_unknown'))).toEqual([404, 'not_found', null]);
+    const other = await cluster.addKey({});
+    const stranger = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: other.raw, maxRetries: 0 });
+    const asked = await here.responses.create({ model: 'demo', input: 'Hello.', background: true });
+    expect(await refusal(stranger.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await refusal(stranger.responses.cancel(asked.id))).toEqual([404, 'not_found', null]);
+    expect((await untilOver(here, asked.id)).status).toBe('completed');
+  });
+
+  it('is made again when its upstream breaks in the middle, up to so many times, and then fails', async () => {
+    const { id } = await here.responses.create({
+      model: 'demo',
+      input: 'Break.\n[demo fault=drop after=5]',
+      background: true,
+    });
+    const response = await untilOver(there, id, 30_000);
+    expect(response).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+    const events = await eventsOf(await here.responses.retrieve(id, { stream: true }));
+    expect(events.slice(0, 3).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+    ]);
+    expect(events.filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1);
+    expect(events.at(-1)?.type).toBe('response.failed');
+  });
+});

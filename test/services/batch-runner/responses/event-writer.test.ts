@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { backgroundResponses } from '#shared/formats/responses/background-responses.ts';
+import { EventWriter } from '#services/batch-runner/responses/event-writer.ts';
+import { Room } from '#services/batch-runner/responses/room.ts';
+import { until } from '../../../helpers/until.ts';
+
+function event(number: number, text = ''): string {
+  const type = 'response.output_text.delta';
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, delta: text })}\n\n`;
+}
+
+interface Write {
+  events: string;
+  from: number;
+  last: number;
+}
+
+function open(append: (written: Write) => Promise<boolean>, room = new Room(1_000_000)) {
+  const refused = { times: 0 };
+  const { lastNumber } = backgroundResponses;
+  const writer = new EventWriter({ next: 3, lastNumber, append, room, onRefused: () => void (refused.times += 1) });
+  return { writer, refused };
+}
+
+describe('the events of an answer', () => {
+  it('are written in their order, those together that come meanwhile', async () => {
+    const writes: Write[] = [];
+    const { writer } = open(async (written) => {
+      writes.push(written);
+      return true;
+    });
+    writer.write(event(3));
+    writer.write(event(4));
+    writer.write(event(5) + event(6));
+    expect(writer.next).toBe(7);
+    await until(() => writes.length === 2);
+    expect(writes).toEqual([
+      { events: event(3), from: 3, last: 3 },
+      { events: event(4) + event(5) + event(6), from: 4, last: 6 },
+    ]);
+    expect(await writer.close()).toBe('');
+  });
+
+  it('are not written twice, and not lost, when the store was away', async () => {
+    const writes: Write[] = [];
+    let isAway = true;
+    const { writer, refused } = open(async (written) => {
+      if (isAway) throw new Error('away');
+      writes.push(written);
+      return true;
+    });
+    writer.write(event(3));
+    writer.write(event(4));
+    setTimeout(() => {
+      isAway = false;
+    }, 100);
+    await until(() => writes.length > 0);
+    expect(writes).toEqual([{ events: event(3) + event(4), from: 3, last: 4 }]);
+    expect(refused.times).toBe(0);
+  });
+
+  it('that are not written when the last ones come are left for those who write these', async () => {
+    const { writer } = open(() => Promise.reject(new Error('away')));
+    writer.write(event(3));
+    writer.write(event(4));
+    expect([await writer.close(), writer.unwritten]).toEqual([event(3) + event(4), 3]);
+  });
+
+  it('are written in parts where there are many', async () => {
+    const writes: Write[] = [];
+    const { writer } = open(async (written) => {
+      writes.push(written);
+      return true;
+    });
+    const events = Array.from({ length: 10 }, (_, at) => event(3 + at, 'x'.repeat(30_000)));
+    writer.write(events.join(''));
+    await until(() => writes.at(-1)?.last === 12);
+    expect(writes.map((write) => write.events).join('')).toBe(events.join(''));
+    for (const write of writes) expect(write.events.length).toBeLessThan(70_000);
+    expect(writes.map(({ last }) => last)).toEqual([4, 6, 8, 10, 12]);
+  });
+
+  it('that the store refuses stop the answer, once', async () => {
+    const { writer, refused } = open(async () => false);
+    writer.write(event(3));
+    await until(() => refused.times === 1);
+    writer.write(event(4));
+    await writer.close();
+    expect(refused.times).toBe(1);
+  });
+
+  it('stop their answer where there is no room for them all while the store is away', async () => {
+    const room = new Room(500);
+    const away = (): Promise<boolean> => Promise.reject(new Error('away'));
+    const [one, other] = [open(away, room), open(away, room)];
+    one.writer.write(event(3, 'x'.repeat(300)));
+    other.writer.write(event(3, 'x'.repeat(300)));
+    expect([one.refused.times, other.refused.times]).toEqual([0, 1]);
+    await Promise.all([one.writer.close(), other.writer.close()]);
+    expect(room.take(500)).toBe(true);
+    expect(room.take(1)).toBe(false);
+  });
+});

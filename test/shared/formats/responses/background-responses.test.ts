@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { backgroundResponses as shape } from '#shared/formats/responses/background-responses.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
+
+const read = (fields: object) =>
+  responsesFormat.read(Buffer.from(JSON.stringify({ model: 'm', input: 'hi', ...fields })), 'generate');
+
+function queuedOf(fields: object = {}): JsonObject {
+  const queued = read({ background: true, ...fields }).background?.queued('resp_1');
+  if (!queued) throw new Error('it is not in the background');
+  return queued;
+}
+
+function event(type: string, number: number, fields: object = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...fields })}\n\n`;
+}
+
+/** The type and number of each of some events. */
+function kindsOf(events: string): unknown[] {
+  return events
+    .split(/(?<=\n\n)/)
+    .filter((text) => text !== '')
+    .map((text) => {
+      const data: unknown = JSON.parse(/data: (.*)/.exec(text)?.[1] ?? '');
+      return isJsonObject(data) && [data['type'], data['sequence_number']];
+    });
+}
+
+describe('a request for a response in the background', () => {
+  it('is served streamed, and as one of a client that waits', () => {
+    const asked = read({ background: true, metadata: { a: 'b' } });
+    const body = asked.background?.body().toString() ?? '';
+    expect(JSON.parse(body)).toEqual({ model: 'm', input: 'hi', metadata: { a: 'b' }, stream: true });
+    expect(read({ background: false }).background).toBeUndefined();
+    expect(read({ stream: true }).background).toBeUndefined();
+    const counted = Buffer.from(JSON.stringify({ model: 'm', input: 'hi', background: true }));
+    expect(responsesFormat.read(counted, 'count_tokens').background).toBeUndefined();
+  });
+
+  it('is answered with the object of a response that waits', () => {
+    expect(queuedOf({ instructions: 'Be brief.', previous_response_id: 'resp_0' })).toMatchObject({
+      id: 'resp_1',
+      object: 'response',
+      status: 'queued',
+      background: true,
+      store: true,
+      instructions: 'Be brief.',
+      previous_response_id: 'resp_0',
+      output: [],
+      usage: null,
+      error: null,
+    });
+  });
+});
+
+describe('the stream of a response in the background', () => {
+  it('has the events of its worker behind its own opening, numbered on', () => {
+    const stream = new ResponsesStream({ requestId: 'r', answerId: 'resp_1', nextEvent: 3 });
+    const relay = (events: string, isLast = false): string =>
+      Buffer.from(stream.relayed(Buffer.from(events), isLast)).toString();
+    const opening = event('response.created', 0) + event('response.in_progress', 1);
+    const written =
+      relay(opening + event('response.output_item.added', 2)) + relay(event('response.output_text.delta', 3), true);
+    expect(kindsOf(written)).toEqual([
+      ['response.output_item.added', 3],
+      ['response.output_text.delta', 4],
+    ]);
+  });
+
+  it('can be read from any event', () => {
+    const events = [3, 4, 5].map((number) => event('response.output_text.delta', number)).join('');
+    expect(shape.lastNumber(events)).toBe(5);
+    expect(shape.lastNumber(event('response.created', 0))).toBe(0);
+    expect(kindsOf(shape.eventsAfter(events, 4))).toEqual([['response.output_text.delta', 5]]);
+    expect(shape.eventsAfter(events, 5)).toBe('');
+    expect(kindsOf(shape.eventsAfter(events, -1))).toHaveLength(3);
+  });
+
+  it.each(['completed', 'incomplete', 'failed'])('ends with the event response.%s, wherever it begins', (status) => {
+    const delta = event('response.output_text.delta', 3, { delta: `event: response.${status}` });
+    const end = event(`response.${status}`, 4, {
+      response: { id: 'resp_1', status, created_at: 1, background: false },
+    });
+    expect(shape.endAt(delta)).toBe(-1);
+    expect(shape.endAt(end)).toBe(0);
+    expect(shape.endAt(delta + end)).toBe(delta.length);
+    const queued = queuedOf({ previous_response_id: 'resp_0' });
+    const ending = shape.ending(end, queued);
+    expect(ending).toMatchObject({
+      state: status,
+      last: 4,
+      answer: {
+        status,
+        background: true,
+        store: true,
+        previous_response_id: 'resp_0',
+        created_at: queued['created_at'],
+      },
+    });
+    expect(kindsOf(ending?.events ?? '')).toEqual([[`response.${status}`, 4]]);
+    expect(shape.ending(delta, queued)).toBeUndefined();
+    expect(shape.ending(`event: response.${status}\ndata: {"broken\n\n`, queued)).toBeUndefined();
+  });
+
+  it('says why it failed', () => {
+    const failure = shape.failure(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
+    expect(failure).toMatchObject({
+      state: 'failed',
+      last: 7,
+      answer: { status: 'failed', error: { code: 'server_error', message: 'It was lost.' } },
+    });
+    expect(kindsOf(failure.events)).toEqual([['response.failed', 7]]);
+    expect(kindsOf(shape.brokenEvent({ code: 'c', message: 'm' }, 8))).toEqual([['error', 8]]);
+  });
+});
