@@ -67,7 +67,9 @@ export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs):
   return [...Map.groupBy(seen, ({ pid }) => pid).values()].flatMap((all) => {
     const [first, last] = [all[0], all.at(-1)];
     if (!first || !last || last.at !== end) return [];
-    const warm = all.find(({ at }) => at >= first.at + warmMs) ?? first;
+    const warm = all.find(({ at }) => at >= first.at + warmMs);
+    // It has not loaded yet what it needs.
+    if (!warm) return [];
     const found = compare(warm, last, leftover);
     const span = last.at - warm.at;
     if (span < longMs) return found;

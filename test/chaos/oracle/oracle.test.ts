@@ -243,6 +243,8 @@ describe('the oracle', () => {
       'leftover',
       'leftover',
     ]);
+    // One that has just been started loads what it needs.
+    expect(judgeGrowth([at(0, 20, 10), at(9_000, 180, 60)])).toEqual([]);
     // Another process of the same name is compared with itself.
     const other = { ...at(60_000, 90, 30), pid: 2 };
     expect(judgeGrowth([at(0, 20, 10), at(40_000, 400, 90), other])).toEqual([]);
