@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { quantile } from '../../bench/report/quantile.ts';
+import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { seededRandom } from '../../helpers/seeded-random.ts';
+import { until } from '../../helpers/until.ts';
+
+/** Milliseconds to the first token of the engine, for a live request and for a line of the batch. */
+const liveMs = 300;
+const lineMs = 2_000;
+
+/** Slots of each of two workers. */
+const slots = 8;
+
+/** Clients that send one request after the other, with pauses of up to so many milliseconds. */
+const clients = 8;
+const pauseMs = 300;
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ workers: 2, worker: { SLOTS: String(slots) } });
+  await cluster.addBatchRunner();
+});
+afterAll(() => cluster.stop());
+
+/** Milliseconds to the first text of so many live requests of each client, in ascending order. */
+async function firstTexts(requests: number, seed: number): Promise<number[]> {
+  const { openai } = batchClients(cluster);
+  const random = seededRandom(seed);
+  const times: number[] = [];
+  const messages = [{ role: 'user' as const, content: `Hello.\n[demo delay=${liveMs} tokens=3]` }];
+  const client = async (): Promise<void> => {
+    for (let at = 0; at < requests; at += 1) {
+      await sleep(random() * pauseMs);
+      const begun = performance.now();
+      const stream = await openai.chat.completions.create({ model: 'demo', messages, stream: true });
+      let ms: number | undefined;
+      for await (const { choices } of stream) if (choices[0]?.delta.content) ms ??= performance.now() - begun;
+      times.push(ms ?? Number.NaN);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return times.toSorted((one, other) => one - other);
+}
+
+it('the 99th percentile of the time to the first text is at most 1.2 times as long beside a batch', async () => {
+  const { openai } = batchClients(cluster);
+  await firstTexts(3, 1);
+  const before = await firstTexts(20, 2);
+  const line = (at: number): object => chatLine(`l${at}`, 'Hi.', { demo: { first_token_delay_ms: lineMs } });
+  const { id } = await submit(
+    openai,
+    Array.from({ length: 2_000 }, (_, at) => line(at)),
+  );
+  const active = async (): Promise<number> => {
+    const answer = await fetch(`${cluster.engineUrl}/demo/state`);
+    return ((await answer.json()) as { active: number }).active;
+  };
+  // The batch has every slot when the live requests come.
+  await until(async () => (await active()) === 2 * slots);
+  const beside = await firstTexts(40, 3);
+  const { request_counts: counts } = await openai.batches.retrieve(id);
+  await openai.batches.cancel(id);
+  await untilBatch(openai, id);
+  const after = await firstTexts(20, 4);
+  const alone = [...before, ...after].toSorted((one, other) => one - other);
+  const figures = [alone, beside].map((times) => [0.5, 0.9, 0.99].map((share) => Math.round(quantile(times, share))));
+  process.stdout.write(
+    `\nfirst text, p50 p90 p99 ms: alone ${figures[0]?.join(' ')}, beside ${figures[1]?.join(' ')}; `,
+  );
+  process.stdout.write(`lines meanwhile: ${counts?.completed}\n`);
+  expect(quantile(beside, 0.99)).toBeLessThan(1.2 * quantile(alone, 0.99));
+  // The batch goes on in the slots that are left.
+  expect(counts?.completed).toBeGreaterThan(5);
+});
