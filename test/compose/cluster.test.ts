@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
+import { outsideCredential, trust } from './outside-credential.ts';
 import { runCommand } from './run-command.ts';
 import { describeUse, report } from './report.ts';
 import { Traffic } from './traffic.ts';
@@ -99,22 +100,7 @@ describe('the cluster of the Compose file', () => {
     await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
     const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const trust = ['run', '--rm', '-T', '--entrypoint', 'rtr', 'prepare', 'credentials'];
-    const out = '/volumes/trust/joes-box.creds';
-    await compose.run(
-      ...trust,
-      'worker',
-      '--from',
-      '/volumes/trust',
-      '--tier',
-      'cli',
-      '--name',
-      'joes-box',
-      '--out',
-      out,
-    );
-    const file = join(folder, 'joes-box.creds');
-    await writeFile(file, await compose.run('run', '--rm', '-T', '--entrypoint', 'cat', 'prepare', out));
+    const file = await outsideCredential(compose, { tier: 'cli', name: 'joes-box', folder });
     const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
     const worker = startProcess(
       'services/rtr/main.ts',
