@@ -16,6 +16,9 @@ let upstream: ServiceProcess;
 /** Settings of a part with a credential. */
 const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: file });
 
+/** NATS has room for so few on any disk. */
+const fewFiles = { FILES_MAX_BYTES: String(64 * 1024 ** 2) };
+
 /** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
 beforeAll(async () => {
   nats = await startSecuredNats({ prefix });
@@ -29,7 +32,7 @@ beforeAll(async () => {
   cluster = await startCluster({
     prefix,
     natsUrl: `nats://127.0.0.1:${nats.port}`,
-    ingress: having(files.ingress),
+    ingress: { ...having(files.ingress), ...fewFiles },
     worker: having(files.gpu),
   });
   await cluster.addCloudWorker({
@@ -80,7 +83,7 @@ describe('a cluster in which every part has a credential of its own', () => {
   });
 
   it('works on batches, which live requests make give way', async () => {
-    const runner = await cluster.addBatchRunner(having(nats.files.runner));
+    const runner = await cluster.addBatchRunner({ ...having(nats.files.runner), ...fewFiles });
     const long = { demo: { first_token_delay_ms: 2_000 } };
     const lines = Array.from({ length: 20 }, (_, at) => chatLine(`l${at}`, 'Hi.', at < 10 ? long : {}));
     const { id } = await submit(client(), lines);

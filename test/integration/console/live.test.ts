@@ -109,11 +109,14 @@ describe('a worker', () => {
 });
 
 it('lists the models, and the formats with their paths', async () => {
+  const sounds = ['speech', 'transcriptions', 'audio-translations'];
+  const further = ['completions', 'embeddings', 'rerank', 'moderations', 'images', 'image-edits', ...sounds];
   const { body } = await admin.get('/models');
   expect(body).toMatchObject([{ id: 'auto' }, { id: 'demo', servedBy: [{ tier: 'gpu', workers: 1 }] }]);
   expect((await admin.get('/about')).body.formats).toEqual([
     { name: 'chat', path: '/api/openai' },
     { name: 'messages', path: '/api/anthropic' },
     { name: 'responses', path: '/api/openai' },
+    ...further.map((name) => ({ name, path: '/api/openai' })),
   ]);
 });
