@@ -22,13 +22,16 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
+/** The input of a batch that is not to be run any more is lost, so what its lines were cannot be said. */
+export class InputLostError extends Error {}
+
 /** Which file of the batch a line of its results belongs to. */
 type Side = keyof SliceResults;
 
 /**
  * Writes the results of a slice into objects, those of lines that were not run included, and ends it.
  * @param outcome what becomes of lines that were not run; undefined while they are to be
- * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover
+ * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover; InputLostError
  */
 export async function endSlice(
   parts: BatchParts,
@@ -68,7 +71,7 @@ async function stoppedLines(
   outcome: Extract<LineOutcome, 'cancelled' | 'expired'>,
 ): Promise<Map<number, LineResult>> {
   const pieces = await objects.get(batch.input ?? '', slice);
-  if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
+  if (!pieces) throw new InputLostError();
   const results = new Map<number, LineResult>();
   let line = 0;
   for await (const { bytes } of linesOf(pieces, maxLineBytes, slice.from)) {

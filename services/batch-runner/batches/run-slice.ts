@@ -16,7 +16,8 @@ import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
-import { endSlice } from './end-slice.ts';
+import { endSlice, InputLostError } from './end-slice.ts';
+import { failBatch, inputGone } from './fail-batch.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
@@ -68,6 +69,9 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     if (stopping.aborted) throw new LaterError(stoppingMs);
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
     await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
+  } catch (error) {
+    if (!(error instanceof InputLostError)) throw error;
+    await failBatch(parts, batch, [inputGone]);
   } finally {
     watch.close();
   }

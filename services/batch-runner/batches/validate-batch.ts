@@ -8,6 +8,7 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { failBatch, inputGone } from './fail-batch.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
@@ -18,8 +19,6 @@ const bytesPerSlice = 8 * 1024 * 1024;
 
 /** Problems that are kept; with as many, the input is not read on. */
 const mostProblems = 100;
-
-const inputGone: BatchProblem = { code: 'not_found', message: 'The input of the batch is not there any more.' };
 
 /** What was found in the input of a batch. */
 interface ReadInput {
@@ -40,9 +39,7 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
     const read = await readInput(parts, batch);
     const { slices, lines: total, model, problems } = read;
     if (problems.length > 0) {
-      log.info({ batch: id, problems: problems.length }, 'the input of a batch is not valid');
-      await work.move(id, { from: 'validating', to: 'failed', fields: { problems }, timed: 'failedAt' });
-      await jobs.add(endingJob(id));
+      await failBatch(parts, batch, problems);
       return;
     }
     const input = await waitForRoom(parts, id, () => copyInput(parts, batch));

@@ -3,6 +3,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
 import { endSlice } from '#services/batch-runner/batches/end-slice.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
+import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork, type LineResult } from '#shared/accounts/batches/batch-work.ts';
@@ -68,7 +69,7 @@ async function open() {
     if (!batch) throw new Error('the batch is gone');
     return batch;
   };
-  return { parts, work, store, files, ledger, found, textOf: async (name: string) => String(await read(store, name)) };
+  return { parts, work, store, files, batches, ledger, found, textOf: async (name: string) => String(await read(store, name)) };
 }
 
 async function read(store: ObjectStore, name: string): Promise<Buffer | undefined> {
@@ -152,6 +153,26 @@ describe('a slice', () => {
     await expect(end).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await work.resultsOf(id, 0)).toBeUndefined();
     expect(await found()).toMatchObject({ state: 'running', slicesLeft: 1 });
+  });
+});
+
+describe('a batch whose input is lost', () => {
+  it('fails once it is cancelled, because nobody can say what its lines were', async () => {
+    const { parts, store, batches, ledger, found } = await open();
+    await validateBatch(parts, { batch: id });
+    await store.delete((await found()).input ?? '');
+    // No line of it is run.
+    const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
+    const stopping = new AbortController().signal;
+    const runner = { ...parts, ...unused, ledger, ownerKeys: keys, stopping, countLine: () => undefined };
+    const run = () => runSlice(runner, { batch: id, slice: 0 });
+    await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await found()).toMatchObject({ state: 'running' });
+    await batches.cancel(id);
+    await run();
+    await finishBatch(parts, { batch: id });
+    expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }], cancelled: 0 });
+    expect(await parts.work.open()).toEqual([]);
   });
 });
 

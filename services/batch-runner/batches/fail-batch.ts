@@ -1,0 +1,19 @@
+import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { endingJob } from '#shared/background/batch-jobs.ts';
+import type { BatchParts } from './batch-parts.ts';
+
+export const inputGone: BatchProblem = {
+  code: 'not_found',
+  message: 'The input of the batch is not there any more.',
+};
+
+/** Ends a batch that cannot be worked on, and says why. Does nothing if it is not in the state that it was seen in. */
+export async function failBatch(
+  { work, jobs, log }: Pick<BatchParts, 'work' | 'jobs' | 'log'>,
+  { id, state }: Pick<BatchRecord, 'id' | 'state'>,
+  problems: readonly BatchProblem[],
+): Promise<void> {
+  log.info({ batch: id, problems: problems.length }, 'a batch has failed');
+  await work.move(id, { from: state, to: 'failed', fields: { problems: [...problems] }, timed: 'failedAt' });
+  await jobs.add(endingJob(id));
+}
