@@ -34,6 +34,7 @@ import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
+import { Room } from './room.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 /** Validations, and endings, at the same time: they stream files and wait for the store. */
@@ -121,6 +122,7 @@ await runService(async (environment, releases) => {
       slots,
       waitingWork,
       storer: new AnswerStorer(stored, log),
+      bodies: new Room(4 * config.MAX_BODY_BYTES),
       maxAttempts: config.BATCH_ATTEMPTS,
     },
   };

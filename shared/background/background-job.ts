@@ -43,6 +43,8 @@ export function optionsOf({ id, priority }: Pick<BackgroundJob, 'id' | 'priority
     backoff: { type: 'custom' },
     removeOnComplete: true,
     removeOnFail: true,
+    // The library would keep the stack of each failure; the logs have them.
+    stackTraceLimit: 0,
     ...(priority !== undefined && { priority: Math.min(2_097_152, Math.max(1, priority)) }),
   };
 }

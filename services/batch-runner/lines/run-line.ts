@@ -20,6 +20,7 @@ import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { judgeError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
+import type { Room } from '../room.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
 const lookMs = 100;
@@ -30,6 +31,8 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
+  /** Bytes of the requests that run, with their files. */
+  bodies: Room;
   /** Executions of a line at most that end with an error of its own. */
   maxAttempts: number;
 }
@@ -95,12 +98,34 @@ function isKnown({ workers }: RunLineParts, { knownModel }: LineRequest, { detai
   );
 }
 
-/** Runs it once. @returns undefined if the signal aborts before it is over */
+/** Runs it once, while there is memory for it. @returns undefined if the signal aborts before it is over */
 async function runOnce(
+  parts: RunLineParts,
+  line: LineRequest,
+  charge: LineCharge,
+  stops: LineStops,
+): Promise<Answer | undefined> {
+  let held = 0;
+  const hold = (bytes: number): void => {
+    if (!parts.bodies.take(bytes))
+      throw new RouterError('overloaded', 'The requests of batches take too much memory.', { retryAfter: 1 });
+    held += bytes;
+  };
+  try {
+    hold(line.body.length);
+    return await serveOnce(parts, line, charge, stops, hold);
+  } finally {
+    parts.bodies.give(held);
+  }
+}
+
+/** @param hold called with the bytes that it takes in addition, before it takes them; throws where there are not so many */
+async function serveOnce(
   parts: RunLineParts,
   { requestId, format, operation, identity, body, onPlaced }: LineRequest,
   charge: LineCharge,
   { waiting, running: signal }: LineStops,
+  hold: (bytes: number) => void,
 ): Promise<Answer | undefined> {
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
   const { owner } = senderOf(identity);
@@ -111,8 +136,10 @@ async function runOnce(
     });
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
-  const { request: stored, fields, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
-  const inlining = { format, operation, owner, onBytes: () => undefined };
+  const resolved = await resolveStored(parts.answers, format, operation, given, owner);
+  const { request: stored, fields, addedBytes, toStore } = resolved;
+  hold(addedBytes);
+  const inlining = { format, operation, owner, onBytes: hold };
   const inlined = stored.files ? await inlineFiles(parts.inputFiles, stored, inlining) : stored;
   const request = withFields(inlined, fields);
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;

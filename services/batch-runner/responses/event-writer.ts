@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
-import type { Room } from './room.ts';
+import type { Room } from '../room.ts';
 
 /** Milliseconds between two attempts to write. */
 const againMs = 500;

@@ -19,7 +19,7 @@ import type { LineIdentities } from '../lines/line-identities.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
 import { EventWriter } from './event-writer.ts';
 import { AttemptWatch } from './attempt-watch.ts';
-import type { Room } from './room.ts';
+import type { Room } from '../room.ts';
 import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
 
 /** Milliseconds after which a response is begun anew whose runner stops. */

@@ -12,7 +12,7 @@ import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { resolveStored, withFields, type AnswerStore, type ToStore } from '#shared/serving/stored/resolve-stored.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
-import type { Room } from './room.ts';
+import type { Room } from '../room.ts';
 
 export interface ServeAttemptParts extends ServingParts {
   answers: AnswerStore;

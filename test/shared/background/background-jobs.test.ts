@@ -64,7 +64,7 @@ describe('background work', () => {
   });
 
   it('that fails is named with its reason, and can be tried again before its time', async () => {
-    const { jobs, work } = open();
+    const { jobs, work, prefix } = open();
     let isBroken = true;
     const worker = work('batch-endings', async ({ name }) => {
       if (isBroken) throw new Error(`${name} is broken`);
@@ -75,6 +75,9 @@ describe('background work', () => {
     const [failing] = await jobs.failing('batch-endings', 5);
     expect(failing).toMatchObject({ id: 'a', reason: 'a is broken' });
     expect(failing?.failures).toBeGreaterThanOrEqual(1);
+    // A stack for each failure would make a job grow for as long as it fails.
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    expect(JSON.stringify(await everythingUnder(connection.redis, prefix))).not.toContain('    at ');
     work('batch-slices', () => Promise.reject(new AggregateError([])));
     await jobs.add(job('batch-slices', 'b'));
     await until(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { backgroundResponses } from '#shared/formats/responses/background-responses.ts';
 import { EventWriter } from '#services/batch-runner/responses/event-writer.ts';
-import { Room } from '#services/batch-runner/responses/room.ts';
+import { Room } from '#services/batch-runner/room.ts';
 import { until } from '../../../helpers/until.ts';
 
 function event(number: number, text = ''): string {

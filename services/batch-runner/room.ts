@@ -1,4 +1,4 @@
-/** Memory that all responses of this process share, so that it is bounded in sum. */
+/** Memory that all requests of a kind share in this process, so that it is bounded in sum. */
 export class Room {
   readonly #most: number;
   #taken = 0;
