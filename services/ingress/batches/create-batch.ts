@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { BatchRecord, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
 import { fileIdOf } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-format.ts';
@@ -21,8 +22,8 @@ const heldBytes = 20 * 1024 * 1024;
 const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts {
-  batches: Pick<Batches, 'create'>;
-  files: Pick<Files, 'add' | 'find'>;
+  batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
+  files: Pick<Files, 'add' | 'find' | 'remove'>;
   /** All client formats. */
   formats: readonly ClientFormat[];
   readBody: ReadBody;
@@ -33,6 +34,7 @@ export interface CreateBatchParts {
   isEnding: () => boolean;
   /** Milliseconds for which a client may send, or read, nothing. */
   bodyTimeoutMs: number;
+  log: Pick<Logger, 'warn'>;
 }
 
 /** The batch that is to be made. */
@@ -56,12 +58,30 @@ export async function createBatch(
   parts: CreateBatchParts,
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  const { batches } = parts;
+  // A body that may be large is not received only to be refused.
+  await batches.assertRoom(wanted.owner);
   const { source } = wanted.shape;
-  const batch =
-    source.kind === 'file'
-      ? await fromFile(request, response, wanted, source, parts)
-      : await fromBody(request, response, wanted, source, parts);
-  return parts.batches.create(batch);
+  if (source.kind === 'file') return batches.create(await fromFile(request, response, wanted, source, parts));
+  return createWithInput(await fromBody(request, response, wanted, source, parts), parts);
+}
+
+/** Creates a batch whose input nobody else has. The input is removed if there is no batch then. */
+async function createWithInput(batch: NewBatch, { batches, files, log }: CreateBatchParts): Promise<BatchRecord> {
+  const { id, owner, api, inputFile } = batch;
+  try {
+    return await batches.create(batch);
+  } catch (error) {
+    try {
+      // Redis may have created it although its answer was lost.
+      const created = await batches.find(owner, api, id);
+      if (created) return created;
+      await files.remove(owner, inputFile);
+    } catch (err) {
+      log.warn({ batch: id, file: inputFile, err }, 'the input of a batch that was refused may stay until it expires');
+    }
+    throw error;
+  }
 }
 
 async function fromFile(

@@ -55,15 +55,21 @@ export class Batches {
     this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
   }
 
+  /** @throws RouterError `rate_limit_exceeded` if an owner has as many batches that are not over as it may */
+  async assertRoom(owner: string): Promise<void> {
+    const { mostOpen, keepMs } = this.#bounds;
+    // The older ones are dropped when a batch is created.
+    const name = `${this.#prefix}batches-open-of:${owner}`;
+    const open = await askRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
+    if (open >= mostOpen) throw tooMany(this.#bounds);
+  }
+
   /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many that are not over */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
     const fields = storedFields({ ...batch, state: 'validating' });
     const args = { prefix: this.#prefix, id, owner, api, createdAt, expiresAt, fields, ...this.#bounds };
-    if ((await create.run(this.#redis, { args })) !== 1) {
-      const message = `There are ${this.#bounds.mostOpen} batches that are not over, and there may not be more.`;
-      throw new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
-    }
+    if ((await create.run(this.#redis, { args })) !== 1) throw tooMany(this.#bounds);
     return batchRecordSchema.parse(fields);
   }
 
@@ -104,4 +110,9 @@ export class Batches {
   async remove(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
+}
+
+function tooMany({ mostOpen }: BatchesBounds): RouterError {
+  const message = `There are ${mostOpen} batches that are not over, and there may not be more.`;
+  return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
+import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Files } from '#shared/files/files.ts';
+import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
+import { anthropicBatches } from '#shared/formats/batches/anthropic-batches.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openObjects } from '../../../helpers/files/open-objects.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const hourMs = 3_600_000;
+const owner = 'ada';
+const params = { model: 'demo', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] };
+const body = JSON.stringify({ requests: [{ custom_id: 'a', params }] });
+
+/** A server that creates batches, of which Ada may have one that is not over. */
+async function open(creating?: (create: () => Promise<unknown>) => Promise<never>) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const report = (): void => undefined;
+  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
+  const { store } = await openObjects();
+  const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log });
+  const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const parts: CreateBatchParts = {
+    batches: {
+      assertRoom: (of) => batches.assertRoom(of),
+      create: (batch) => (creating ? creating(() => batches.create(batch)) : batches.create(batch)),
+      find: (...args) => batches.find(...args),
+    },
+    files,
+    formats: clientFormats,
+    readBody: () => Promise.reject(new Error('unused')),
+    held: new HeldBodies(1e9, 10),
+    maxLineBytes: 10_000,
+    isEnding: () => false,
+    bodyTimeoutMs: 10_000,
+    log,
+  };
+  let made = 0;
+  const app = express().post('/', async (request, response) => {
+    response.locals['identity'] = { id: 'k1' };
+    const wanted = { id: `batch_${(made += 1)}`, owner, api: anthropicApi, shape: anthropicBatches };
+    try {
+      response.json((await createBatch(request, response, wanted, parts)).id);
+    } catch (error) {
+      response.json(error instanceof RouterError ? error.code : String(error));
+    }
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return {
+    batches,
+    url,
+    create: async () => (await fetch(url, { method: 'POST', body })).json() as Promise<string>,
+    inputs: async () => (await files.list(owner, { newestFirst: false, limit: 10 }))?.files.length,
+  };
+}
+
+describe('a batch whose requests come inline', () => {
+  it('leaves no input when another one was created meanwhile, and there may not be more', async () => {
+    const { create, inputs } = await open();
+    const outcomes = await Promise.all([create(), create(), create()]);
+    expect(outcomes.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(2);
+    expect(await inputs()).toBe(1);
+  });
+
+  it('is refused before its requests arrive when there may not be more', async () => {
+    const { create, url, inputs } = await open();
+    expect(await create()).toBe('batch_1');
+    const late = send(url, { method: 'POST', headers: { 'content-length': '1000000' } });
+    onTestFinished(() => void late.destroy());
+    late.on('error', () => undefined).write('{"requests":[');
+    const [response] = (await once(late, 'response')) as [AsyncIterable<Buffer>];
+    let text = '';
+    for await (const piece of response) text += String(piece);
+    expect(JSON.parse(text)).toBe('rate_limit_exceeded');
+    expect(await inputs()).toBe(1);
+  });
+
+  it('leaves no input when the store did not create it', async () => {
+    const { create, inputs } = await open(() => Promise.reject(storeUnavailable('away')));
+    expect(await create()).toBe('store_unavailable');
+    expect(await inputs()).toBe(0);
+  });
+
+  it('is created, and keeps its input, when only the answer of the store was lost', async () => {
+    const { create, inputs, batches } = await open(async (create) => {
+      await create();
+      throw storeUnavailable('no answer');
+    });
+    expect(await create()).toBe('batch_1');
+    expect(await batches.countAllOpen()).toBe(1);
+    expect(await inputs()).toBe(1);
+  });
+});
