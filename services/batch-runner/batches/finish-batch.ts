@@ -1,5 +1,6 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
 import type { SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
@@ -32,17 +33,22 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
-/** Makes the files of a batch, all or none. @returns their ids; undefined where the batch has no such results */
+/**
+ * Makes the files of a batch, all or none.
+ * @returns their ids; undefined where the batch has no such results, or its owner is gone, so that nobody could read them
+ */
 async function joinSides(
   parts: BatchParts,
   batch: BatchRecord,
 ): Promise<{ outputFile: string | undefined; errorFile: string | undefined }> {
-  const outputFile = await joinSide(parts, batch, 'output');
+  let outputFile: string | undefined;
   try {
+    outputFile = await joinSide(parts, batch, 'output');
     return { outputFile, errorFile: await joinSide(parts, batch, 'errors') };
   } catch (error) {
     await removeFiles(parts, batch, [outputFile]);
-    throw error;
+    if (!(error instanceof OwnerGoneError)) throw error;
+    return { outputFile: undefined, errorFile: undefined };
   }
 }
 

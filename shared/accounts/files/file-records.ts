@@ -90,6 +90,15 @@ export interface Reservation {
   bounded: boolean;
 }
 
+/** The owner of a file that is to be made is gone for good: a deleted team, or a revoked key. Clients see it as used-up room. */
+export class OwnerGoneError extends RouterError {
+  override name = 'OwnerGoneError';
+
+  constructor() {
+    super('storage_quota_exceeded', 'The owner of this key does not exist any more.');
+  }
+}
+
 /**
  * The records of files in Redis, and what their owners use. Nobody else finds a file: an id of another owner is an unknown one. Every
  * method throws `store_unavailable`.
@@ -111,7 +120,7 @@ export class FileRecords {
     this.#report = report;
   }
 
-  /** @throws RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead */
+  /** @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead */
   async reserve({ owner, object, bytes, begins, bounded }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
     const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
@@ -204,7 +213,7 @@ function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
         `Your files would take more than ${ownerBytes} bytes together: delete some, or upload a smaller one.`,
       );
     default:
-      return new RouterError('storage_quota_exceeded', 'The owner of this key does not exist any more.');
+      return new OwnerGoneError();
   }
 }
 

@@ -5,6 +5,7 @@ import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type Key
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
+import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import {
@@ -121,11 +122,15 @@ export class KeyStore {
     return outcome as 'changed' | 'over' | 'unknown';
   }
 
-  /** Revokes a key for good. What is stored of a key without owner, which nobody can read any more, is removed. */
+  /**
+   * Revokes a key for good. What is stored of a key without owner, which nobody can read any more, is removed, and its batches are
+   * cancelled.
+   */
   async revoke(id: string, now: number): Promise<Revocation> {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome !== 1 && outcome !== 0) return 'unknown';
     // A key with an owner has none itself. Once more for one that was revoked before: Redis may have been lost in between.
+    await cancelBatchesOf(this.#redis, this.#prefix, id);
     await removeStoredOf(this.#redis, this.#prefix, id);
     await removeFilesOf(this.#redis, this.#prefix, id);
     await removeBackgroundOf(this.#redis, this.#prefix, id);

@@ -8,6 +8,7 @@ import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
 import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
+import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
@@ -99,13 +100,17 @@ export class TeamStore {
     return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
   }
 
-  /** Deletes a team with its stored responses, files and webhooks, and revokes its keys. Returns how many these were; undefined for no such team. */
+  /**
+   * Deletes a team with its stored responses, files and webhooks, cancels its batches, and revokes its keys. Returns how many keys these
+   * were; undefined for no such team.
+   */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
     const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
     const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
     if (revoked === -1) return undefined;
+    await cancelBatchesOf(this.#redis, this.#prefix, id);
     await removeStoredOf(this.#redis, this.#prefix, id);
     await removeFilesOf(this.#redis, this.#prefix, id);
     await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);

@@ -8,6 +8,7 @@ import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts'
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork, type LineResult } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { removeFilesOf } from '#shared/accounts/files/remove-files-of.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
@@ -69,7 +70,18 @@ async function open() {
     if (!batch) throw new Error('the batch is gone');
     return batch;
   };
-  return { parts, work, store, files, batches, ledger, found, textOf: async (name: string) => String(await read(store, name)) };
+  const removeOwner = () => removeFilesOf(connection.redis, prefix, owner);
+  return {
+    parts,
+    removeOwner,
+    work,
+    store,
+    files,
+    batches,
+    ledger,
+    found,
+    textOf: async (name: string) => String(await read(store, name)),
+  };
 }
 
 async function read(store: ObjectStore, name: string): Promise<Buffer | undefined> {
@@ -223,5 +235,15 @@ describe('the files of a batch', () => {
     const { state, outputFile, errorFile } = await found();
     expect(state).toBe('ended');
     expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());
+  });
+
+  it('are not made for an owner who is gone, and the batch ends', async () => {
+    const { parts, removeOwner, work, found, made } = await finishing();
+    await removeOwner();
+    await finishBatch(parts, { batch: id });
+    const { state, outputFile, errorFile } = await found();
+    expect({ state, outputFile, errorFile }).toEqual({ state: 'ended', outputFile: undefined, errorFile: undefined });
+    expect(await made()).toEqual([]);
+    expect(await work.open()).toEqual([]);
   });
 });

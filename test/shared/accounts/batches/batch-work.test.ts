@@ -7,6 +7,7 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
@@ -17,12 +18,13 @@ const keys = new OwnerKeys(() => [randomBytes(32)]);
 const hourMs = 3_600_000;
 
 async function open(mostOpen = 10) {
-  const { connection, prefix, unreadable } = await openKeyStore(inject('redisUrl'));
+  const { accounts, connection, prefix, unreadable } = await openKeyStore(inject('redisUrl'));
   const report = (record: string, reason: string): void => void unreadable.push(`${record}: ${reason}`);
   const bounds = { mostOpen, keepMs: hourMs };
   const sealer = keys.storeSealer('ada') as Sealer;
   const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
   return {
+    accounts,
     redis: connection.redis,
     prefix,
     sealer,
@@ -218,6 +220,22 @@ describe('a batch', () => {
     await work.close('batch_1');
     await batches.create(batch('batch_3'));
     expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
+  });
+
+  it('is cancelled when its owner is gone, unless it is over, and those of others are not', async () => {
+    const { accounts, batches, work } = await open();
+    const { keys, teams } = accounts;
+    const { record: key } = await createKey(keys, { kind: 'router', name: 'Key', class: 'normal' });
+    const team = await teams.create('Team');
+    for (const owner of [key.id, team.id, 'ada'])
+      for (const name of ['over', 'open']) await batches.create(batch(`${owner}-${name}`, { owner }));
+    await work.move(`${team.id}-over`, { from: 'validating', to: 'failed', timed: 'failedAt' });
+    await keys.revoke(key.id, 1);
+    await teams.delete(team.id, 1);
+    const cancelledAt = async (id: string): Promise<number | undefined> => (await work.find(id))?.cancelledAt;
+    for (const id of [`${key.id}-over`, `${key.id}-open`, `${team.id}-open`])
+      expect(await cancelledAt(id)).toBeGreaterThan(Date.now() - hourMs);
+    for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect(await cancelledAt(id)).toBeUndefined();
   });
 
   it('is removed only when it is over', async () => {

@@ -1,0 +1,18 @@
+-- Has all batches of an owner cancelled that are not over. `batches.lua`, which is about one batch, does not stand before it.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   owner
+-- Returns how many batches were not closed.
+local args = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local ids = redis.call('ZRANGE', args.prefix .. 'batches-open-of:' .. args.owner, 0, -1)
+for _, id in ipairs(ids) do
+  local record = args.prefix .. 'batch:' .. id
+  local state = redis.call('HGET', record, 'state')
+  if state and state ~= 'ended' and state ~= 'failed' then
+    redis.call('HSETNX', record, 'cancelledAt', now)
+  end
+end
+return #ids
