@@ -73,6 +73,9 @@ async function exportDay(
 ): Promise<boolean> {
   const day = periodName('day', from);
   const to = from + dayMs;
+  // Before there is a file, which would stay if this failed.
+  const report = { viewer: everybody, from, to, step: 'day', by: 'tier', filter: {} } as const;
+  const { requests } = (await usage.report(report)).totals;
   let written = 0;
   const records = counted(usage.export(everybody, {}, from, to), () => {
     written += 1;
@@ -80,8 +83,6 @@ async function exportDay(
   const name = `usage-${day}.csv`;
   const description = { purpose, name, mimeType: 'text/csv', expiresAfterMs: keptMs };
   const file = await files.add(team.id, csvOf(records, nameRequests(namesOf)), description, { isResult: true });
-  const report = { viewer: everybody, from, to, step: 'day', by: 'tier', filter: {} } as const;
-  const { requests } = (await usage.report(report)).totals;
   const missing = Math.max(0, requests - written);
   const event = {
     id: mintEventId(),

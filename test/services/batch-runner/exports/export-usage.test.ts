@@ -5,6 +5,7 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
@@ -134,6 +135,17 @@ describe('the usage of a day', () => {
     await exportUsage(parts, today + 3_600_000);
     expect(await sent()).toMatchObject([{ data: { requests: 1, missing: 2 } }]);
     expect(warnings).toHaveLength(1);
+  });
+
+  it('leaves no file when the ledger cannot say how many requests there were', async () => {
+    const { parts, listed } = await open([record(today - dayMs)]);
+    const { usage } = parts;
+    const report = () => Promise.reject(storeUnavailable('away'));
+    const away = { ...parts, usage: { export: usage.export.bind(usage), report } };
+    await expect(exportUsage(away, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await listed()).toEqual([]);
+    await exportUsage(parts, today + 3_600_000);
+    expect(await listed()).toHaveLength(1);
   });
 
   it('for a team that does not exist is an error that names the setting', async () => {
