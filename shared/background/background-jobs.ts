@@ -92,6 +92,12 @@ export class BackgroundJobs {
     await asked(this.#queues[queue].remove(id));
   }
 
+  /** Whether a job waits to begin or be tried again, or runs: not one that is not there, and not one that waits for others. */
+  async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
+    const state = await asked(this.#queues[queue].getJobState(id));
+    return state !== 'unknown' && state !== 'waiting-children';
+  }
+
   /** How many jobs each queue has. */
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));

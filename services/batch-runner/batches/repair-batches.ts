@@ -45,7 +45,11 @@ export class BatchRepair {
   async #addMissing({ id, state, slices, slicesLeft, ofOwner }: BatchRecord): Promise<void> {
     const { work, jobs } = this.#parts;
     if (state === 'validating') return jobs.add(validationJob(id));
-    if (state !== 'running' || slicesLeft === 0) return jobs.add(endingJob(id, true));
+    if (state !== 'running' || slicesLeft === 0) {
+      // The one that was added with the slices may wait for some that are lost. While it joins files, they are not joined twice.
+      if (!(await jobs.isUnderWay(endingJob(id)))) await jobs.add(endingJob(id, true));
+      return;
+    }
     const done = await work.doneSlices(id);
     for (let slice = 0; slice < slices; slice += 1) if (!done.has(slice)) await jobs.add(sliceJob(id, slice, ofOwner));
   }

@@ -3,6 +3,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
 import { endSlice } from '#services/batch-runner/batches/end-slice.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
+import { BatchRepair } from '#services/batch-runner/batches/repair-batches.ts';
 import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
@@ -14,6 +15,7 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Measured } from '#shared/core/byte-meter.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Sealer } from '#shared/core/seal.ts';
@@ -245,5 +247,26 @@ describe('the files of a batch', () => {
     expect({ state, outputFile, errorFile }).toEqual({ state: 'ended', outputFile: undefined, errorFile: undefined });
     expect(await made()).toEqual([]);
     expect(await work.open()).toEqual([]);
+  });
+
+  it('are not joined by a second job while the first one is under way, only when it is lost or waits for slices', async () => {
+    const { parts, work } = await finishing();
+    const { jobs } = parts;
+    const repair = new BatchRepair(parts);
+    onTestFinished(() => repair.close());
+    const endings = async (): Promise<number> => {
+      await repair.look();
+      await repair.look();
+      return (await jobs.counts())['batch-endings'].waiting;
+    };
+    await work.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
+    await jobs.remove(endingJob(id));
+    await jobs.add(endingJob(id));
+    expect(await endings()).toBe(1);
+    await jobs.remove(endingJob(id));
+    expect(await endings()).toBe(1);
+    await jobs.remove(endingJob(id, true));
+    await jobs.addAfter(endingJob(id), [sliceJob(id, 7, 1)]);
+    expect(await endings()).toBe(1);
   });
 });
