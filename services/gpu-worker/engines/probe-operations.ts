@@ -42,7 +42,8 @@ const probes: Record<ModelOperation, Probe> = {
 const absent: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * Finds out what a model of vLLM or llama.cpp does.
+ * Finds out what a model of vLLM or llama.cpp does. One that serves no path of these answers conversations: nothing else is left, and
+ * not everything that behaves like vLLM continues texts.
  * @throws UpstreamAnswerError if the engine fails; the connection's errors
  */
 export async function probeOperations(http: EngineHttp, model: string): Promise<ModelOperation[]> {
@@ -51,6 +52,7 @@ export async function probeOperations(http: EngineHttp, model: string): Promise<
     Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe)) ? operations : [])),
   );
   const served = new Set(found.flat());
+  if (served.size === 0) return ['generate'];
   return modelOperations.filter((operation) => served.has(operation));
 }
 

@@ -9,6 +9,7 @@ import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { runJob } from '../../../helpers/broker/run-job.ts';
+import { operationsOf } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
@@ -248,6 +249,7 @@ describe('an engine of vLLM', () => {
       { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
       ['rank'],
     ],
+    ['that serves conversations and nothing else', {}, ['generate']],
   ])('%s, is found out by asking', async (_, answers, operations) => {
     const engine = await startScriptedEngine((response, { url = '' }) => {
       const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
@@ -256,7 +258,9 @@ describe('an engine of vLLM', () => {
     });
     const http = new EngineHttp({ url: engine.url, connections: 2, connectTimeoutMs: 1000 });
     try {
-      expect((await engineOf('vllm').discover(http, [])).models).toEqual([{ id: 'm', operations, capabilities: [] }]);
+      const { models } = await engineOf('vllm').discover(http, []);
+      expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
+      expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 4 : 0);
     } finally {
       await http.close();
       await engine.stop();
