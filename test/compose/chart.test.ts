@@ -32,7 +32,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
     await runCommand(process.execPath, ['services/rtr/main.ts', 'credentials', 'init', '--out', trust]);
     const password = randomBytes(16).toString('hex');
     keep('rtr-redis', { url: `redis://default:${password}@redis:6379\n` });
-    for (const part of ['ingress', 'gpu', 'tools'])
+    for (const part of ['ingress', 'runner', 'gpu', 'tools'])
       keep(`rtr-nats-${part}`, { [`${part}.creds`]: readFileSync(join(trust, `${part}.creds`), 'utf8') });
     keep('nats', { 'nats.conf': natsConfig, 'nats-auth.conf': readFileSync(join(trust, 'nats-auth.conf'), 'utf8') });
     const services = {
@@ -57,7 +57,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
       const [main] = spec?.template?.spec.containers ?? [];
       return kind === 'Deployment' && main ? [{ name: metadata.name, main }] : [];
     });
-    expect(probed).toHaveLength(3);
+    expect(probed).toHaveLength(4);
     for (const { name, main } of probed) {
       const container = await compose.container(name);
       for (const path of probedPaths(main)) {
