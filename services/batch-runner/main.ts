@@ -65,7 +65,7 @@ await runService(async (environment, releases) => {
   };
   const jobs = new BackgroundJobs(access);
   releases.add('background jobs', () => jobs.close());
-  const work = new BatchWork(redis.redis, prefix, { keepMs: batchKeepMs(config), report: unreadable });
+  const work = new BatchWork(redis.redis, prefix, { report: unreadable });
   const slots = new LineSlots({ dispatcher, most: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
   workers.onChange(() => slots.changed());
   const tickets = new LiveTickets({ broker, workers, onWaiting: (pool) => slots.demand(pool) });

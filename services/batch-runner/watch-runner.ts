@@ -2,7 +2,13 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BackgroundJobs, QueueCounts } from '#shared/background/background-jobs.ts';
 import type { WorkOnQueue } from '#shared/background/background-worker.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
-import { isOver, progressedAt, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import {
+  isOver,
+  isPaused,
+  progressedAt,
+  type BatchRecord,
+  type LineOutcome,
+} from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { sweptKinds, type SweptKind } from './sweeps/sweep.ts';
 
@@ -139,8 +145,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
       const batches = (await look()) ?? [];
       open.reset();
       for (const state of ['validating', 'running', 'paused', 'finishing']) open.set({ state }, 0);
-      for (const { state, pausedUntil } of batches)
-        if (state !== 'ended' && state !== 'failed') open.inc({ state: pausedUntil === undefined ? state : 'paused' });
+      for (const batch of batches) if (!isOver(batch)) open.inc({ state: isPaused(batch) ? 'paused' : batch.state });
     },
   });
   const standstill: Gauge = new Gauge({
@@ -149,7 +154,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
     registers,
     collect: async () => {
       const batches = await look();
-      const going = batches?.filter((batch) => !isOver(batch) && batch.pausedUntil === undefined);
+      const going = batches?.filter((batch) => !isOver(batch) && !isPaused(batch));
       if (!going) standstill.remove();
       else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - progressedAt(batch))) / 1_000);
     },

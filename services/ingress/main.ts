@@ -161,7 +161,7 @@ await runService(async (environment, releases) => {
     prices,
     batches: {
       batches,
-      work: new BatchWork(redis.redis, `${prefix}:`, { keepMs: batchKeepMs(config), report: unreadable }),
+      work: new BatchWork(redis.redis, `${prefix}:`, { report: unreadable }),
       batchApis: [...new Set(clientFormats.map(({ api }) => api))].flatMap(({ segment, batches: shape }) =>
         shape ? [segment] : [],
       ),

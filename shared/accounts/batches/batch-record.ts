@@ -130,6 +130,14 @@ export function progressedAt({
   return finishingAt ?? lineAt ?? runningAt ?? createdAt;
 }
 
+/** Milliseconds after the end of a pause within which lines are tried again by all means. */
+const pauseGraceMs = 60_000;
+
+/** Whether the lines of a batch wait for a limit. A pause that nobody has renewed since it ended is none any more. */
+export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now = Date.now()): boolean {
+  return pausedUntil !== undefined && pausedUntil > now - pauseGraceMs;
+}
+
 /** Why lines of a batch that have not begun are not run any more; undefined while they are. */
 export function stopOf(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,

@@ -14,6 +14,9 @@ const move = new RedisScript(emitScript, common, new URL('lua/move.lua', import.
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
 const endSlice = new RedisScript(common, new URL('lua/end-slice.lua', import.meta.url));
+const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
+const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
+const noteObject = new RedisScript(common, new URL('lua/note-object.lua', import.meta.url));
 
 /** Slices whose places are written in one call. */
 const slicesAtOnce = 500;
@@ -72,17 +75,12 @@ export interface BatchMove {
 export class BatchWork {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #keepMs: number;
   readonly #records: StoredRecords<BatchRecord>;
 
-  /**
-   * @param prefix what all names in Redis begin with
-   * @param keepMs milliseconds for which results are kept of a batch that nobody finishes
-   */
-  constructor(redis: Redis, prefix: string, { keepMs, report }: { keepMs: number; report: ReportUnreadable }) {
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, { report }: { report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#keepMs = keepMs;
     const nameOf = (id: string): string => `${prefix}batch:${id}`;
     this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
   }
@@ -137,15 +135,12 @@ export class BatchWork {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Writes where the slices of a batch are. */
+  /** Writes where the slices of a batch are. Does nothing for one that is over. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
-    const name = this.#name('slices', id);
-    for (let from = 0; from < slices.length; from += slicesAtOnce) {
-      const some = slices.slice(from, from + slicesAtOnce);
-      const fields = some.flatMap((slice, at) => [String(from + at), JSON.stringify(slice)]);
-      await askRedis(this.#redis.hset(name, ...fields));
+    for (let first = 0; first < slices.length; first += slicesAtOnce) {
+      const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));
+      await writeSlices.run(this.#redis, { args: { prefix: this.#prefix, id, first }, texts });
     }
-    await askRedis(this.#redis.pexpire(name, this.#keepMs));
   }
 
   /** Where a slice is; undefined for an unknown one, and for one of a batch that is over. */
@@ -197,7 +192,7 @@ export class BatchWork {
   ): Promise<boolean> {
     const sealed = await sealer.sealBytes([Buffer.from(JSON.stringify(result))]);
     const { outcome, error } = result;
-    const args = { prefix: this.#prefix, id, slice, line, outcome, error, usage, keepMs: this.#keepMs, ledger };
+    const args = { prefix: this.#prefix, id, slice, line, outcome, error, usage, ledger };
     return (await recordLine.run(this.#redis, { args, texts: [sealed, ...texts] })) === 1;
   }
 
@@ -223,18 +218,18 @@ export class BatchWork {
     return reply === 1 ? 'ended' : 'was over';
   }
 
-  /** Says that the lines of a batch wait, because a limit is used up, or with undefined that they do not. */
+  /**
+   * Says that the lines of a batch wait, because a limit is used up, or with undefined that they do not. Does nothing for one that is
+   * over.
+   */
   async pause(id: string, pause: { until: number; reason: string } | undefined): Promise<void> {
-    const name = `${this.#prefix}batch:${id}`;
-    if (pause) await askRedis(this.#redis.hset(name, { pausedUntil: pause.until, pausedFor: pause.reason }));
-    else await askRedis(this.#redis.hdel(name, 'pausedUntil', 'pausedFor'));
+    const fields = pause && storedFields({ pausedUntil: pause.until, pausedFor: pause.reason });
+    await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
   }
 
   /** Notes the name of an object before it is made, so that it can be removed whatever becomes of who makes it. */
   async noteObject(id: string, object: string): Promise<void> {
-    const name = this.#name('objects', id);
-    await askRedis(this.#redis.sadd(name, object));
-    await askRedis(this.#redis.pexpire(name, this.#keepMs));
+    await noteObject.run(this.#redis, { args: { prefix: this.#prefix, id, object } });
   }
 
   /** Names of all objects that were noted for a batch. */

@@ -4,7 +4,7 @@ import { askRedis } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
-import { batchRecordSchema, type BatchRecord, type NewBatch } from './batch-record.ts';
+import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
 const create = new RedisScript(common, new URL('lua/create.lua', import.meta.url));
@@ -77,7 +77,7 @@ export class Batches {
   async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
-    return found?.owner === owner && found.api === api ? found : undefined;
+    return found?.owner === owner && found.api === api ? withoutOldPause(found) : undefined;
   }
 
   /** One page of the owner's batches of an API; empty behind a batch that is unknown. */
@@ -92,7 +92,7 @@ export class Batches {
     const ids = to < from ? [] : await askRedis(this.#redis.zrevrange(name, from, to));
     const size = await askRedis(this.#redis.zcard(name));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
-    const batches = found.filter((batch) => batch !== undefined);
+    const batches = found.filter((batch) => batch !== undefined).map(withoutOldPause);
     return { batches, hasMore: isBackward ? from > 0 : to + 1 < size };
   }
 
@@ -115,4 +115,11 @@ export class Batches {
 function tooMany({ mostOpen }: BatchesBounds): RouterError {
   const message = `There are ${mostOpen} batches that are not over, and there may not be more.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
+}
+
+/** A batch as it is shown: a pause that is none any more is not. */
+function withoutOldPause(batch: BatchRecord): BatchRecord {
+  if (isPaused(batch)) return batch;
+  const { pausedUntil: _, pausedFor: __, ...rest } = batch;
+  return rest;
 }

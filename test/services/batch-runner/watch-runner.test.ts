@@ -49,6 +49,18 @@ describe('the metrics of a batch runner', () => {
     expect(lines).toContain('rtr_batches_open{state="paused"} 1');
   });
 
+  it('count a batch as paused only while its pause lasts, and a minute for what tries it again', async () => {
+    const now = Date.now();
+    const since = { runningAt: now - 8_000_000, lineAt: now - 7_000_000, pausedFor: 'a budget' };
+    const paused = await metricsOf(() => Promise.resolve([batch({ ...since, pausedUntil: now - 50_000 })]));
+    expect(paused).toContain('rtr_batches_open{state="paused"} 1');
+    expect(standstillOf(paused)).toBe(0);
+    const over = await metricsOf(() => Promise.resolve([batch({ ...since, pausedUntil: now - 61_000 })]));
+    expect(over).toContain('rtr_batches_open{state="paused"} 0');
+    expect(over).toContain('rtr_batches_open{state="running"} 1');
+    expect(standstillOf(over)).toBeGreaterThanOrEqual(7_000);
+  });
+
   it('count a batch that nobody has begun with from its creation on, and none as no standstill', async () => {
     const waiting = [batch({ state: 'validating', createdAt: Date.now() - 120_000 })];
     expect(standstillOf(await metricsOf(() => Promise.resolve(waiting)))).toBeGreaterThanOrEqual(120);

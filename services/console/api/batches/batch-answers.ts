@@ -1,4 +1,4 @@
-import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, isPaused, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineError } from '#shared/accounts/batches/batch-work.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
@@ -36,7 +36,7 @@ export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): B
     completionTokens,
     reasoningTokens,
     cost: toDollars(cost),
-    ...(pausedUntil !== undefined && { paused: { reason: pausedFor, until: pausedUntil } }),
+    ...(pausedUntil !== undefined && isPaused(batch) && { paused: { reason: pausedFor, until: pausedUntil } }),
     ...(outputFile !== undefined && { outputFile }),
     ...(errorFile !== undefined && { errorFile }),
     mayCancel: !isOver(batch) && cancelledAt === undefined && mayDo('batch.cancel', person, party),

@@ -7,7 +7,8 @@
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
---   <prefix>batch-objects:<id>           set: names of all objects that were begun for it
+--   <prefix>batch-objects:<id>           set: names of all objects that were begun for it; does not expire: while it is there, the
+--                                        batch is among those that are open
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed; until the slice is over
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
@@ -38,4 +39,15 @@ end
 
 local function field(name)
   return redis.call('HGET', record, name)
+end
+
+-- Whether the batch is known and not over.
+local function isOpen()
+  local state = field('state')
+  return state and state ~= 'ended' and state ~= 'failed'
+end
+
+-- Has something of the batch expire together with its record.
+local function keepWithRecord(name)
+  redis.call('PEXPIRE', name, math.max(1, redis.call('PTTL', record)))
 end

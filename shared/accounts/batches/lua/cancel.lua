@@ -2,8 +2,7 @@
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is over or unknown.
-local state = field('state')
-if not state or state == 'ended' or state == 'failed' then
+if not isOpen() then
   return 0
 end
 redis.call('HSETNX', record, 'cancelledAt', whole(now))

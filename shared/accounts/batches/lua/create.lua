@@ -21,9 +21,16 @@ end
 local of = prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
 local goneAt = args.expiresAt + args.keepMs
 redis.call('PEXPIREAT', record, whole(goneAt))
-redis.call('ZREMRANGEBYSCORE', of, '-inf', whole(now - args.keepMs - (args.expiresAt - args.createdAt)))
+-- Batches of an owner may be known for different times, so that their ages do not tell which are gone.
+for _, id in ipairs(redis.call('ZRANGE', of, 0, 99)) do
+  if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then
+    redis.call('ZREM', of, id)
+  end
+end
 redis.call('ZADD', of, whole(args.createdAt), args.id)
-redis.call('PEXPIREAT', of, whole(goneAt))
+if redis.call('PTTL', of) < goneAt - now then
+  redis.call('PEXPIREAT', of, whole(goneAt))
+end
 redis.call('ZADD', openOf, whole(args.expiresAt), args.id)
 redis.call('ZADD', prefix .. 'batches-open', whole(args.expiresAt), args.id)
 return 1

@@ -14,7 +14,7 @@ if redis.call('HLEN', resultsOf(args.slice)) ~= args.recorded then
   return -1
 end
 redis.call('HSET', done, args.slice, ARGV[2])
-redis.call('PEXPIRE', done, math.max(1, redis.call('PTTL', record)))
+keepWithRecord(done)
 redis.call('HINCRBY', record, 'cancelled', args.cancelled)
 redis.call('HINCRBY', record, 'expired', args.expired)
 redis.call('HINCRBY', record, 'slicesLeft', -1)

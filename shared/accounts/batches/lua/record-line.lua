@@ -7,7 +7,6 @@
 --   outcome  `succeeded` or `errored`
 --   error    { code, line } of one with an error
 --   usage    { name of a count of the record: what is added }
---   keepMs   milliseconds for which results are kept of a batch that nobody finishes
 --   ledger   see `writeUsage`
 -- ARGV[2]  the result, sealed
 -- ARGV[3…]  the requests
@@ -19,13 +18,13 @@ end
 if redis.call('HSETNX', results, args.line, ARGV[2]) == 0 then
   return 0
 end
-redis.call('PEXPIRE', results, whole(args.keepMs))
+keepWithRecord(results)
 redis.call('HINCRBY', record, args.outcome, 1)
 redis.call('HSET', record, 'lineAt', whole(now))
 local errors = nameOf('errors')
 if args.error and redis.call('LLEN', errors) < 20 then
   redis.call('RPUSH', errors, cjson.encode(args.error))
-  redis.call('PEXPIRE', errors, math.max(1, redis.call('PTTL', record)))
+  keepWithRecord(errors)
 end
 for name, count in pairs(args.usage) do
   if count > 0 then

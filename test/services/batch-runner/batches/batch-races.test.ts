@@ -46,7 +46,7 @@ async function open() {
   const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log });
   const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log });
   onTestFinished(() => jobs.close());
-  const work = new BatchWork(connection.redis, prefix, { keepMs: hourMs, report });
+  const work = new BatchWork(connection.redis, prefix, { report });
   const parts: BatchParts = {
     work,
     jobs,
@@ -231,9 +231,11 @@ describe('the files of a batch', () => {
   });
 
   it('are made once, although two runners make them', async () => {
-    const { parts, found, made } = await finishing();
+    const { parts, work, found, made } = await finishing();
+    expect(await work.objects(id)).toHaveLength(3);
     // The one that comes second may find that the results of slices are removed.
     await Promise.allSettled([finishBatch(parts, { batch: id }), finishBatch(parts, { batch: id })]);
+    expect([await work.objects(id), await work.open()]).toEqual([[], []]);
     const { state, outputFile, errorFile } = await found();
     expect(state).toBe('ended');
     expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());

@@ -22,7 +22,7 @@ async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
     report,
   });
   const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
-  const work = new BatchWork(redis, prefix, { keepMs: hourMs, report });
+  const work = new BatchWork(redis, prefix, { report });
   const deleted: string[] = [];
   const swept = new Map<SweptKind, number>();
   const { deliveries } = webhooks;

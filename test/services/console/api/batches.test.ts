@@ -25,7 +25,7 @@ async function openTeam() {
     furtherRoutes: ({ accounts, connection: { redis }, prefix, log }) => {
       const report = (): void => undefined;
       const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
-      const work = new BatchWork(redis, prefix, { keepMs: hourMs, report });
+      const work = new BatchWork(redis, prefix, { report });
       const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
       const records = new FileRecords(redis, prefix, { bounds, report });
       const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silent });

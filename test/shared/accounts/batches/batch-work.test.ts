@@ -30,7 +30,7 @@ async function open(mostOpen = 10) {
     sealer,
     ledger,
     batches: new Batches(connection.redis, prefix, { bounds, report }),
-    work: new BatchWork(connection.redis, prefix, { keepMs: hourMs, report }),
+    work: new BatchWork(connection.redis, prefix, { report }),
     usage: new UsageReader(connection.redis, prefix, report),
   };
 }
@@ -181,6 +181,94 @@ describe('a slice', () => {
     expect(ends).toEqual(['ended', 'was over']);
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'a' });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
+  });
+});
+
+describe('what belongs to a batch in Redis', () => {
+  const dayMs = 24 * hourMs;
+
+  it('is there for as long as its record, however long its window is', async () => {
+    const { batches, work, ledger, sealer, redis, prefix } = await open();
+    await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
+    await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
+    await work.move('batch_1', { from: 'validating', to: 'running', fields: { slices: 1, slicesLeft: 1 } });
+    await work.recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    for (const kind of ['batch', 'batch-slices', 'batch-results']) {
+      const name = `${prefix}${kind}:batch_1${kind === 'batch-results' ? ':0' : ''}`;
+      expect(await redis.pttl(name), kind).toBeGreaterThan(dayMs + hourMs - 60_000);
+    }
+  });
+
+  it('has the names of its objects until they are removed', async () => {
+    const { batches, work, redis, prefix } = await open();
+    await batches.create(batch('batch_1'));
+    await work.noteObject('batch_1', 'o1');
+    expect(await redis.pttl(`${prefix}batch-objects:batch_1`)).toBe(-1);
+    await redis.del(`${prefix}batch:batch_1`);
+    expect(await work.forgotten(9)).toEqual(['batch_1']);
+    expect(await work.objects('batch_1')).toEqual(['o1']);
+    await work.drop('batch_1');
+    expect(await work.forgotten(9)).toEqual([]);
+    expect(await redis.exists(`${prefix}batch-objects:batch_1`)).toBe(0);
+  });
+
+  it('has the name of an object that someone begins after it was closed, until it is closed again', async () => {
+    const { work, redis, prefix } = await running(1);
+    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    await work.close('batch_1');
+    await work.noteObject('batch_1', 'o1');
+    expect((await work.open()).map(({ id }) => id)).toEqual(['batch_1']);
+    await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
+    expect(await work.slice('batch_1', 0)).toBeUndefined();
+    await work.close('batch_1');
+    expect(await work.open()).toEqual([]);
+    expect(await redis.exists(`${prefix}batch-objects:batch_1`)).toBe(0);
+  });
+
+  it('stands in the list of its owner for as long as it is known, whatever they create after it', async () => {
+    const { batches, redis, prefix } = await open();
+    const createdAt = Date.now() - 3 * hourMs;
+    await batches.create(batch('batch_1', { createdAt, expiresAt: createdAt + dayMs }));
+    await batches.create(batch('batch_2', { createdAt: createdAt + 1, expiresAt: createdAt + dayMs }));
+    await redis.del(`${prefix}batch:batch_2`);
+    await batches.create(batch('batch_3'));
+    const name = `${prefix}batches-of:openai:ada`;
+    expect(await redis.zrange(name, '0', '-1')).toEqual(['batch_1', 'batch_3']);
+    expect(await redis.pttl(name)).toBeGreaterThan(dayMs - 3 * hourMs + hourMs - 60_000);
+  });
+});
+
+describe('a pause', () => {
+  const pause = { until: Date.now() + 10_000, reason: 'a budget' };
+
+  it('is noted and taken back while its batch is not over', async () => {
+    const { work } = await running(1);
+    await work.pause('batch_1', pause);
+    expect(await work.find('batch_1')).toMatchObject({ pausedUntil: pause.until, pausedFor: 'a budget' });
+    await work.pause('batch_1', undefined);
+    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
+    expect((await work.find('batch_1'))?.pausedFor).toBeUndefined();
+  });
+
+  it('is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
+    const { work, batches } = await running(1);
+    const shown = async (until: number) => {
+      await work.pause('batch_1', { until, reason: 'a budget' });
+      const { batches: listed } = await batches.list('ada', 'openai', { limit: 1 });
+      return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
+    };
+    expect(await shown(Date.now() - 30_000)).toEqual(['a budget', 'a budget']);
+    expect(await shown(Date.now() - 61_000)).toEqual([undefined, undefined]);
+  });
+
+  it('does not mark a batch that is over, and makes none of one that is gone', async () => {
+    const { work, batches, redis, prefix } = await running(1);
+    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    await work.pause('batch_1', pause);
+    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
+    await batches.remove('batch_1');
+    await work.pause('batch_1', pause);
+    expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
   });
 });
 

@@ -1,0 +1,15 @@
+-- Writes where some slices of a batch are, for as long as its record is kept.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   first  number of the first of them
+-- ARGV[2…]  JSON of each slice, in order
+-- Returns 1, or 0 if the batch is over or unknown.
+if not isOpen() then
+  return 0
+end
+local slices = nameOf('slices')
+for at = 2, #ARGV do
+  redis.call('HSET', slices, whole(args.first + at - 2), ARGV[at])
+end
+keepWithRecord(slices)
+return 1
