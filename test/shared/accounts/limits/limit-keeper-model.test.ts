@@ -20,8 +20,8 @@ class Model {
         within(concurrentRequests, active, 1) &&
         within(tokensPerDay, tokens, amount.tokens) &&
         within(tokensPerMonth, tokens, amount.tokens) &&
-        within(costPerDay && costPerDay * 1e9, cost, amount.cost) &&
-        within(costPerMonth && costPerMonth * 1e9, cost, amount.cost)
+        within(costPerDay && Math.round(costPerDay * 1e9), cost, amount.cost) &&
+        within(costPerMonth && Math.round(costPerMonth * 1e9), cost, amount.cost)
       );
     });
   }
