@@ -16,6 +16,7 @@ import { withClient } from './commands/client/with-client.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
+import { endWithReader } from './commands/end-with-reader.ts';
 import { filesCommand } from './commands/files/files-command.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
@@ -31,6 +32,8 @@ import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { UpError } from './up/up-error.ts';
 import { up } from './up/up.ts';
+
+process.stdout.on('error', endWithReader);
 
 const root = dirname(dirname(import.meta.dirname));
 const folder = join(root, '.rtr');
@@ -262,6 +265,7 @@ function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
   // Writing to a closed terminal fails; the children must be stopped even so.
+  process.stdout.off('error', endWithReader);
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };
 }

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, inject, it } from 'vitest';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+
+it.each(['--help', 'version', 'doctor --json', 'keys list', 'webhooks list --json'])(
+  'rtr %s ends without a word when nobody reads its output any more',
+  async (command) => {
+    const { store, prefix } = await openKeyStore(inject('redisUrl'));
+    await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
+    const settings = {
+      RTR_PREFIX: prefix.replace(/:$/, ''),
+      REDIS_URL: inject('redisUrl'),
+      NATS_URL: inject('natsUrl'),
+    };
+    const rtr = spawn(process.execPath, ['services/rtr/bootstrap.mjs', ...command.split(' ')], {
+      env: { PATH: process.env['PATH'], SEAL_SECRET: 'a secret of this test that is long enough', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    rtr.stdout.destroy();
+    const [said, [code]] = await Promise.all([text(rtr.stderr), once(rtr, 'exit')]);
+    expect(said).toBe('');
+    // What has nothing more to do when it prints may end before it notices.
+    expect([0, 141]).toContain(code);
+  },
+);
