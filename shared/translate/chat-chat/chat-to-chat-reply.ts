@@ -2,16 +2,16 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, Minted } from '../translation.ts';
 
 /**
- * The chat client's answer for a chat upstream's answer: id, model and time are the router's; a message with tool calls has
- * no text (`content: null`), and its arguments are JSON text; thinking is `reasoning_content`; usage has the three counts.
- * All other fields pass.
+ * The chat client's answer for a chat upstream's answer: id, model and time are the router's; arguments of tool calls are JSON
+ * text, and the content beside them is null if there is none; thinking is `reasoning_content`; usage has the three counts. All
+ * other fields pass.
  * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -41,20 +41,19 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
   };
 }
 
-/** @returns the message, and a function for all text of the model, including that removed beside tool calls */
+/** @returns the message, and a function for all text of the model */
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);
-  const { content } = message;
   const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
   } else {
     message['tool_calls'] = calls;
-    message['content'] = null;
+    message['content'] ||= null;
   }
-  return { message, written: () => writtenText({ ...message, content }, pieces) };
+  return { message, written: () => writtenText(message, pieces) };
 }
 
 function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
@@ -65,6 +64,8 @@ function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json
   const calls = pieces.map(({ id, name, arguments: text }, position) => {
     const call = given[position];
     const { index: _, ...rest } = call as JsonObject;
+    const custom = customOf(rest);
+    if (custom) return { ...rest, id, type: 'custom', custom: { ...custom, name: name ?? '', input: text } };
     const fn = isJsonObject(rest['function']) ? rest['function'] : {};
     return { ...rest, id, type: 'function', function: { ...fn, name: name ?? '', arguments: text || '{}' } };
   });

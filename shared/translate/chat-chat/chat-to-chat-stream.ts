@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
@@ -161,9 +161,15 @@ function hasCalls(calls: Json | undefined): boolean {
 }
 
 function placedCall({ index, id, first, name, arguments: text }: ToolCallPiece, call: JsonObject): Json {
-  const { index: _, id: __, type: ___, function: given, ...rest } = call;
-  const fn: JsonObject = { ...(isJsonObject(given) ? given : {}), arguments: text };
-  delete fn['name'];
-  const named = name === undefined ? fn : { name, ...fn };
-  return first ? { index, id, type: 'function', ...rest, function: named } : { index, ...rest, function: named };
+  const { index: _, id: __, type: ___, function: given, custom: ____, ...rest } = call;
+  const custom = customOf(call);
+  const called: JsonObject = {
+    ...(isJsonObject(given) ? given : {}),
+    ...custom,
+    [custom ? 'input' : 'arguments']: text,
+  };
+  delete called['name'];
+  const type = custom ? 'custom' : 'function';
+  const named = { [type]: name === undefined ? called : { name, ...called } };
+  return first ? { index, id, type, ...rest, ...named } : { index, ...rest, ...named };
 }

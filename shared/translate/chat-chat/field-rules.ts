@@ -1,4 +1,4 @@
-import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
+import { passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
 /** The effect on each field of a chat client's request for a chat upstream. */
 export const requestRules: readonly FieldRule[] = [
@@ -81,10 +81,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('model', translated('model', "the router's name for the model")),
   rule('created', translated('created', "the router's clock")),
   rule('choices[].message.content', passed),
-  rule(
-    'choices[].message.content beside tool calls',
-    ignored('chat messages with tool calls have no text; a stream sends text that precedes the calls'),
-  ),
+  rule('choices[].message.content beside tool calls', passed),
   rule('choices[].message.reasoning_content', passed),
   rule('choices[].message.reasoning', translated('choices[].message.reasoning_content')),
   rule('choices[].message.refusal', passed),
@@ -92,7 +89,7 @@ export const answerRules: readonly FieldRule[] = [
     'choices[].message.tool_calls',
     translated(
       'choices[].message.tool_calls[].function.arguments',
-      'missing ids are generated; arguments are always JSON text',
+      'missing ids are generated; arguments of functions are always JSON text',
     ),
   ),
   rule(

@@ -10,7 +10,7 @@ import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
  * Translates a messages upstream's answer for a chat client. Texts are joined, thinking becomes `reasoning_content` without
- * its signature, and a message with tool calls has no text.
+ * its signature.
  * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -34,7 +34,7 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   });
   const message: JsonObject = {
     role: 'assistant',
-    content: calls.length > 0 ? null : text,
+    content: calls.length > 0 ? text || null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(refusal !== undefined && { refusal }),

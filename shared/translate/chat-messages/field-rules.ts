@@ -107,10 +107,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),
   rule('content[].text', translated('choices[].message.content', 'texts are joined')),
-  rule(
-    'content[].text beside tool calls',
-    ignored('chat messages with tool calls have no text; a stream sends text that precedes the calls'),
-  ),
+  rule('content[].text beside tool calls', translated('choices[].message.content', 'texts are joined')),
   rule('content[].citations', ignored('the chat format has no citations')),
   rule('content[].thinking', translated('choices[].message.reasoning_content')),
   rule('content[].signature', ignored('the chat format has no signatures')),

@@ -10,8 +10,7 @@ import { failureOf } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /**
- * Translates a response for a chat client. Texts are joined, thinking becomes `reasoning_content`, and a message with tool calls
- * has no text.
+ * Translates a response for a chat client. Texts are joined, thinking becomes `reasoning_content`.
  * @throws RouterError for a response that failed, `upstream_failed` if it is none
  */
 export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -24,7 +23,7 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
   const [content, refusal, reasoning] = [textIn(pieces, 'text'), textIn(pieces, 'refusal'), textIn(pieces, 'thinking')];
   const message: JsonObject = {
     role: 'assistant',
-    content: calls.length > 0 ? null : content,
+    content: calls.length > 0 ? content || null : content,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && {
       tool_calls: calls.map(({ id, name, arguments: text }) => ({
@@ -38,7 +37,7 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
   const finishReason = responseFinishReason(body, calls.length > 0);
   const usage = completeUsage(readResponsesUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: () => estimateTokens(writtenText({ ...message, content }, calls)),
+    completion: () => estimateTokens(writtenText(message, calls)),
   });
   return {
     body: {

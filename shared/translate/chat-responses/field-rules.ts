@@ -87,10 +87,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('model', translated('model', "the router's name for the model")),
   rule('created_at', translated('created', "the router's clock")),
   rule('output[] message', translated('choices[].message.content', 'texts are joined')),
-  rule(
-    'output[] message beside tool calls',
-    ignored('chat messages with tool calls have no text; a stream sends text that precedes the calls'),
-  ),
+  rule('output[] message beside tool calls', translated('choices[].message.content', 'texts are joined')),
   rule('output[].content[].annotations', ignored('they belong to searches, which chat clients cannot ask for')),
   rule('output[].content[].refusal', translated('choices[].message.refusal')),
   rule('output[] reasoning, summary', translated('choices[].message.reasoning_content', 'if it has no content')),

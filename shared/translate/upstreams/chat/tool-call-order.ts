@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
 /** The official SDK accepts indexes from 0 to 127. */
@@ -16,7 +16,7 @@ export interface ToolCallPiece {
   first: boolean;
   /** The function's name, in one piece of the call only. */
   name: string | undefined;
-  /** Further text of the arguments. */
+  /** Further text of the arguments, or of a custom tool's input. */
   arguments: string;
 }
 
@@ -57,11 +57,12 @@ export class ToolCallOrder {
    */
   place(piece: Json): ToolCallPiece {
     if (!isJsonObject(piece)) throw unreadable();
+    const custom = customOf(piece);
     const fn = isJsonObject(piece['function']) ? piece['function'] : {};
     const id = textOf(piece['id']);
-    const name = textOf(fn['name']);
+    const name = textOf((custom ?? fn)['name']);
     const index = Number.isInteger(piece['index']) ? Number(piece['index']) : undefined;
-    const text = argumentsText(fn['arguments']);
+    const text = argumentsText(custom ? custom['input'] : fn['arguments']);
 
     const known = this.#find(index, id, name);
     const call = known ?? this.#open(id);
@@ -105,6 +106,11 @@ export class ToolCallOrder {
     if (isNew) this.#byId.set(id, call);
     return call;
   }
+}
+
+/** What a call of a custom tool has in the place of `function`; undefined for other calls. */
+export function customOf({ custom }: JsonObject): JsonObject | undefined {
+  return isJsonObject(custom) ? custom : undefined;
 }
 
 /** Arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */

@@ -46,7 +46,7 @@ describe('a chat answer that is not streamed', () => {
     });
   });
 
-  it('with tool calls has no text, arguments as text, ids, and the finish reason tool_calls', () => {
+  it('with tool calls has its text, arguments as text, ids, and the finish reason tool_calls', () => {
     const calls = [
       { function: { name: 'f', arguments: { x: 1 } } },
       { id: '', index: 0, function: { name: 'g', arguments: '' } },
@@ -58,7 +58,7 @@ describe('a chat answer that is not streamed', () => {
         index: 0,
         message: {
           role: 'assistant',
-          content: null,
+          content: 'text',
           reasoning_content: 'hm',
           tool_calls: [
             { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
@@ -70,6 +70,21 @@ describe('a chat answer that is not streamed', () => {
       },
     ]);
     expect(ending.finishReason).toBe('tool_calls');
+  });
+
+  it('with tool calls and no text has null for it', () => {
+    const { body } = reply({ content: '', tool_calls: [{ function: { name: 'f' } }] });
+    expect(body['choices']).toMatchObject([{ message: { content: null } }]);
+  });
+
+  it('has calls of custom tools as they came', () => {
+    const calls = [
+      { id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls "x"' } },
+      { id: 'b', type: 'custom', custom: { name: 'shell', input: '' } },
+    ];
+    const { body, ending } = reply({ content: null, tool_calls: calls });
+    expect(body['choices']).toMatchObject([{ message: { tool_calls: calls }, finish_reason: 'tool_calls' }]);
+    expect(ending.usage.completionTokens).toBeGreaterThan(3);
   });
 
   it('has all three counts even if the engine reports none', () => {

@@ -47,6 +47,26 @@ function failure(events: readonly (object | string)[]): unknown {
 describe('a chat stream', () => {
   const plain = [delta({ role: 'assistant', content: '' }), delta({ content: 'Hel' }), delta({ content: 'lo' })];
 
+  it('has calls of custom tools piece by piece', () => {
+    const call = (piece: object): object => delta({ tool_calls: [piece] });
+    const { deltas, ending } = run([
+      call({ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }),
+      call({ index: 0, custom: { input: 'ls ' } }),
+      call({ index: 0, custom: { input: '"x"' } }),
+      delta({}, 'stop'),
+      '[DONE]',
+    ]);
+    expect(deltas.slice(0, -1)).toEqual([
+      {
+        role: 'assistant',
+        tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }],
+      },
+      { tool_calls: [{ index: 0, custom: { input: 'ls ' } }] },
+      { tool_calls: [{ index: 0, custom: { input: '"x"' } }] },
+    ]);
+    expect(ending.finishReason).toBe('tool_calls');
+  });
+
   const endings: [string, object[]][] = [
     ['in a chunk of its own', [delta({}, 'stop'), { ...delta({}), choices: [], usage }]],
     ['on the last chunk', [delta({ content: '' }, 'stop', { usage })]],

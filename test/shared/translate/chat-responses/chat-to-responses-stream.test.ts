@@ -115,7 +115,12 @@ describe("a Responses upstream's whole answer, for a chat client", () => {
       id: 'chatcmpl-1',
       model: 'served',
       created: 7,
-      choices: [{ message: { content: null, reasoning_content: thinking }, finish_reason: 'tool_calls' }],
+      choices: [
+        {
+          message: { content: "I'll look up both cities – São Paulo too.", reasoning_content: thinking },
+          finish_reason: 'tool_calls',
+        },
+      ],
       usage: openai('tools').usage,
     });
     const [{ message }] = body['choices'] as [{ message: { tool_calls: JsonObject[] } }];
