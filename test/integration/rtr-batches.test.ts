@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
 import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
-import { chatLine } from '../helpers/batches/batch-clients.ts';
+import { batchClients, chatLine, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { clientCommands } from '../helpers/batches/run-client-command.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
@@ -59,9 +59,38 @@ describe('rtr batches', () => {
     const watched = run(batchesCommand, 'submit', file, '--watch');
     await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
     const { file: noRequest } = requestsOf(['[]']);
-    await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/first line of .* is no request/);
+    await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is no request/);
     await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none cannot be used: ENOENT/);
     await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
+  });
+
+  it('leaves blank lines and a byte order mark out as the router does, and counts lines as it does', async () => {
+    const run = clientCommands(cluster);
+    const blank = ' '.repeat(100);
+    // A line separator in a text is no end of a line.
+    const { file } = requestsOf([
+      '\uFEFF',
+      '',
+      chatLine('a', 'Hi.\u2028'),
+      blank,
+      '\t\r',
+      chatLine('b', 'Hi.'),
+      '',
+      '',
+    ]);
+    const { openai } = batchClients(cluster);
+    const submitted = async (path: string) => {
+      const [made = ''] = await run(batchesCommand, 'submit', path, '--json');
+      return untilBatch(openai, (JSON.parse(made) as { id: string }).id);
+    };
+    expect(await submitted(file)).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 2 } });
+    const wrong = { ...chatLine('b', 'Hi.'), url: '/v1/embeddings' };
+    const { file: second } = requestsOf(['\uFEFF', chatLine('a', 'Hi.'), blank, wrong, '']);
+    expect(await submitted(second)).toMatchObject({ status: 'failed', errors: { data: [{ line: 4, param: 'url' }] } });
+    const { file: first } = requestsOf(['\uFEFF', blank, '[]', chatLine('a', 'Hi.')]);
+    await expect(run(batchesCommand, 'submit', first)).rejects.toThrow(/Line 3 of .* is no request/);
+    const { file: none } = requestsOf(['\uFEFF', '', blank]);
+    await expect(run(batchesCommand, 'submit', none)).rejects.toThrow(/requests\.jsonl has no requests/);
   });
 
   it('cancels a batch, which then fails to complete', async () => {

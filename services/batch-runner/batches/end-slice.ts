@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork, LineResult, Slice, SliceResults } from '#shared/accounts/batches/batch-work.ts';
-import { linesOf } from '../lines/lines-of.ts';
+import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/formats-of.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/batch-work.ts';
-import { linesOf, type TextLine } from '../lines/lines-of.ts';
+import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';

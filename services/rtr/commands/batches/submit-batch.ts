@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { RouterError } from '#shared/core/errors.ts';
+import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { CallError } from '../client/router-client.ts';
 import { sendFile } from '../client/send-file.ts';
@@ -9,7 +9,7 @@ import { watchBatch } from './watch-batch.ts';
 
 /**
  * `rtr batches submit <file> [--window <hours>] [--watch]`: uploads a file of requests and creates a batch of them.
- * @throws RouterError `invalid_request` for a file that cannot be read or whose first line is no request, or a CallError
+ * @throws RouterError `invalid_request` for a file that cannot be read or whose first line is no request, blank ones aside, or a CallError
  */
 export async function submitBatch(
   context: ClientContext,
@@ -32,30 +32,28 @@ export async function submitBatch(
   if (watch) await watchBatch(context, batch.id);
 }
 
-/** The endpoint of the first line, which all lines have. */
+/** The endpoint of the first request, which all have. Lines count as the router counts them. */
 async function endpointOf(file: string): Promise<string> {
   const content = createReadStream(file);
   try {
-    for await (const line of createInterface({ input: content, crlfDelay: Infinity })) {
-      const endpoint = urlOf(line);
+    for await (const { bytes, number } of linesOf(content, Infinity)) {
+      const endpoint = urlOf(bytes.toString());
       if (endpoint !== undefined) return endpoint;
-      break;
+      const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
+      const message = `Line ${number} of ${file} is no request. Each line must be like ${example}.`;
+      throw new RouterError('invalid_request', message);
     }
   } catch (error) {
     throw localFileError(file, error);
   } finally {
     content.destroy();
   }
-  const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
-  throw new RouterError(
-    'invalid_request',
-    `The first line of ${file} is no request. Each line must be like ${example}.`,
-  );
+  throw new RouterError('invalid_request', `${file} has no requests.`);
 }
 
 function urlOf(line: string): string | undefined {
   try {
-    const request: unknown = JSON.parse(line.replace(/^\uFEFF/, ''));
+    const request: unknown = JSON.parse(line);
     const isObject = typeof request === 'object' && request !== null;
     return isObject && 'url' in request && typeof request.url === 'string' ? request.url : undefined;
   } catch {

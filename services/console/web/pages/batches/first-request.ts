@@ -1,10 +1,11 @@
 /** Bytes of a file that are read for its first line. */
 const startBytes = 1024 * 1024;
 
-/** The endpoint that the first line of a file names; undefined for a file that does not begin with a request of a batch. */
+/** The endpoint that the first request of a file names; undefined for a file whose first line, blank ones aside, is no request. */
 export async function endpointOf(file: Blob): Promise<string | undefined> {
-  const start = await file.slice(0, startBytes).text();
-  const [line = ''] = start.replace(/^\uFEFF/, '').split(/\r?\n/, 1);
+  const text = await file.slice(0, startBytes).text();
+  const start = text.replace(/^\uFEFF/, '').replace(/^(?:[\t\r ]*\n)+/, '');
+  const [line = ''] = start.split('\n', 1);
   // Of a longer line the address is found as it is usually written.
   if (line.length === start.length && file.size > startBytes) return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
   try {

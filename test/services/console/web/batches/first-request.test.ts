@@ -8,15 +8,23 @@ describe('the endpoint of a file', () => {
     ['one line', line],
     ['lines of Windows', `${line}\r\n{"url":"/v1/other"}\r\n`],
     ['a byte order mark', `\uFEFF${line}\n`],
+    ['blank lines before it', `\uFEFF\r\n\n \t\n${line}\n`],
     ['a first line of more than a mebibyte', `${line.slice(0, -1)},"pad":"${'x'.repeat(2_000_000)}"}\n`],
   ])('is that of its first request: %s', async (_, text) => {
     expect(await endpointOf(new Blob([text]))).toBe('/v1/responses');
   });
 
-  it.each(['', '\n', '[]', 'null', '{"url":7}', '{"custom_id":"1"}', '{"url":"/v1/responses"', 'custom_id,url'])(
-    'is unknown for a file that begins with %j',
-    async (text) => {
-      expect(await endpointOf(new Blob([text]))).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '\n',
+    `[]\n${line}`,
+    '[]',
+    'null',
+    '{"url":7}',
+    '{"custom_id":"1"}',
+    '{"url":"/v1/responses"',
+    'custom_id,url',
+  ])('is unknown for a file that begins with %j', async (text) => {
+    expect(await endpointOf(new Blob([text]))).toBeUndefined();
+  });
 });

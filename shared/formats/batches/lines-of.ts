@@ -11,10 +11,16 @@ export interface TextLine {
 }
 
 const lineFeed = 0x0a;
-const blank = /^[\t\r ]*$/;
+
+/** Tab, carriage return and space: what a line has that counts as blank. */
+const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20]);
+
+/** What some editors write before a text in UTF-8. */
+const byteOrderMark = Buffer.from('\uFEFF');
 
 /**
- * The lines of a text that comes in pieces, blank ones left out. One line is in memory at a time, besides the pieces.
+ * The lines of a text that comes in pieces, without blank ones and without the mark of a byte order at its beginning. One line is in
+ * memory at a time, besides the pieces.
  * @param mostBytes of one line
  * @param start position of the first piece in the text
  * @throws RouterError `body_too_large` for a longer line
@@ -34,7 +40,11 @@ export async function* linesOf(
     begun.push(Buffer.from(rest));
   };
   const end = (length: number): TextLine => {
-    const bytes = begun.length === 1 && begun[0] ? begun[0] : Buffer.concat(begun);
+    let bytes = begun.length === 1 && begun[0] ? begun[0] : Buffer.concat(begun);
+    if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
+      bytes = bytes.subarray(byteOrderMark.length);
+      from = byteOrderMark.length;
+    }
     number += 1;
     const line = { bytes, from, to: from + bytes.length + length, number };
     from = line.to;
@@ -58,5 +68,5 @@ export async function* linesOf(
 }
 
 function isBlank(bytes: Buffer): boolean {
-  return bytes.length < 64 && blank.test(bytes.toString('latin1'));
+  return bytes.every((byte) => blanks.has(byte));
 }

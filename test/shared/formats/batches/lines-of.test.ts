@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf, type TextLine } from '#services/batch-runner/lines/lines-of.ts';
+import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 
 async function* inPieces(text: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;
@@ -48,6 +48,21 @@ describe('the lines of a text', () => {
     const [first, second] = await all(linesOf(inPieces(Buffer.from('ab\n\ncd'), [1]), 10, 100));
     expect(first).toMatchObject({ from: 100, to: 103, number: 1 });
     expect(second).toMatchObject({ from: 104, to: 106, number: 3 });
+  });
+
+  it('do not begin with a byte order mark, and blank ones of any length are left out but counted', async () => {
+    const text = `\uFEFF\r\n${' '.repeat(100)}\nfirst\n\t\r\nsecond \uFEFF\n\n`;
+    for (const sizes of [[], [1, 1, 1, 1], [2, 3]]) {
+      const found = await read(text, sizes);
+      expect(found.map(({ bytes, number }) => [bytes.toString(), number])).toEqual([
+        ['first', 3],
+        ['second \uFEFF', 5],
+      ]);
+    }
+    expect(await read('\uFEFFa')).toMatchObject([{ bytes: Buffer.from('a'), from: 3, to: 4, number: 1 }]);
+    const [inside] = await all(linesOf(inPieces(Buffer.from('\uFEFFb'), []), 10, 100));
+    expect(inside).toMatchObject({ from: 100, to: 104 });
+    expect(await read('\uFEFF')).toEqual([]);
   });
 
   it('may not be too long', async () => {
