@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { dockerAnswers } from './helpers/servers/docker-answers.ts';
@@ -15,7 +15,19 @@ import { dockerAnswers } from './helpers/servers/docker-answers.ts';
  * with `--update`, the clients' suite keeps what it saw for the table in docs/api.md.
  */
 
-const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
+const testResult = z.object({
+  success: z.boolean(),
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      assertionResults: z.array(
+        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
+      ),
+    }),
+  ),
+});
 
 const root = join(import.meta.dirname, '..');
 const { seed, seconds, kinds, lines, update } = parseArgs({
@@ -68,6 +80,13 @@ passed += tests?.numPassedTests ?? 0;
 failed += Math.max(tests?.numFailedTests ?? 0, succeeded && tests?.success ? 0 : 1);
 rmSync(folder, { recursive: true });
 
+for (const { name, assertionResults } of tests?.testResults ?? []) {
+  for (const { fullName, status, failureMessages } of assertionResults) {
+    if (status !== 'passed' || failureMessages.length === 0) continue;
+    const file = relative(root, name);
+    process.stdout.write(`\nPassed only when repeated: ${file}, "${fullName}"\n${failureMessages.join('\n')}\n`);
+  }
+}
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
