@@ -26,6 +26,10 @@ export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
 
 const longestUrl = 2_048;
 
+/** Unknown events that an error names at most, and characters of each. */
+const mostNamed = 5;
+const longestNamed = 100;
+
 /** What people set of an endpoint. */
 export const webhookSettingsSchema = z.strictObject({
   /** An http or https address. It is shown to everybody who may see the endpoint, so it has no password in it. */
@@ -35,8 +39,12 @@ export const webhookSettingsSchema = z.strictObject({
     .max(longestUrl, `A URL has ${longestUrl} characters at most.`)
     .refine(isWebhookUrl, 'This is no http or https address, or it contains a user or a fragment.'),
   events: z
-    .array(z.string().refine((each) => webhookSelections.includes(each), 'There is no such event.'))
+    .array(z.string())
     .min(1, 'Choose an event.')
+    .superRefine((events, context) => {
+      const unknown = events.filter((event) => !webhookSelections.includes(event));
+      if (unknown.length > 0) context.addIssue({ code: 'custom', message: noSuchEvents(unknown) });
+    })
     .transform((events) => [...new Set(events)]),
   description: z
     .string()
@@ -47,6 +55,11 @@ export const webhookSettingsSchema = z.strictObject({
 });
 
 export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
+
+function noSuchEvents(unknown: readonly string[]): string {
+  const names = unknown.slice(0, mostNamed).map((event) => JSON.stringify(event.slice(0, longestNamed)));
+  return `No such event: ${names.join(', ')}. There are ${webhookSelections.join(', ')}.`;
+}
 
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text);

@@ -52,6 +52,13 @@ describe('rtr webhooks add', () => {
     expect(note).toMatchObject({ actor: null, action: 'webhook.create', target: { name: 'hooks.example.com' } });
   });
 
+  it('names the events that there are not, and those that there are', async () => {
+    const adding = addWebhook(context, { url, events: 'batch.*, nope.*,batch.done' });
+    await expect(adding).rejects.toThrow(
+      /^No such event: "nope\.\*", "batch\.done"\. There are batch\.completed, .*, response\.failed, .*, batch\.\*, .*rtr\.usage\.\*\.$/,
+    );
+  });
+
   it.each([
     { given: { url: 'nowhere', events: 'batch.*' }, code: 'invalid_request', param: 'url' },
     { given: { url, events: 'batch.done' }, code: 'invalid_request', param: 'events' },
