@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { batchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
 import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { batchClients, chatLine, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { clientCommands } from '../helpers/batches/run-client-command.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
@@ -47,6 +49,16 @@ describe('rtr batches', () => {
         .map((line) => JSON.parse(line));
     expect(ids(linesIn(written.output))).toEqual(['a', 'b']);
     expect(ids(linesIn(written.errors))).toEqual(['c']);
+    const again = run(batchesCommand, 'download', id, '--out', out);
+    await expect(again).rejects.toThrow(`${written.output} exists already: name another folder with --out`);
+    writeFileSync(written.errors, 'old');
+    rmSync(written.output);
+    await expect(run(batchesCommand, 'download', id, '--out', out)).rejects.toThrow(`${written.errors} exists already`);
+    expect(readdirSync(out)).toEqual([`${id}_errors.jsonl`]);
+    await run(batchesCommand, 'download', id, '--out', out, '--force');
+    expect(ids(linesIn(written.errors))).toEqual(['c']);
+    const printed = await run(batchesCommand, 'download', id, '--out', '-');
+    expect(printed.map((line) => JSON.parse(line))).toEqual([...linesIn(written.output), ...linesIn(written.errors)]);
     const table = await run(batchesCommand, 'list');
     expect(table[0]).toMatch(/^ID +STATUS +DONE +FAILED +CREATED \(UTC\) +MODEL$/);
     expect(table[1]).toMatch(new RegExp(`^${id} +completed +3 of 3 +1 +[-\\d: ]+ +demo$`));
@@ -101,6 +113,27 @@ describe('rtr batches', () => {
     await expect(run(batchesCommand, 'download', id)).rejects.toThrow(/is not over yet/);
     expect(await run(batchesCommand, 'cancel', id)).toEqual([`Batch ${id} is cancelling.`]);
     await expect(run(batchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
+  });
+
+  it('lists more of them than the API does at once', async () => {
+    const { raw: key, id: owner } = await cluster.addKey({});
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const bounds = { mostOpen: 1_000, keepMs: 60_000 };
+    const batches = new Batches(connection.redis, `${cluster.prefix}:`, { bounds, report: () => undefined });
+    const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', window: '24h' };
+    const made = Array.from({ length: 205 }, (_, at) => `batch_${at}`);
+    for (const [at, id] of made.entries()) {
+      const times = { createdAt: Date.now() - 1_000 + at, expiresAt: Date.now() + 60_000 };
+      await batches.create({ id, owner, key: owner, ...what, inputFile: 'none', ...times, total: 0 });
+    }
+    const run = clientCommands({ ...cluster, key });
+    const listed = async (limit: number) =>
+      (await run(batchesCommand, 'list', '--limit', String(limit), '--json')).map(
+        (line) => (JSON.parse(line) as { id: string }).id,
+      );
+    expect(await listed(10_000)).toEqual(made.toReversed());
+    expect(await listed(150)).toEqual(made.toReversed().slice(0, 150));
+    expect(await run(batchesCommand, 'list', '--limit', '150')).toHaveLength(151);
   });
 
   it('has files beside it: they are uploaded, listed, downloaded and deleted', async () => {

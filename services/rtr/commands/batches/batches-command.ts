@@ -27,7 +27,7 @@ export function batchesCommand(run: RunClientCommand): Command {
   command
     .command('list')
     .description('list batches, newest first')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 100), 20)
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 20)
     .addOption(json)
     .action((options: { limit: number; json?: true }) =>
       run(options, (context) => listBatches(context, options.limit)),
@@ -42,9 +42,10 @@ export function batchesCommand(run: RunClientCommand): Command {
     .command('download')
     .description('write the answers and the errors of a batch that is over into files')
     .argument('<batch>', batch)
-    .option('--out <folder>', 'folder of the files', '.')
+    .option('--out <folder>', 'folder of the files; - prints the answers, and then the errors', '.')
+    .option('--force', 'replace files that exist')
     .addOption(json)
-    .action((id: string, options: { out: string; json?: true }) =>
+    .action((id: string, options: { out: string; force?: true; json?: true }) =>
       run(options, (context) => downloadBatch(context, id, options)),
     );
   command

@@ -3,12 +3,29 @@ import type { ClientContext } from '../client/client-context.ts';
 import { tableLines } from '../table-lines.ts';
 import { doneOf, type BatchObject } from './batch-object.ts';
 
+interface BatchPage {
+  data: BatchObject[];
+  has_more: boolean;
+}
+
+/** Batches that the API lists at once at most. */
+const pageSize = 100;
+
 /** `rtr batches list [--limit <count>]`: the newest batches of the key's owner; with `json`, one per line. */
 export async function listBatches({ client, print, json }: ClientContext, limit: number): Promise<void> {
-  const { data } = await client.call<{ data: BatchObject[] }>('GET', `/batches?limit=${limit}`);
-  if (json) for (const batch of data) print(JSON.stringify(batch));
-  else if (data.length === 0) print('There are no batches.');
-  else for (const line of table(data)) print(line);
+  const batches: BatchObject[] = [];
+  let hasMore = true;
+  while (hasMore && batches.length < limit) {
+    const last = batches.at(-1);
+    const after = last ? `&after=${encodeURIComponent(last.id)}` : '';
+    const count = Math.min(pageSize, limit - batches.length);
+    const page = await client.call<BatchPage>('GET', `/batches?limit=${count}${after}`);
+    batches.push(...page.data);
+    hasMore = page.has_more && page.data.length > 0;
+  }
+  if (json) for (const batch of batches) print(JSON.stringify(batch));
+  else if (batches.length === 0) print('There are no batches.');
+  else for (const line of table(batches)) print(line);
 }
 
 function table(batches: readonly BatchObject[]): string[] {

@@ -17,28 +17,40 @@ export async function fetchFile(
 ): Promise<void> {
   const { bytes, content } = await client.open(`/files/${encodeURIComponent(id)}/content`);
   const partial = `${path}.part`;
-  let read = 0;
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const piece of content) {
-        read += piece.length;
-        const of = bytes === undefined ? '' : ` of ${bytesText(bytes)}`;
-        bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${bytesText(read)}${of}`);
-        yield piece;
-      }
-    } catch (cause) {
-      throw new CallError(0, `The download of ${id} was cut off after ${bytesText(read)}. Please try again.`, {
-        cause,
-      });
-    }
-  }
+  const onPiece = (read: number): void => {
+    const of = bytes === undefined ? '' : ` of ${bytesText(bytes)}`;
+    bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${bytesText(read)}${of}`);
+  };
   try {
-    await pipeline(counted(), createWriteStream(partial));
+    await pipeline(contentOf(id, content, onPiece), createWriteStream(partial));
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
     throw localFileError(path, error);
   } finally {
     bar.end();
+  }
+}
+
+/**
+ * The content of a file as it arrives.
+ * @param onPiece called with how many bytes have arrived
+ * @throws CallError when it is cut off
+ */
+export async function* contentOf(
+  id: string,
+  content: AsyncIterable<Uint8Array>,
+  onPiece?: (read: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  try {
+    for await (const piece of content) {
+      read += piece.length;
+      onPiece?.(read);
+      yield piece;
+    }
+  } catch (cause) {
+    const message = `The download of ${id} was cut off after ${bytesText(read)}. Please try again.`;
+    throw new CallError(0, message, { cause });
   }
 }
