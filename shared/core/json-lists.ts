@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parseExact, writeExact } from './exact-numbers.ts';
 import { isJsonObject, mostLevels, type Json, type JsonObject } from './json.ts';
 
 /** Lists at the top of a JSON object, by name, each with the number of fields that all objects in it have. */
@@ -7,7 +8,7 @@ export type ListSizes = Readonly<Record<string, number>>;
 /** A JSON object whose lists were not parsed: one text, the list's mark, stands in each of them for all its elements. */
 export interface AroundLists {
   value: JsonObject;
-  /** Writes an object as `JSON.stringify` does, in UTF-8, in pieces. The elements come from the text, as they stand there. */
+  /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements come from the text, as they stand there. */
   write: (object: JsonObject) => Buffer[];
 }
 
@@ -53,7 +54,7 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     skeleton += `${text.toString('utf8', from, start)}"${mark}${at}"`;
     from = end;
   }
-  const value: unknown = JSON.parse(skeleton + text.toString('utf8', from));
+  const value = parseExact(skeleton + text.toString('utf8', from));
   if (!isJsonObject(value)) return undefined;
   // A name can be written in several ways, and the last of two fields counts.
   for (const [at, { name }] of found.entries()) {
@@ -61,7 +62,7 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     if (!Array.isArray(list) || list[0] !== `${mark}${at}`) return undefined;
   }
   const elements = found.map(({ start, end }) => text.subarray(start, end));
-  return { value, write: (object) => writeAround(JSON.stringify(object), mark, elements) };
+  return { value, write: (object) => writeAround(writeExact(object), mark, elements) };
 }
 
 function writeAround(text: string, mark: string, elements: readonly Buffer[]): Buffer[] {

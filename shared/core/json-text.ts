@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { mayChangeNumbers, parseExact, writeExact } from './exact-numbers.ts';
 import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
 
 /** A JSON text that was parsed. */
 export interface JsonText {
-  /** Its value. A long string in it is read from the text when it is first used; whoever reads the value notices nothing. */
+  /**
+   * Its value. A long string in it is read from the text when it is first used; whoever reads the value notices nothing. See
+   * `parseExact` for its numbers.
+   */
   value: unknown;
   /**
-   * Writes an object as `JSON.stringify` does, in UTF-8, in pieces. Long strings that it has from `value` and that nobody has moved
-   * to other objects are pieces of the text.
+   * Writes an object as JSON, in UTF-8, in pieces. Long strings that it has from `value` and that nobody has moved to other objects
+   * are pieces of the text, and its numbers are written as `writeExact` does.
    */
   write: (object: JsonObject) => Buffer[];
   /** Runs a check for which the first 32 characters of long strings are enough: short ones stand in their places meanwhile. */
@@ -36,8 +40,10 @@ export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
 }
 
 function wholeText(text: Buffer): JsonText {
-  const write = (object: JsonObject): Buffer[] => [Buffer.from(JSON.stringify(object))];
-  return { value: JSON.parse(text.toString()), write, skim: (check) => check(), hasUnreadLists: false };
+  const whole = text.toString();
+  const stringify = writerOf(whole);
+  const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
+  return { value: parseExact(whole), write, skim: (check) => check(), hasUnreadLists: false };
 }
 
 function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
@@ -58,12 +64,18 @@ function parseInParts(text: Buffer): JsonText | undefined {
     from = end;
     return { bytes: text.subarray(start, end), text: undefined };
   });
-  const value: unknown = JSON.parse(skeleton + text.toString('utf8', from));
+  skeleton += text.toString('utf8', from);
+  const value = parseExact(skeleton);
+  const stringify = writerOf(skeleton);
   const state: Passing = { mark, strings, isSkimmed: false };
   if (!putBack(value, state)) return undefined;
   return {
     value,
-    write: (object) => writeInParts(object, state),
+    write: (object) =>
+      writeInParts(
+        skim(state, () => stringify(object)),
+        state,
+      ),
     skim: (check) => skim(state, check),
     hasUnreadLists: false,
   };
@@ -118,9 +130,12 @@ function skim<Result>(state: Passing, run: () => Result): Result {
   }
 }
 
-function writeInParts(object: JsonObject, state: Passing): Buffer[] {
-  const { mark, strings } = state;
-  const text = skim(state, () => JSON.stringify(object));
+/** How an object is written whose numbers came in a text. The usual way is faster. */
+function writerOf(text: string): (object: JsonObject) => string {
+  return mayChangeNumbers(text) ? writeExact : JSON.stringify;
+}
+
+function writeInParts(text: string, { mark, strings }: Passing): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
   for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {

@@ -1,3 +1,5 @@
+import type { JsonObject } from '#shared/core/json.ts';
+
 /** The effect of a translation on a field. */
 export type Effect =
   | { kind: 'passed' }
@@ -46,6 +48,14 @@ export interface RuledFields {
   known: ReadonlySet<string>;
   /** Refused fields, each with the requested feature. */
   refused: ReadonlyMap<string, string>;
+}
+
+/** The fields of a request that have no rule. */
+export function withoutRuled(request: JsonObject, { known }: RuledFields): JsonObject {
+  // A copy by spread has its numbers as they came, see `parseExact`.
+  const rest: JsonObject = { ...request };
+  for (const field of Object.keys(rest)) if (known.has(field)) delete rest[field];
+  return rest;
 }
 
 /** The top-level fields in these rules. */

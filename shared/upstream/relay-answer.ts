@@ -7,7 +7,7 @@ import type { Listener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
-import { WholeListener } from './whole-listener.ts';
+import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /** Timeouts of an answer, in milliseconds. */
 export interface AnswerTimeouts {
@@ -89,7 +89,7 @@ async function relay(
   const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
   await http.send(request, withHead(listener, onHead), answerTimeouts, signal);
   const { body, ending } = translation.reply(listener.end(), minted);
-  write(JSON.stringify(body));
+  write(writeAnswer(upstream, body));
   return ending;
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
@@ -36,10 +37,20 @@ export class WholeListener implements Listener {
   end(): JsonObject {
     const text = this.#body.text();
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, text, this.#headers);
-    const answer = parseUpstreamJson(text);
+    const answer = parseUpstreamJson(text, keepsNumbers(this.#upstream) ? parseExact : JSON.parse);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
     return answer;
   }
+}
+
+/** Writes a translated answer for the client. */
+export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, body: JsonObject): string {
+  return keepsNumbers(upstream) ? writeExact(body) : JSON.stringify(body);
+}
+
+/** Vectors have thousands of numbers, of which nobody cares how they are written. */
+function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
+  return operation === 'generate';
 }
 
 /** The bytes of a body, up to a limit. */

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { Target } from '../translation.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
@@ -54,7 +54,7 @@ function refuse(request: ChatRequest): void {
 
 /** Fields without a rule: the upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+  return withoutRuled(request, fields);
 }
 
 function schemaOf({ response_format: format }: ChatRequest): JsonObject | undefined {

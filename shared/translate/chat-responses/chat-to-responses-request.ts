@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { Target } from '../translation.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { accountField } from '../upstreams/responses/account-fields.ts';
 import { effortForChat } from '../vocabulary/thinking.ts';
@@ -49,11 +49,12 @@ function refuse(request: ChatRequest): void {
 
 /** Fields that both formats have, and those without a rule: the upstream refuses what it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
-  return Object.fromEntries(
-    Object.entries(request).filter(([field, value]) =>
-      fields.known.has(field) ? passedFields.has(field) && value !== null : true,
-    ),
-  );
+  const further = withoutRuled(request, fields);
+  for (const field of passedFields) {
+    const value = request[field];
+    if (value !== undefined && value !== null) further[field] = value;
+  }
+  return further;
 }
 
 function reasoningOf(request: ChatRequest): JsonObject {

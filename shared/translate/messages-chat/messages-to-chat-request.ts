@@ -5,7 +5,7 @@ import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { Target } from '../translation.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
@@ -54,7 +54,7 @@ function refuse(request: MessagesRequest): void {
 
 /** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: MessagesRequest): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+  return withoutRuled(request, fields);
 }
 
 function given(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {

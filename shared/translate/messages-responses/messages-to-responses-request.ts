@@ -3,7 +3,7 @@ import type { MessagesRequest } from '#shared/formats/messages/request.ts';
 import { afterSummary } from '../context/after-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { Target } from '../translation.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { accountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
@@ -59,7 +59,7 @@ function refuse(request: MessagesRequest): void {
 
 /** Fields without a rule: the upstream refuses those that it does not know. */
 function furtherFields(request: MessagesRequest): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+  return withoutRuled(request, fields);
 }
 
 function given(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {

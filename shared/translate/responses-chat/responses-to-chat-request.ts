@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { Target } from '../translation.ts';
@@ -64,7 +64,7 @@ function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject 
 
 /** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: ResponsesRequest): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+  return withoutRuled(request, fields);
 }
 
 function isGiven(value: unknown): boolean {

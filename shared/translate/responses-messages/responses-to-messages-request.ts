@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields } from '../field-rule.ts';
+import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { Target } from '../translation.ts';
@@ -64,7 +64,7 @@ function refuse(request: ResponsesRequest): void {
 
 /** Fields without a rule: the upstream refuses those that it does not know. */
 function furtherFields(request: ResponsesRequest): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+  return withoutRuled(request, fields);
 }
 
 /** Some models show their thinking only if they are asked to. */

@@ -2,9 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** Parses an upstream's text; undefined if it is not JSON. */
-export function parseUpstreamJson(text: string): Json | undefined {
+export function parseUpstreamJson(text: string, parse: (text: string) => unknown = JSON.parse): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parse(text) as Json;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
 import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
@@ -15,12 +16,12 @@ const rawField = '_raw';
 /** A tool call's input (an object, in the messages format) from its arguments (text, in the chat format). */
 export function toolInput(text: string): JsonObject {
   if (text.trim() === '') return {};
-  const value = parseUpstreamJson(text);
+  const value = parseUpstreamJson(text, parseExact);
   return isJsonObject(value) && !nestsTooDeeply(value) ? value : { [rawField]: text };
 }
 
 /** A tool call's arguments from its input. */
 export function toolArguments(input: JsonObject): string {
   const raw = input[rawField];
-  return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : JSON.stringify(input);
+  return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : writeExact(input);
 }

@@ -136,6 +136,18 @@ describe('a long request with lists that the worker need not read', () => {
   });
 });
 
+describe('a whole answer', () => {
+  it('has its numbers as the engine writes them', async () => {
+    const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
+    const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
+    const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+    const { pieces } = await serve(script, { body: whole });
+    expect(pieces.join('').split(numbers)).toHaveLength(3);
+  });
+});
+
 describe('a timeout', () => {
   it('ends the wait for the first token, even while comments arrive', async () => {
     const script = (response: ServerResponse): void => {

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { writeExact } from '#shared/core/exact-numbers.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
@@ -116,7 +117,7 @@ export function customOf({ custom }: JsonObject): JsonObject | undefined {
 /** Arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
 export function argumentsText(given: Json | undefined): string {
   if (typeof given === 'string') return given;
-  return given === undefined || given === null ? '' : JSON.stringify(given);
+  return given === undefined || given === null ? '' : writeExact(given);
 }
 
 function textOf(value: Json | undefined): string | undefined {

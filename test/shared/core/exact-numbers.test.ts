@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
+import { parseJsonText } from '#shared/core/json-text.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+const changing = [
+  '12345678901234567890',
+  '-9007199254740993',
+  '1.0',
+  '-0.0',
+  '-0',
+  '0.10',
+  '1e400',
+  '-1E+400',
+  '1e5',
+  '2.5e-3',
+  '0.0000001',
+  '0.12345678901234567890',
+  '100000000000000000000000',
+];
+const usual = ['0', '7', '-7', '0.5', '-12.25', '123456789012345', '0.000001'];
+
+describe('a number that JSON.stringify writes in another way', () => {
+  it.each([...changing, ...usual])('is written as it came: %s', (number) => {
+    for (const text of [`{"a":${number}}`, `{"a":{"b":[1,${number},"x"]},"c":[[${number}]]}`, `[${number}]`]) {
+      expect(writeExact(parseExact(text))).toBe(text);
+    }
+  });
+
+  it.each([' ', '\n', '\t'])('is found before white space: %j', (space) => {
+    expect(writeExact(parseExact(`{"a": 1.0${space}}`))).toBe('{"a":1.0}');
+  });
+
+  it('is a number for whoever reads it', () => {
+    expect((parseExact('{"a":1.0}') as JsonObject)['a']).toBe(1);
+  });
+
+  it('is written so in a copy made by spread, too, until it is replaced', () => {
+    const given = parseExact('{"a":1.0,"b":2.0,"c":{"d":3.0}}') as JsonObject;
+    expect(writeExact({ ...given, b: 7, e: 1 })).toBe('{"a":1.0,"b":7,"c":{"d":3.0},"e":1}');
+    const { a: _, ...rest } = given;
+    expect(writeExact(rest)).toBe('{"b":2.0,"c":{"d":3.0}}');
+  });
+
+  it('has no effect on texts that look like one, nor on names', () => {
+    const text = '{"1.0":"1.0","__proto__":{"x":1.0},"a":"[1.0, 1e400]","toJSON":2.0}';
+    expect(writeExact(parseExact(text))).toBe(text);
+  });
+});
+
+describe('a JSON text', () => {
+  const numbers = `{"seed":12345678901234567890,"schema":{"maximum":1e400,"default":1.0}`;
+  const written = (text: string, lists?: Record<string, number>): string => {
+    const { value, write } = parseJsonText(Buffer.from(text), lists);
+    return Buffer.concat(write({ ...(value as JsonObject), model: 'b' })).toString();
+  };
+
+  it.each([
+    ['that is short', '"x"', undefined],
+    ['with a long string', `"${'A'.repeat(100_000)}"`, undefined],
+    ['with lists that are not read', `[{"a":"${'A '.repeat(50_000)}"},1.0]`, { long: 1 }],
+  ] as const)('%s is written with its numbers as they came', (_, long, lists) => {
+    const text = `${numbers},"long":${long},"model":"a"}`;
+    expect(written(text, lists)).toBe(text.replace('"model":"a"', '"model":"b"'));
+  });
+});
