@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { conversationUpstream } from '#shared/translate/conversation/conversation.ts';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { cliOf } from './clis/cli-of.ts';
@@ -37,6 +38,9 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   watchProcesses(admin.registry, () => processes.counts);
   releases.add('CLI processes', () => processes.close());
 
+  const takes = { takesImages: cli.capabilities.includes('vision'), takesThinking: cli.takesThinking ?? false };
+  const lacks = lackedFeatures(conversationTranslations, { model: 'any', ...takes });
+
   return {
     kind: cli.kind,
     formats: clientFormatsOn(conversationTranslations, conversationUpstream),
@@ -45,8 +49,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
       take: (signal) => processes.take(signal),
       models: config.CLI_MODELS,
       traceName: cli.traceName,
-      takesImages: cli.capabilities.includes('vision'),
-      takesThinking: cli.takesThinking ?? false,
+      ...takes,
       timeouts: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,
@@ -54,14 +57,19 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
       },
       log,
     }),
-    facts: () => ({ models: modelsOf(config, cli), slots: config.SLOTS, accepting: true }),
+    facts: () => ({ models: modelsOf(config, cli, lacks), slots: config.SLOTS, accepting: true }),
   };
 });
 
-function modelsOf({ CLI_MODELS, CLI_CONTEXT_WINDOW }: CliWorkerConfig, { capabilities }: Cli): ModelInfo[] {
+function modelsOf(
+  { CLI_MODELS, CLI_CONTEXT_WINDOW }: CliWorkerConfig,
+  { capabilities }: Cli,
+  lacks: readonly string[],
+): ModelInfo[] {
   return CLI_MODELS.map((model) => ({
     id: model,
     capabilities: [...capabilities],
+    lacks,
     ...(CLI_CONTEXT_WINDOW > 0 && { contextWindow: CLI_CONTEXT_WINDOW }),
   }));
 }

@@ -8,7 +8,7 @@ import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { originOf } from './providers/origin-of.ts';
 import { providerOf } from './providers/provider-of.ts';
-import { clientFormatsOf } from './providers/served-format.ts';
+import { clientFormatsOf, providerLacks } from './providers/served-format.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -40,6 +40,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     namedModels(source, []),
   );
   releases.add('model follower', () => follower.close());
+  const lacksOf = providerLacks(provider, translations);
 
   return {
     kind: config.PROVIDER,
@@ -65,7 +66,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     }),
     facts: () => {
       const { slots, accepting } = limited.allowance;
-      const models = [...follower.models];
+      const models = follower.models.map((model) => ({ ...model, lacks: lacksOf(model.id) }));
       // Without models there is nothing to serve.
       if (models.length === 0) return { models, slots, accepting: false, reason: 'no_models' };
       return { models, slots, accepting, reason: slots < config.SLOTS || !accepting ? 'limited' : undefined };

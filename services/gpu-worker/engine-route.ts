@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { chatOfEngines, engineFormats, type Engine } from './engines/engine.ts';
@@ -35,4 +36,13 @@ export function engineRoute(
 /** Names of the client formats that engines can be asked for; the worker announces them. */
 export function clientFormatsOf(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
+}
+
+/** What engines do not take of the client formats' requests; the worker announces it. */
+export function engineLacks(engine: Pick<Engine, 'insertion'>, translations: readonly Translation[]): string[] {
+  const routes = clientFormatsOf(translations).map((client) => engineRoute(engine, translations, client, {}));
+  return lackedFeatures(
+    routes.map(({ translation }) => translation),
+    { model: 'any' },
+  );
 }

@@ -2,7 +2,7 @@ import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
-import { clientFormatsOf } from './engine-route.ts';
+import { clientFormatsOf, engineLacks } from './engine-route.ts';
 import { findEngine } from './find-engine.ts';
 import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
@@ -29,6 +29,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
   };
   const follower = new EngineFollower({ http, engine, log, found, onChange: onState });
   releases.add('engine follower', () => follower.close());
+  const lacks = engineLacks(engine, translations);
 
   return {
     kind: engine.kind,
@@ -48,7 +49,8 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
       },
     }),
     facts: () => {
-      const { models, slots } = follower.state;
+      const { slots } = follower.state;
+      const models = follower.state.models.map((model) => ({ ...model, lacks }));
       return { models, slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots), accepting: true };
     },
   };

@@ -11,6 +11,7 @@ import type { DivisibleRequest } from './divisible-request.ts';
 import type { FileInputs } from './file-inputs.ts';
 import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
+import type { RequestFeatures } from './request-feature.ts';
 import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StoredAnswers, StoreRequest } from './stored-answers.ts';
@@ -125,6 +126,8 @@ export interface ClientFormat extends AnswerFormat {
    * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
+  /** Parts of its requests that not every upstream takes; absent for a format whose upstreams all take the same. */
+  features?: RequestFeatures | undefined;
   /** How its answers are stored and read again; undefined for a format whose answers are not. */
   stored?: StoredAnswers;
   /** How its answers are made in the background; undefined for a format whose answers are not. They are stored, too. */
@@ -149,6 +152,8 @@ export interface Needs {
   longestInput?: number | undefined;
   /** Kinds of tools that its upstream must run itself; absent for none. */
   hosted?: readonly HostedKind[] | undefined;
+  /** Names of its parts that not every upstream takes, see `ClientFormat.features`; absent for none. */
+  features?: readonly string[] | undefined;
 }
 
 /** How much of one limit is left. */

@@ -3,6 +3,7 @@ import { freeSlots, isServing, type LivePool, type Placement } from '#shared/bro
 import { does, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
+import { featureKey } from '#shared/formats/request-feature.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
@@ -138,7 +139,7 @@ function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | '
   const fits = (needs.longestInput ?? needs.inputTokens) * certainPart <= contextWindow;
   return {
     model: id,
-    able: fits && isCapable(model, needs),
+    able: fits && isCapable(model, needs) && takesAll(model, needs),
     contextWindow,
     prefers: has(model, 'thinking', needs.thinking),
   };
@@ -163,6 +164,11 @@ function isCapable(model: ModelInfo, needs: LaneNeeds): boolean {
     has(model, 'json', needs.json) &&
     (needs.hosted ?? []).every((kind) => has(model, hostedCapability(kind, needs.format), true))
   );
+}
+
+/** Whether it takes all parts of the request: where no model does, the worker says which part it refuses. */
+function takesAll({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
+  return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
 }
 
 function has(model: ModelInfo, capability: Capability, needed: boolean): boolean {

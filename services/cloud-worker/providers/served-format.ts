@@ -1,5 +1,6 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Provider } from './provider.ts';
@@ -71,4 +72,34 @@ export function chooseFormat(
 export function clientFormatsOf({ format, further = [] }: Formats, translations: readonly Translation[]): string[] {
   const all = [format, ...further.map((each) => each.format)];
   return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
+}
+
+/**
+ * Finds what a provider's models do not take of the client formats' requests; the worker announces it. What a pair of formats refuses
+ * is found out once.
+ */
+export function providerLacks(
+  provider: Formats & Pick<Provider, 'takesFiles'>,
+  translations: readonly Translation[],
+): (id: string) => readonly string[] {
+  const { takesFiles } = provider;
+  const clients = clientFormatsOf(provider, translations);
+  const found = new Map<Translation, readonly string[]>();
+  const byModel = new Map<string, readonly string[]>();
+  return (id) => {
+    const known = byModel.get(id);
+    if (known) return known;
+    const formats = servedFormats(provider, id).map(({ format }) => format);
+    const served = clients.filter((client) =>
+      formats.some((each) => clientFormatsOn(translations, each).includes(client)),
+    );
+    const lacks = served.flatMap((client) => {
+      const { translation } = chooseFormat(provider, id, translations, client);
+      const these = found.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
+      found.set(translation, these);
+      return these;
+    });
+    byModel.set(id, lacks);
+    return lacks;
+  };
 }

@@ -38,6 +38,8 @@ const model = z.object({
   contextWindow: z.number().int().positive().optional(),
   /** Tokens of output at most, where the engine reports it. */
   maxOutput: z.number().int().positive().optional(),
+  /** What it lacks: the place of a list in `lackLists`. Absent for a model that lacks nothing that can be announced. */
+  lacks: z.number().int().nonnegative().optional().catch(undefined),
 });
 
 const tool = z.object({
@@ -67,6 +69,8 @@ const announcementSchema = z.object({
    * they stand among the others.
    */
   otherModels: z.array(model).optional().catch(undefined),
+  /** The lists that `lacks` of its models names: most models of a worker lack the same. */
+  lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: z.array(tool).default([]),
   /** The client formats that it answers in. A job of any other is never given to it. */
   formats: z.array(z.string()),
@@ -114,22 +118,42 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 /** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
 export const goodbye = 'gone';
 
-export type Announcement = Omit<z.infer<typeof announcementSchema>, 'otherModels'>;
-export type ModelInfo = z.infer<typeof model>;
+export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
+  /** Parts of requests that it does not take, see `featureKey`; absent for none. */
+  lacks?: readonly string[] | undefined;
+};
+export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'otherModels' | 'lackLists'> & {
+  models: ModelInfo[];
+};
 export type ToolInfo = z.infer<typeof tool>;
 
 /** The payload of a heartbeat. */
 export function encodeAnnouncement({ models, ...rest }: Announcement): string {
-  const { own = [], other } = Object.groupBy(models, (each) => (does(each, 'generate') ? 'own' : 'other'));
-  return JSON.stringify({ ...rest, models: own, otherModels: other });
+  const places = new Map<string, number>();
+  const lackLists: (readonly string[])[] = [];
+  const placeOf = (list: readonly string[]): number => {
+    const key = list.join();
+    const place = places.get(key) ?? lackLists.push(list) - 1;
+    places.set(key, place);
+    return place;
+  };
+  const written = models.map(({ lacks = [], ...each }) =>
+    lacks.length > 0 ? { ...each, lacks: placeOf(lacks) } : each,
+  );
+  const { own = [], other } = Object.groupBy(written, (each) => (does(each, 'generate') ? 'own' : 'other'));
+  return JSON.stringify({ ...rest, models: own, otherModels: other, ...(lackLists.length > 0 && { lackLists }) });
 }
 
 /** Reads an announcement; undefined if it cannot be read. */
 export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
   const read = parseJson(payload, announcementSchema);
   if (!read) return undefined;
-  const { otherModels = [], models, ...rest } = read;
-  return { ...rest, models: [...models, ...otherModels] };
+  const { otherModels = [], models, lackLists = [], ...rest } = read;
+  const withLists = [...models, ...otherModels].map(({ lacks, ...each }): ModelInfo => {
+    const list = lacks === undefined ? undefined : lackLists[lacks];
+    return list ? { ...each, lacks: list } : each;
+  });
+  return { ...rest, models: withLists };
 }
 
 /** What workers of one pool have in common. */
@@ -152,8 +176,15 @@ export interface PoolFacts {
 export function poolOf({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
   const { oldest, newest } = contract;
   const facts = [
-    ...models.map(({ id, capabilities, contextWindow, maxOutput, operations }) =>
-      JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput, ...(operations ? [operations] : [])]),
+    ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>
+      JSON.stringify([
+        id,
+        [...capabilities].sort(),
+        contextWindow,
+        maxOutput,
+        ...(operations ? [operations] : []),
+        ...(lacks.length > 0 ? [{ lacks: [...lacks].sort() }] : []),
+      ]),
     ),
     ...tools.map(({ name, description, inputSchema, server }) =>
       JSON.stringify([name, description, inputSchema, ...(server === undefined ? [] : [server])]),

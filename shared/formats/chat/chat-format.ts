@@ -3,11 +3,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
+import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { chatConversation } from './conversation.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
 import { chatListsToPass } from './lists-to-pass.ts';
 import { chatNeeds } from './needs.ts';
@@ -25,6 +27,7 @@ export const chatFormat: ClientFormat = {
   answerIdPrefix: 'chatcmpl-',
   read: (body) => readJsonRequest(body, readParameters, chatFileParts),
   estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
+  features: chatFeatures as RequestFeatures,
   files: openaiFiles,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,

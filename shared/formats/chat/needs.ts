@@ -1,6 +1,8 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
+import { featuresIn } from '../request-feature.ts';
+import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
 /** Tokens of a message in addition to its content. */
@@ -18,12 +20,14 @@ export function chatNeeds(request: ChatRequest): Needs {
     if (message.role !== 'assistant') continue;
     for (const call of message.tool_calls ?? []) inputTokens += estimateTokens(JSON.stringify(call));
   }
+  const features = featuresIn(chatFeatures, request);
   return {
     tools: hasTools && request.tool_choice !== 'none',
     vision,
     thinking: asksForThinking(request),
     json: format !== undefined && format !== null && format.type !== 'text',
     inputTokens,
+    ...(features.length > 0 && { features }),
   };
 }
 

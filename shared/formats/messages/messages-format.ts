@@ -2,10 +2,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { anthropicApi } from '../apis/anthropic-api.ts';
 import type { ClientFormat, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
+import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { messagesAnswerHeaders } from './answer-headers.ts';
 import { messagesConversation } from './conversation.ts';
 import { messagesErrorAnswer, messagesName } from './error.ts';
+import { messagesFeatures } from './features.ts';
 import { messagesFileParts } from './file-parts.ts';
 import { messagesFiles } from './messages-files.ts';
 import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
@@ -36,6 +38,7 @@ export const messagesFormat: ClientFormat = {
     ),
   countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
+  features: messagesFeatures as RequestFeatures,
   files: messagesFiles,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,

@@ -1,5 +1,7 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
+import { featuresIn } from '../request-feature.ts';
+import { messagesFeatures } from './features.ts';
 import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
@@ -13,6 +15,7 @@ export function messagesNeeds(request: MessagesRequest): Needs {
   let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');
   for (const { content } of messages) inputTokens += messageTokens + contentTokens(content);
   const hosted = hostedToolsOf(request).map(({ kind }) => kind);
+  const features = featuresIn(messagesFeatures, request);
   return {
     tools: hasTools && request.tool_choice?.type !== 'none',
     vision: messages.some(({ content }) => hasImage(content)),
@@ -20,6 +23,7 @@ export function messagesNeeds(request: MessagesRequest): Needs {
     json: (request.output_config?.format ?? request.output_format ?? null) !== null,
     inputTokens,
     ...(hosted.length > 0 && { hosted }),
+    ...(features.length > 0 && { features }),
   };
 }
 

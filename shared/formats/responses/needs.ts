@@ -1,5 +1,7 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
+import { featuresIn } from '../request-feature.ts';
+import { responsesFeatures } from './features.ts';
 import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
@@ -21,6 +23,7 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
     vision ||= partsOf(item).some(({ type }) => type === 'input_image');
   }
   const hosted = hostedToolsOf(request).map(({ kind }) => kind);
+  const features = featuresIn(responsesFeatures, request);
   return {
     tools: offered.length > 0 && choice !== 'none',
     vision,
@@ -28,6 +31,7 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
     json: text?.format !== undefined && text.format !== null && text.format.type !== 'text',
     inputTokens,
     ...(hosted.length > 0 && { hosted }),
+    ...(features.length > 0 && { features }),
   };
 }
 

@@ -3,12 +3,14 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
+import type { RequestFeatures } from '../request-feature.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
 import { backgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';
 import { responsesConversation } from './conversation.ts';
+import { responsesFeatures } from './features.ts';
 import { responsesFileParts } from './file-parts.ts';
 import { responsesHostedRequest } from './hosted/responses-hosted-request.ts';
 import { responsesNeeds } from './needs.ts';
@@ -39,6 +41,7 @@ export const responsesFormat: ClientFormat = {
   background: backgroundResponses,
   countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
+  features: responsesFeatures as RequestFeatures,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: (opening) => new ResponsesStream(opening),

@@ -18,11 +18,12 @@ interface PoolFacts {
   accepting?: boolean;
   formats?: string[];
   workers?: string[];
+  lacks?: string[];
 }
 
 function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
   const { model = name, can = ['stream'], context, slots, busy, accepting, formats, workers = [`${name}-1`] } = facts;
-  const models = [{ id: model, capabilities: can, contextWindow: context }];
+  const models = [{ id: model, capabilities: can, contextWindow: context, lacks: facts.lacks }];
   return livePool(
     { tier, pool: name, models, ...(formats && { formats }) },
     workers.map((id) => ({ id, slots, busy, accepting })),
@@ -96,6 +97,22 @@ describe('auto', () => {
       [],
     ],
     ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
+    [
+      'with a part that not all take goes to those that take it in its format',
+      { features: ['pdf'] },
+      [
+        pool('gpu', 'none', { lacks: ['pdf@chat'] }),
+        pool('cli', 'other', { lacks: ['pdf@messages', 'logprobs@chat'] }),
+        cloud,
+      ],
+      ['other', 'cloud'],
+    ],
+    [
+      'with a part that nobody takes goes to those that refuse it in words',
+      { features: ['pdf'] },
+      [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
+      ['none'],
+    ],
     ['finds no lane if no model is able', { vision: true }, [gpu, cli], []],
     ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
     [

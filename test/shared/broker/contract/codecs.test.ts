@@ -68,6 +68,27 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(payload))).toEqual({ ...announcement, models: [plain, both, embedder] });
   });
 
+  it('carries what models lack once for all that lack the same', () => {
+    const [pdf, sound] = [['pdf@messages'], ['audio_input@chat', 'pdf@messages']];
+    const models = [
+      { id: 'a', capabilities: [], lacks: pdf },
+      { id: 'b', capabilities: [], lacks: sound },
+      { id: 'c', capabilities: [], lacks: pdf },
+      { id: 'd', capabilities: [] },
+    ];
+    const facts = { v: 1, worker: 'w', tier: 'cloud' as const, pool: 'p', tools: [], formats: [], slots: 1, busy: 0 };
+    const announcement = { ...facts, models, accepting: true, version: '1', startedAt: 1 };
+    const payload = encodeAnnouncement(announcement);
+    expect(JSON.parse(payload)).toMatchObject({ lackLists: [pdf, sound] });
+    expect(decodeAnnouncement(Buffer.from(payload))).toEqual(announcement);
+    const unreadable = payload.replace('"lackLists":[[', '"lackLists":[[7,');
+    expect(decodeAnnouncement(Buffer.from(unreadable))?.models[1]).toEqual({ id: 'b', capabilities: [] });
+    const pool = { tier: 'cloud' as const, kind: 'k', formats: [] };
+    expect(poolOf({ ...pool, models })).not.toBe(
+      poolOf({ ...pool, models: models.map(({ id, capabilities }) => ({ id, capabilities })) }),
+    );
+  });
+
   it('leaves out the operations that only a later release knows', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
     const facts = { v: 1, worker: 'w', tier: 'gpu', pool: 'p', formats: [], slots: 1, busy: 0, accepting: true };

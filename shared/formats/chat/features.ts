@@ -1,0 +1,132 @@
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
+import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
+
+/** Types of parts that are no feature, or one of their own. */
+const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
+
+/** A tool call that is not of a function. */
+const otherCall = 'call of another type';
+const olderCall = 'function_call';
+
+/** The parts of chat requests that not every upstream takes. */
+export const chatFeatures: RequestFeatures<ChatRequest> = { partsOf, all: features() };
+
+function features(): RequestFeature<ChatRequest>[] {
+  const [user, tool] = [says('hi'), { type: 'custom', custom: { name: 'f' } }];
+  const call = { id: 'call_1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+  return [
+    {
+      name: 'audio_input',
+      example: says([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
+      isIn: (_, parts) => parts.has('input_audio'),
+    },
+    {
+      name: 'documents',
+      example: says([{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }]),
+      isIn: (_, parts) => parts.has('file'),
+    },
+    {
+      name: 'file_ids',
+      example: says([{ type: 'file', file: { file_id: 'file-1' } }]),
+      isIn: (_, parts) => parts.has('file by id'),
+    },
+    {
+      name: 'other_content',
+      example: says([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
+      isIn: (_, parts) => [...parts].some((part) => part.startsWith('part ') && !ownParts.has(part.slice(5))),
+    },
+    {
+      name: 'tool_history',
+      example: {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: null, tool_calls: [call] },
+          { role: 'tool', tool_call_id: call.id, content: 'r' },
+        ],
+      },
+      isIn: (_, parts) => parts.has('tool_calls') || parts.has('tool'),
+    },
+    {
+      name: 'custom_tool_calls',
+      example: {
+        messages: [{ role: 'assistant', tool_calls: [{ ...call, ...tool } as never] }, ...user.messages],
+      },
+      isIn: (_, parts) => parts.has(otherCall),
+    },
+    {
+      name: 'older_tool_calls',
+      example: {
+        messages: [{ role: 'assistant', content: null, function_call: call.function }, ...user.messages],
+      },
+      isIn: (_, parts) => parts.has(olderCall),
+    },
+    {
+      name: 'prefill',
+      example: { messages: [...user.messages, { role: 'assistant', content: 'The' }] },
+      isIn: ({ messages }) => messages.at(-1)?.role === 'assistant',
+    },
+    {
+      name: 'custom_tools',
+      example: { ...user, tools: [tool as never] },
+      isIn: ({ tools }) => (tools ?? []).some(({ type }) => (type as string) !== 'function'),
+    },
+    {
+      name: 'older_tools',
+      example: { ...user, functions: [{ name: 'f' }] },
+      isIn: ({ functions, function_call: choice }) => isAsked(functions) || isAsked(choice),
+    },
+    {
+      name: 'web_search_options',
+      example: { ...user, web_search_options: {} },
+      isIn: ({ web_search_options: options }) => isAsked(options),
+    },
+    {
+      name: 'logprobs',
+      example: { ...user, logprobs: true },
+      isIn: ({ logprobs, top_logprobs: top }) => isAsked(logprobs) || isAsked(top),
+    },
+    {
+      name: 'audio_output',
+      example: { ...user, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+      isIn: ({ modalities, audio }) => isAsked(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
+    },
+    {
+      name: 'stop_sequences',
+      example: { ...user, stop: ['END'] },
+      isIn: ({ stop }) => isAsked(stop),
+    },
+  ];
+}
+
+function says(content: ChatContent): { messages: ChatMessage[] } {
+  return { messages: [{ role: 'user', content }] };
+}
+
+function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
+  const parts = new Set<string>();
+  for (const message of messages) {
+    parts.add(message.role);
+    if (Array.isArray(message.content)) {
+      for (const part of message.content) {
+        parts.add(`part ${part.type}`);
+        if (part.type === 'input_audio') parts.add(part.type);
+        if (part.type === 'file') parts.add(typeof part.file['file_data'] === 'string' ? 'file' : 'file by id');
+      }
+    }
+    if (message.role !== 'assistant') continue;
+    const { tool_calls: calls } = message;
+    if (isAsked(calls)) parts.add('tool_calls');
+    if ((calls ?? []).some(({ type }) => (type as string) !== 'function')) parts.add(otherCall);
+    if (isAsked(message[olderCall])) parts.add(olderCall);
+  }
+  return parts;
+}
+
+/** Whether a field asks for something: it is set and is not false, 0, empty or null. */
+function isAsked(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return (
+    isJsonObject(value) || (value !== undefined && value !== null && value !== false && value !== 0 && value !== '')
+  );
+}

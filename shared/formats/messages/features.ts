@@ -1,0 +1,149 @@
+import type { Json } from '#shared/core/json.ts';
+import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
+import { isHostedName } from './hosted/hosted-block.ts';
+import { hostedKindOf } from './hosted/hosted-tools-of.ts';
+import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts';
+
+/** Types of blocks that every upstream takes, or that are a feature of their own. */
+const ownBlocks: ReadonlySet<string> = new Set([
+  'text',
+  'image',
+  'document',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+  'tool_result',
+  'tool_reference',
+  'tool_addition',
+  'tool_removal',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'compaction',
+  'search_result',
+]);
+
+/** A search that the upstream makes among the tools of the request: without it, all are offered. */
+const toolSearch = /^tool_search_tool_/;
+
+/** The parts of messages requests that not every upstream takes. */
+export const messagesFeatures: RequestFeatures<MessagesRequest> = { partsOf, all: features() };
+
+function features(): RequestFeature<MessagesRequest>[] {
+  const user = says('hi');
+  const pdf = { type: 'base64' as const, media_type: 'application/pdf', data: 'JVBERi0=' };
+  return [
+    {
+      name: 'documents',
+      example: says([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }]),
+      isIn: (_, parts) => parts.has('document'),
+    },
+    {
+      name: 'pdf',
+      example: says([{ type: 'document', source: pdf }]),
+      isIn: (_, parts) => parts.has('document base64'),
+    },
+    {
+      name: 'document_urls',
+      example: says([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
+      isIn: (_, parts) => parts.has('document url'),
+    },
+    {
+      name: 'file_ids',
+      example: says([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
+      isIn: (_, parts) => parts.has('image file') || parts.has('document file'),
+    },
+    {
+      name: 'search_results',
+      example: says([
+        { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'r' }] } as never,
+      ]),
+      isIn: (_, parts) => parts.has('search_result'),
+    },
+    {
+      name: 'other_content',
+      example: says([{ type: 'container_upload', file_id: 'file_1' } as never]),
+      isIn: (_, parts) => parts.has('other'),
+    },
+    {
+      name: 'tool_history',
+      example: {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' }] },
+        ],
+      },
+      isIn: (_, parts) => parts.has('tool_use') || parts.has('tool_result'),
+    },
+    {
+      name: 'prefill',
+      example: { messages: [...user.messages, { role: 'assistant', content: 'The' }] },
+      isIn: ({ messages }) => messages.at(-1)?.role === 'assistant',
+    },
+    {
+      name: 'upstream_tools',
+      example: { ...user, tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
+      isIn: ({ tools }) => (tools ?? []).some(runsUpstream),
+    },
+    {
+      name: 'mcp_servers',
+      example: { ...user, mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com/' }] },
+      isIn: ({ mcp_servers: servers }) => isGiven(servers),
+    },
+    {
+      name: 'container',
+      example: { ...user, container: 'container_1' },
+      isIn: ({ container }) => isGiven(container),
+    },
+    {
+      name: 'compaction',
+      example: { ...user, compaction: { type: 'enabled' } },
+      isIn: ({ compaction }) => isGiven(compaction),
+    },
+    {
+      name: 'cache_warming',
+      example: { ...user, max_tokens: 0 },
+      isIn: ({ max_tokens: limit }) => limit === 0,
+    },
+    {
+      name: 'stop_sequences',
+      example: { ...user, stop_sequences: ['END'] },
+      isIn: ({ stop_sequences: stop }) => isGiven(stop),
+    },
+  ];
+}
+
+function says(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max_tokens' | 'messages'> {
+  return { max_tokens: 1, messages: [{ role: 'user', content }] };
+}
+
+function partsOf({ messages }: MessagesRequest): ReadonlySet<string> {
+  const parts = new Set<string>();
+  for (const { content } of messages) addBlocks(content, parts);
+  return parts;
+}
+
+function addBlocks(content: string | readonly MessagesBlock[] | null | undefined, parts: Set<string>): void {
+  if (!Array.isArray(content)) return;
+  for (const block of content as readonly MessagesBlock[]) {
+    parts.add(block.type);
+    if (!ownBlocks.has(block.type)) parts.add('other');
+    if (block.type === 'server_tool_use' && !isHostedName(block.name)) parts.add('other');
+    if (block.type === 'tool_result') addBlocks(block.content, parts);
+    if (block.type !== 'image' && block.type !== 'document') continue;
+    parts.add(`${block.type} ${block.source.type}`);
+    if (block.source.type === 'content') addBlocks(block.source.content, parts);
+  }
+}
+
+/** The router runs tools of some kinds where no upstream does: these are needs of their own. */
+function runsUpstream(tool: MessagesTool): boolean {
+  const { type } = tool;
+  if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;
+  return hostedKindOf(tool) === undefined;
+}
+
+function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}

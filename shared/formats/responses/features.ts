@@ -1,0 +1,160 @@
+import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
+import { addsTools, offeredTools } from './hosted/offered-tools.ts';
+import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './request.ts';
+
+/** Types of items that are no history of tools. */
+const plainItems: ReadonlySet<string> = new Set(['message', 'reasoning', 'compaction', 'compaction_trigger']);
+
+/** Types of items that belong to calls of the client's tools. */
+const toolItems: ReadonlySet<string> = new Set([
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'tool_search_call',
+  'tool_search_output',
+]);
+
+/** Types of items of what a server has run. */
+const hostedItems: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
+]);
+
+const textParts: ReadonlySet<string> = new Set([
+  'input_text',
+  'output_text',
+  'text',
+  'summary_text',
+  'reasoning_text',
+  'refusal',
+  'input_image',
+  'input_file',
+]);
+
+/** Types of tools that the client runs, and those that are needs of their own because the router may run them. */
+const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
+
+/** The parts of Responses requests that not every upstream takes. */
+export const responsesFeatures: RequestFeatures<ResponsesRequest> = { partsOf, all: features() };
+
+function features(): RequestFeature<ResponsesRequest>[] {
+  const file = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });
+  const [text, pdf] = ['data:text/plain;base64,aGk=', 'data:application/pdf;base64,JVBERi0='];
+  const user = { input: 'hi' };
+  return [
+    {
+      name: 'documents',
+      example: says([file({ file_data: text })]),
+      isIn: (_, parts) => parts.has('file'),
+    },
+    {
+      name: 'pdf',
+      example: says([file({ file_data: pdf, filename: 'a.pdf' })]),
+      isIn: (_, parts) => parts.has('pdf'),
+    },
+    {
+      name: 'file_urls',
+      example: says([file({ file_url: 'https://example.com/a.pdf' })]),
+      isIn: (_, parts) => parts.has('file by URL'),
+    },
+    {
+      name: 'file_ids',
+      example: says([{ type: 'input_image', file_id: 'file-1' }]),
+      isIn: (_, parts) => parts.has('by id'),
+    },
+    {
+      name: 'other_content',
+      example: says([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
+      isIn: (_, parts) => parts.has('other part'),
+    },
+    {
+      name: 'tool_history',
+      example: {
+        input: [
+          { type: 'message', role: 'user', content: 'hi' },
+          { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'call_1', output: 'r' },
+        ],
+      },
+      isIn: (_, parts) => parts.has('tool item'),
+    },
+    {
+      name: 'other_items',
+      example: { input: [{ type: 'computer_call', id: 'cu_1', call_id: 'call_1', action: { type: 'wait' } }] },
+      isIn: (_, parts) => parts.has('other item'),
+    },
+    {
+      name: 'prefill',
+      example: {
+        input: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'The' },
+        ],
+      },
+      isIn: ({ input }) => Array.isArray(input) && isOfAssistant(input.at(-1)),
+    },
+    {
+      name: 'upstream_tools',
+      example: { ...user, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
+      isIn: (request) => offeredTools(request).some(({ tool }) => runsUpstream(tool)),
+    },
+    {
+      name: 'prompts',
+      example: { ...user, prompt: { id: 'pmpt_1' } },
+      isIn: ({ prompt }) => prompt !== undefined && prompt !== null,
+    },
+    {
+      name: 'logprobs',
+      example: { ...user, top_logprobs: 1, include: ['message.output_text.logprobs'] },
+      isIn: ({ top_logprobs: top, include }) =>
+        (typeof top === 'number' && top > 0) || include?.includes('message.output_text.logprobs') === true,
+    },
+  ];
+}
+
+function says(content: ResponsesPart[]): { input: ResponsesItem[] } {
+  return { input: [{ role: 'user', content }] };
+}
+
+function partsOf({ input }: ResponsesRequest): ReadonlySet<string> {
+  const parts = new Set<string>();
+  for (const item of Array.isArray(input) ? input : []) {
+    const type = item.type ?? 'message';
+    if (toolItems.has(type)) parts.add('tool item');
+    else if (!plainItems.has(type) && !hostedItems.has(type) && !addsTools(item)) parts.add('other item');
+    const { content, output } = item as { content?: unknown; output?: unknown };
+    if (type === 'message' || toolItems.has(type)) addParts(Array.isArray(output) ? output : content, parts);
+  }
+  return parts;
+}
+
+function addParts(content: unknown, parts: Set<string>): void {
+  if (!Array.isArray(content)) return;
+  for (const part of content as ResponsesPart[]) {
+    if (!textParts.has(part.type)) parts.add('other part');
+    if (part.type === 'input_image' && typeof part.image_url !== 'string') parts.add('by id');
+    if (part.type !== 'input_file') continue;
+    const { file_data: data, file_url: url } = part;
+    if (typeof data === 'string') {
+      parts.add('file');
+      if (/^data:application\/pdf/i.test(data)) parts.add('pdf');
+    } else parts.add(typeof url === 'string' ? 'file by URL' : 'by id');
+  }
+}
+
+function isOfAssistant(item: ResponsesItem | undefined): boolean {
+  return item !== undefined && (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'assistant';
+}
+
+/** A search among tools is the client's only if it says so. */
+function runsUpstream(tool: ResponsesTool): boolean {
+  if (tool.type === 'tool_search') return tool['execution'] !== 'client';
+  return !knownTools.test(tool.type);
+}

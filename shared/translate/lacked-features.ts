@@ -1,0 +1,28 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { featureKey } from '#shared/formats/request-feature.ts';
+import type { Target, Translation } from './translation.ts';
+
+/**
+ * The features of client formats that an upstream does not take: those whose example these translations refuse. What is announced
+ * is so found out by the very code that would refuse a request.
+ * @param translations one for each client format
+ * @returns their keys, see `featureKey`
+ */
+export function lackedFeatures<Request>(translations: readonly Translation<Request>[], target: Target): string[] {
+  return translations.flatMap((translation) => {
+    const { name: format, features } = translation.client;
+    const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, target));
+    return lacked.map(({ name }) => featureKey(name, format));
+  });
+}
+
+function refuses<Request>({ request }: Translation<Request>, example: JsonObject, target: Target): boolean {
+  try {
+    request({ model: target.model, ...example }, target);
+    return false;
+  } catch (error) {
+    if (error instanceof RouterError && error.code === 'unsupported_parameter') return true;
+    throw error;
+  }
+}

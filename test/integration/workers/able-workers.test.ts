@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
+
+let cluster: Cluster;
+let upstream: MessagesUpstream;
+
+/** A command-line agent that comes first, an engine that speaks chat, and a provider that speaks messages. */
+beforeAll(async () => {
+  upstream = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]);
+  cluster = await startCluster({ ingress: withRegistry('auto:\n  tiers: [cli, gpu, cloud]\n') });
+  await Promise.all([
+    cluster.addCliWorker({
+      CLI_KIND: 'command',
+      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
+      CLI_MODELS: 'cat',
+    }),
+    cluster.addCloudWorker({
+      PROVIDER: 'custom',
+      PROVIDER_URL: `${upstream.url}/v1`,
+      PROVIDER_KEY: 'none',
+      PROVIDER_FORMAT: 'messages',
+    }),
+  ]);
+});
+afterAll(async () => {
+  await cluster.stop();
+  await upstream.stop();
+});
+
+async function ask(path: string, fields: object): Promise<{ status: number; tier: string | null; body: unknown }> {
+  const answer = await fetch(`${cluster.url}/api/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'x-api-key': cluster.key },
+    body: JSON.stringify({ model: 'auto', max_tokens: 10, ...fields }),
+  });
+  return { status: answer.status, tier: answer.headers.get('x-rtr-tier'), body: await answer.json() };
+}
+
+const user = { role: 'user', content: 'hi' };
+const says = (...content: object[]): object => ({ messages: [{ role: 'user', content }] });
+const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQ=' };
+const text = { type: 'text', media_type: 'text/plain', data: 'words' };
+const result = { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'r' }] };
+const calls = [
+  user,
+  { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' }] },
+];
+const tool = { name: 'f', input_schema: { type: 'object' } };
+
+describe('auto', () => {
+  it.each<[string, string, object]>([
+    ['cli', 'a text', { messages: [user] }],
+    ['gpu', 'a document of text', says({ type: 'document', source: text })],
+    ['cloud', 'a PDF', says({ type: 'document', source: pdf })],
+    ['cloud', 'search results', says(result)],
+    [
+      'cloud',
+      'MCP servers',
+      { messages: [user], mcp_servers: [{ type: 'url', name: 'm', url: 'https://m.example/' }] },
+    ],
+    ['cloud', 'a container', { messages: [user], container: 'container_1' }],
+    ['gpu', 'calls of tools without tools', { messages: calls }],
+    ['gpu', 'calls of tools, and none allowed', { messages: calls, tools: [tool], tool_choice: { type: 'none' } }],
+    ['gpu', 'an answer that is begun', { messages: [user, { role: 'assistant', content: 'The' }] }],
+  ])('has %s serve %s in the messages format', async (tier, _, fields) => {
+    const { status, ...answer } = await ask('anthropic/v1/messages', fields);
+    expect(answer).toMatchObject({ tier });
+    expect(status, JSON.stringify(answer.body)).toBe(200);
+  });
+
+  it.each<[string, string, object]>([
+    ['cli', 'a text', { messages: [user] }],
+    ['gpu', 'log probabilities', { messages: [user], logprobs: true }],
+    ['gpu', 'an answer that is begun', { messages: [user, { role: 'assistant', content: 'The' }] }],
+  ])('has %s serve %s in the chat format', async (tier, _, fields) => {
+    expect(await ask('openai/v1/chat/completions', fields)).toMatchObject({ tier });
+  });
+
+  it('has a worker say what it refuses where nobody takes it', async () => {
+    const answer = await ask('openai/v1/responses', { input: [{ type: 'computer_call', id: 'c', call_id: 'c' }] });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('computer_call') } },
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { featureKey } from '#shared/formats/request-feature.ts';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { conversationTranslations, translations } from '#shared/translate/translations.ts';
+
+/** The rules that refuse something, with the feature that stands for it; a rule that no choice of a worker helps with has none. */
+const refusedFields: Record<string, Record<string, string | undefined>> = {
+  chat: {
+    'messages[].content[] file, by id': 'file_ids',
+    'messages[].content[] input_audio': 'audio_input',
+    'messages[].content[] of other types': 'other_content',
+    'messages[].tool_calls[] of other types': 'custom_tool_calls',
+    'messages[].function_call': 'older_tool_calls',
+    'tools[] of other types': 'custom_tools',
+    'modalities, audio': 'audio_output',
+    audio: 'audio_output',
+    logprobs: 'logprobs',
+    top_logprobs: 'logprobs',
+    functions: 'older_tools',
+    function_call: 'older_tools',
+    web_search_options: 'web_search_options',
+    stop: 'stop_sequences',
+    // Fields of another format.
+    "* that names what the provider's account has stored": undefined,
+  },
+  messages: {
+    'messages[].content[] image, by file id': 'file_ids',
+    'messages[].content[] document, PDF': 'pdf',
+    'messages[].content[] document, by URL': 'document_urls',
+    'messages[].content[] of other types': 'other_content',
+    'max_tokens of 0': 'cache_warming',
+    'tools[] run by the upstream': 'upstream_tools',
+    compaction: 'compaction',
+    mcp_servers: 'mcp_servers',
+    container: 'container',
+    stop_sequences: 'stop_sequences',
+    // Every upstream's.
+    thread: undefined,
+    // Fields of another format.
+    "* that names what the provider's account has stored": undefined,
+  },
+  responses: {
+    'input[].content[] input_image, by id': 'file_ids',
+    'input[].content[] input_file, by id': 'file_ids',
+    'input[].content[] input_file, by URL': 'file_urls',
+    'input[].content[] of other types': 'other_content',
+    'input[] of other types': 'other_items',
+    'tools[] of other types': 'upstream_tools',
+    'include message.output_text.logprobs': 'logprobs',
+    top_logprobs: 'logprobs',
+    prompt: 'prompts',
+    // Every upstream's.
+    conversation: undefined,
+    // Needs of their own: the router may run these tools.
+    'tools[] web_search alone': undefined,
+    'tools[] mcp': undefined,
+  },
+};
+
+const withFeatures = clientFormats.filter(({ features }) => features !== undefined);
+
+function needsOf(format: ClientFormat, example: object): readonly string[] | undefined {
+  const [route] = format.routes;
+  const body = Buffer.from(JSON.stringify({ model: 'auto', max_tokens: 1, ...example }));
+  return format.read(body, route?.operation ?? 'generate').parameters.needs.features;
+}
+
+describe.each(withFeatures.map((format) => [format.name, format] as const))('a %s request', (name, format) => {
+  const features = format.features?.all ?? [];
+
+  it.each(features.map((feature) => [feature.name, feature.example] as const))(
+    'with %s is read as one that needs it',
+    (feature, example) => {
+      expect(needsOf(format, example)).toContain(feature);
+    },
+  );
+
+  it('of text alone needs none', () => {
+    const plain = name === 'responses' ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] };
+    expect(needsOf(format, plain)).toBeUndefined();
+  });
+
+  const toOthers = translations.filter(({ client }) => client === format);
+  it.each(toOthers.map((each) => [each.upstream.name, each] as const))(
+    'has a feature for all that its rules for a %s upstream refuse',
+    (_, translation) => {
+      const lacked = lackedFeatures([translation], { model: 'm' });
+      const refused = (translation.requestRules ?? []).filter(({ effect }) => effect.kind === 'refused');
+      const known = refusedFields[name] ?? {};
+      expect(refused.map(({ field }) => field).filter((field) => !Object.hasOwn(known, field))).toEqual([]);
+      const named = refused.flatMap(({ field }) => known[field] ?? []);
+      for (const feature of named) expect(lacked).toContain(featureKey(feature, name));
+    },
+  );
+});
+
+describe('a worker', () => {
+  it('of a command-line agent lacks what its conversations refuse', () => {
+    expect(lackedFeatures(conversationTranslations, { model: 'm' })).toEqual(
+      expect.arrayContaining([
+        ...['documents', 'audio_input', 'logprobs', 'prefill'].map((name) => `${name}@chat`),
+        ...['documents', 'pdf', 'search_results', 'mcp_servers', 'container', 'prefill'].map(
+          (name) => `${name}@messages`,
+        ),
+        ...['documents', 'logprobs', 'prefill'].map((name) => `${name}@responses`),
+      ]),
+    );
+  });
+
+  it('whose upstream has the same format lacks nothing', () => {
+    const same = translations.filter(({ client, upstream }) => client.name === upstream.name);
+    expect(lackedFeatures(same, { model: 'm', takesPrompts: true })).toEqual([]);
+  });
+
+  it('whose upstream takes files takes PDFs', () => {
+    const all = translations.filter(({ client, upstream }) => client.name === 'messages' && upstream.name === 'chat');
+    expect(lackedFeatures(all, { model: 'm' })).toContain('pdf@messages');
+    expect(lackedFeatures(all, { model: 'm', takesFiles: true })).not.toContain('pdf@messages');
+  });
+});
