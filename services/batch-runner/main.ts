@@ -29,6 +29,7 @@ import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
+import { HeldBatches } from './slots/held-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
@@ -109,8 +110,12 @@ await runService(async (environment, releases) => {
     answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
+  const { BATCH_SLICES: concurrency } = config;
+  const held = new HeldBatches({ work, jobs, slots, waitingWork, atOnce: concurrency, log });
+  releases.add('held batches', () => held.close());
   const slices = {
     ...parts,
+    held,
     identities,
     ledger,
     ownerKeys,
@@ -128,7 +133,6 @@ await runService(async (environment, releases) => {
   };
   const repair = new BatchRepair(parts);
   releases.add('repair of batches', () => repair.close());
-  const { BATCH_SLICES: concurrency } = config;
   const validations = { access, queue: 'batch-validations', concurrency: filesAtOnce } as const;
   const endings = { access, queue: 'batch-endings', concurrency: filesAtOnce } as const;
   const queues = new Map<BackgroundQueue, WorkOnQueue>([

@@ -98,6 +98,11 @@ export class BackgroundJobs {
     return state !== 'unknown' && state !== 'waiting-children';
   }
 
+  /** How many jobs of a queue could begin, if somebody took them. */
+  async countWaiting(queue: BackgroundQueue): Promise<number> {
+    return (await this.#count(queue)).waiting;
+  }
+
   /** How many jobs each queue has. */
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));

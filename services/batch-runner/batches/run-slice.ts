@@ -10,14 +10,16 @@ import type { Sealer } from '#shared/core/seal.ts';
 import type { LineIdentities } from '../lines/line-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
-import { runLine, type LineEnd, type LineStops, type RunLineParts } from '../lines/run-line.ts';
+import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
+import type { HeldBatches } from '../slots/held-batches.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice, InputLostError } from './end-slice.ts';
 import { failBatch, inputGone } from './fail-batch.ts';
+import { SlicePlace } from './slice-place.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
@@ -28,6 +30,7 @@ const longestPauseMs = 10_000;
 
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
+  held: HeldBatches;
   identities: LineIdentities;
   ledger: Pick<UsageLedger, 'entryOf'>;
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
@@ -49,7 +52,7 @@ interface RunningSlice {
 /**
  * Runs the lines of a slice that have no result yet, as many at once as there are free slots, and records each result. Then writes all
  * results into objects and ends the slice. May be called again, and by others at the same time.
- * @throws LaterError if the runner stops, or lines wait for a limit
+ * @throws LaterError if the runner stops, lines wait for a limit, or none of them runs and others wait for the place
  */
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
   const { work, stopping } = parts;
@@ -63,23 +66,28 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
   const running = { batch, formats, number, slice, sealer };
+  const outMs = stopOf(batch) === undefined ? parts.held.enter(id, number) : undefined;
+  if (outMs !== undefined) throw new LaterError(outMs);
+  let isOver = false;
   const watch = new BatchWatch(work, batch);
   try {
     const pauseMs = await runLines(parts, running, AbortSignal.any([watch.signal, stopping]));
     if (stopping.aborted) throw new LaterError(stoppingMs);
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
     await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
+    isOver = true;
   } catch (error) {
     if (!(error instanceof InputLostError)) throw error;
     await failBatch(parts, batch, [inputGone]);
   } finally {
     watch.close();
+    parts.held.left(id, number, isOver);
   }
 }
 
 /**
  * Runs the lines until all have a result, or the signal aborts.
- * @returns milliseconds after which the lines may be tried that wait for a limit; undefined if there are none
+ * @returns milliseconds after which the lines may be tried that wait; undefined if there are none
  */
 async function runLines(parts: RunSliceParts, running: RunningSlice, signal: AbortSignal): Promise<number | undefined> {
   if (signal.aborted) return undefined;
@@ -90,14 +98,27 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();
   const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
+  const { work, jobs, held } = parts;
+  const isWanted = async () => (await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1;
+  const onLeave = (): void => halt.abort();
+  const place = new SlicePlace({ held, batch: batch.id, slice: number, isWanted, onLeave });
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
   const begin = (line: number, text: TextLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
+    const inPlace = place.begin();
+    const on = {
+      onPlaced: () => {
+        inPlace.ran();
+        onPlaced();
+      },
+      onWait: inPlace.wait,
+      onGoOn: inPlace.goOn,
+    };
     const run = async (): Promise<void> => {
       try {
-        const end = await runNumbered(parts, running, line, text, { stops, onPlaced });
+        const end = await runNumbered(parts, running, line, text, stops, on);
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, longestPauseMs);
         halt.abort();
@@ -106,6 +127,7 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
         failure ??= error;
         halt.abort();
       } finally {
+        inPlace.end();
         onPlaced();
       }
     };
@@ -126,8 +148,9 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
     halt.abort();
   }
   await Promise.all(open);
+  place.close();
   if (failure !== undefined) throw failure;
-  return pauseMs;
+  return pauseMs ?? place.leaveMs;
 }
 
 /** Runs one line and records its result. */
@@ -136,7 +159,8 @@ async function runNumbered(
   { batch, formats, number, slice, sealer }: RunningSlice,
   line: number,
   { bytes, number: at }: TextLine,
-  { stops, onPlaced }: { stops: LineStops; onPlaced: () => void },
+  stops: LineStops,
+  on: Pick<LineRequest, 'onPlaced' | 'onWait' | 'onGoOn'>,
 ): Promise<LineEnd | undefined> {
   const { work, lines, ledger } = parts;
   const { operation } = formats;
@@ -146,7 +170,7 @@ async function runNumbered(
   const end = identity
     ? await runLine(
         lines,
-        { requestId, format: formats.line, operation, identity, body, knownModel: batch.knownModel, onPlaced },
+        { requestId, format: formats.line, operation, identity, body, knownModel: batch.knownModel, ...on },
         stops,
       )
     : keyGone(lines);

@@ -30,7 +30,7 @@ const absentModelMs = 5_000;
 
 /**
  * Decides what becomes of a line, by the code of its error.
- * @param isKnown whether the line's model is known to exist, though no worker has served it since this process began
+ * @param isKnown whether the request's model is known to exist, though no worker has served it since this process began
  */
 export function judgeError(error: RouterError, isKnown = false): Judgement {
   // What has had effects must not have them twice.

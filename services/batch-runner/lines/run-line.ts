@@ -1,25 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { lanesOf } from '#shared/serving/lanes-of.ts';
 import { senderOf } from '#shared/serving/sender-of.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
-import { tiersFor } from '#shared/serving/tiers-for.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { judgeError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
+import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { Room } from '../room.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
@@ -49,6 +47,9 @@ export interface LineRequest {
   knownModel: string | undefined;
   /** Called when it has begun to run: the next line may wait for a slot. */
   onPlaced: () => void;
+  /** Called when it waits, with where it could be served if it waits for a slot; and when it does not any more. */
+  onWait: (place?: () => LinePlace) => void;
+  onGoOn: () => void;
 }
 
 /** What stops a line. */
@@ -77,26 +78,22 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
       charge.release();
       break;
     }
-    const judgement = 'error' in answer ? judgeError(answer.error, isKnown(parts, line, answer.error)) : final;
+    const judgement = 'error' in answer ? judgeError(answer.error) : final;
     if (judgement.kind === 'again' && judgement.counts) attempts += 1;
     if (judgement.kind === 'final' || attempts >= parts.maxAttempts) return { kind: 'over', answer, charge };
     charge.release();
     if (judgement.kind === 'pause' && 'error' in answer)
       return { kind: 'pause', ms: judgement.ms, reason: answer.error.message };
-    if (judgement.kind === 'again') await wait(judgement.afterMs, stops.waiting);
+    if (judgement.kind === 'again') {
+      line.onWait();
+      await wait(judgement.afterMs, stops.waiting);
+      line.onGoOn();
+    }
   }
   return { kind: 'stopped' };
 }
 
 const final = { kind: 'final' } as const;
-
-/** Whether an error says that a model does not exist, and that is not certain: its workers may be about to start. */
-function isKnown({ workers }: RunLineParts, { knownModel }: LineRequest, { details }: RouterError): boolean {
-  const model = details?.['model'];
-  return (
-    (model !== undefined && model === knownModel) || [...workers.pools()].every(({ models }) => models.length === 0)
-  );
-}
 
 /** Runs it once, while there is memory for it. @returns undefined if the signal aborts before it is over */
 async function runOnce(
@@ -122,11 +119,12 @@ async function runOnce(
 /** @param hold called with the bytes that it takes in addition, before it takes them; throws where there are not so many */
 async function serveOnce(
   parts: RunLineParts,
-  { requestId, format, operation, identity, body, onPlaced }: LineRequest,
+  line: LineRequest,
   charge: LineCharge,
   { waiting, running: signal }: LineStops,
   hold: (bytes: number) => void,
 ): Promise<Answer | undefined> {
+  const { requestId, format, operation, identity, body, knownModel, onPlaced } = line;
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
   const { owner } = senderOf(identity);
   const given = withoutStoring(read(body));
@@ -161,7 +159,10 @@ async function serveOnce(
     toStore && format.stored
       ? storingSink(answerSink, { caller, owner, format: format.stored, stream: false, toStore, storer: parts.storer })
       : answerSink;
-  const give = await takeSlot(parts, asked, identity, waiting);
+  const { parameters } = asked;
+  // Without the body, which may be large: what waits may outlast this execution.
+  const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
+  const give = await takeSlot(parts, line, waitingLine, waiting);
   if (!give) return undefined;
   try {
     const { dispatcher } = parts.slots;
@@ -179,26 +180,25 @@ async function serveOnce(
 /** Waits until a worker has a free slot for the line. @returns undefined if the signal aborts before */
 async function takeSlot(
   parts: RunLineParts,
-  asked: Parameters<typeof lanesOf>[1],
-  identity: KeyIdentity,
+  { onWait, onGoOn }: LineRequest,
+  line: WaitingLine,
   signal: AbortSignal,
 ): Promise<(() => void) | undefined> {
-  const { slots, waitingWork, workers, registry } = parts;
-  const line = {};
+  const { slots, waitingWork } = parts;
+  const place = (): LinePlace => linePlaceOf(parts, line);
+  onWait(place);
   try {
     while (!signal.aborted) {
-      // Names, rules and permits may change while it waits.
-      const { model, permits, place } = lanesOf(parts, asked, identity);
-      const placements = place(nobody);
+      const { placements, tiers } = place();
       const give = slots.take(placements);
       if (give) return give;
-      const { auto } = registry();
-      waitingWork.note(line, placements.length > 0 ? [] : tiersFor(model, { auto, workers, permits, placements }));
+      waitingWork.note(line, tiers);
       await slots.nextChange(lookMs, signal);
     }
     return undefined;
   } finally {
     waitingWork.note(line, []);
+    onGoOn();
   }
 }
 

@@ -80,8 +80,7 @@ export class LineSlots {
    * @returns the call that gives it back, once the line is dispatched or will not be; undefined while there is no room
    */
   take(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
-    if (this.#jobs.size + this.#starting >= this.#parts.most) return undefined;
-    const placement = placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
+    const placement = this.#freeOf(placements, now);
     if (!placement) return undefined;
     const use = this.#useOf(placement.pool);
     use.starting += 1;
@@ -93,6 +92,11 @@ export class LineSlots {
       use.starting -= 1;
       this.#starting -= 1;
     };
+  }
+
+  /** Whether there is room for one line in any of the places. */
+  hasRoom(placements: readonly Placement[], now = performance.now()): boolean {
+    return this.#freeOf(placements, now) !== undefined;
   }
 
   /**
@@ -131,6 +135,12 @@ export class LineSlots {
   /** Workers have come or gone, or lines are over. */
   changed(): void {
     for (const end of this.#waiting) end();
+  }
+
+  /** The first of the places that has room. */
+  #freeOf(placements: readonly Placement[], now: number): Placement | undefined {
+    if (this.#jobs.size + this.#starting >= this.#parts.most) return undefined;
+    return placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
   }
 
   #room(pool: LivePool, model: string, now: number): number {

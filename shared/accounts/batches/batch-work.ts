@@ -98,6 +98,11 @@ export class BatchWork {
     return found.filter((batch) => batch !== undefined);
   }
 
+  /** How many batches are not over. */
+  countAllOpen(): Promise<number> {
+    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
+  }
+
   /** How many batches of an owner are not over, those that are still to be closed included. */
   countOpen(owner: string): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));

@@ -6,6 +6,7 @@ import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { BatchRepair } from '#services/batch-runner/batches/repair-batches.ts';
 import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
+import { HeldBatches } from '#services/batch-runner/slots/held-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork, type LineResult } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -178,7 +179,10 @@ describe('a batch whose input is lost', () => {
     // No line of it is run.
     const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
     const stopping = new AbortController().signal;
-    const runner = { ...parts, ...unused, ledger, ownerKeys: keys, stopping, countLine: () => undefined };
+    const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
+    const held = new HeldBatches({ ...parts, ...idle });
+    onTestFinished(() => held.close());
+    const runner = { ...parts, ...unused, held, ledger, ownerKeys: keys, stopping, countLine: () => undefined };
     const run = () => runSlice(runner, { batch: id, slice: 0 });
     await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await found()).toMatchObject({ state: 'running' });

@@ -1,0 +1,55 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { lanesOf, type LanesRequest } from '#shared/serving/lanes-of.ts';
+import type { ServingParts } from '#shared/serving/serve-model.ts';
+import { tiersFor } from '#shared/serving/tiers-for.ts';
+
+/** Where a line could be served right now. */
+export interface LinePlace {
+  placements: readonly Placement[];
+  /** The tiers that may serve it once they have a worker for it; none while there are placements. */
+  tiers: readonly Tier[];
+}
+
+/** A line that waits for a slot. */
+export interface WaitingLine {
+  asked: LanesRequest;
+  identity: KeyIdentity;
+  /** A model that is known to exist, though no worker may have served it since this process began. */
+  knownModel: string | undefined;
+}
+
+/**
+ * Finds where a line could be served. Names, rules and permits may change while it waits.
+ * @throws RouterError as `lanesOf` does, but not `model_not_found` for a model whose workers may be about to start
+ */
+export function linePlaceOf(
+  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf'>,
+  line: WaitingLine,
+): LinePlace {
+  const { workers, registry } = parts;
+  try {
+    const { model, permits, place } = lanesOf(parts, line.asked, line.identity);
+    const placements = place(nobody);
+    if (placements.length > 0) return { placements, tiers: [] };
+    return { placements, tiers: tiersFor(model, { auto: registry().auto, workers, permits, placements }) };
+  } catch (error) {
+    if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))
+      return { placements: [], tiers: [] };
+    throw error;
+  }
+}
+
+/** Whether it is not certain that a model does not exist. */
+function mayExist(
+  { workers }: Pick<ServingParts, 'workers'>,
+  { knownModel }: WaitingLine,
+  { details }: RouterError,
+): boolean {
+  const model = details?.['model'];
+  return (
+    (model !== undefined && model === knownModel) || [...workers.pools()].every(({ models }) => models.length === 0)
+  );
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
+import { until } from '../../helpers/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-held-'));
+const registry = join(folder, 'router.yaml');
+
+let cluster: Cluster;
+let openai: OpenAI;
+beforeAll(async () => {
+  writeFileSync(registry, JSON.stringify({ models: { absent: { targets: [{ model: 'absent-8b', tier: 'gpu' }] } } }));
+  cluster = await startCluster({ worker: { SLOTS: '16' } });
+  ({ openai } = batchClients(cluster));
+  await cluster.addBatchRunner({ ROUTER_CONFIG: registry });
+});
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Lines for 12 slices, which are more than a runner has places. */
+const many = (model: string, more: object = {}) =>
+  Array.from({ length: 1_150 }, (_, at) => chatLine(`l${at}`, 'Hi.', { model, max_tokens: 2, ...more }));
+
+async function startAbsent(): Promise<void> {
+  const engine = startProcess('services/demo-engine/main.ts', {
+    PORT: '0',
+    DEMO_MODELS: 'absent-8b',
+    DEMO_TOKENS_PER_SECOND: '0',
+  });
+  onTestFinished(async () => void (await engine.stop()));
+  const worker = await cluster.addWorker({
+    ENGINE_URL: String((await engine.line('demo engine is ready'))['url']),
+    SLOTS: '16',
+  });
+  onTestFinished(async () => void (await worker.stop()));
+}
+
+describe('a batch without a worker', () => {
+  it('holds up no other batch, and begins within seconds once its worker is there, each line once', async () => {
+    const absent = await submit(openai, many('absent'));
+    await untilBatch(openai, absent.id, ['in_progress']);
+    const small = await submit(openai, [chatLine('a', 'Hi.'), chatLine('b', 'Hi.')]);
+    const startedAt = performance.now();
+    expect((await untilBatch(openai, small.id)).request_counts).toMatchObject({ completed: 2 });
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
+
+    // So does one with as many slices.
+    const large = await submit(openai, many('demo'));
+    expect((await untilBatch(openai, large.id, undefined, 60_000)).request_counts).toMatchObject({ completed: 1_150 });
+    expect((await openai.batches.retrieve(absent.id)).request_counts).toMatchObject({ completed: 0, failed: 0 });
+
+    await startAbsent();
+    const readyAt = performance.now();
+    await until(async () => ((await openai.batches.retrieve(absent.id)).request_counts?.completed ?? 0) > 0, 30_000);
+    expect(performance.now() - readyAt).toBeLessThan(4_000);
+    const ended = await untilBatch(openai, absent.id, undefined, 60_000);
+    expect(ended.request_counts).toEqual({ total: 1_150, completed: 1_150, failed: 0 });
+    const ids = (await resultsOf(openai, ended.output_file_id)).map(({ custom_id: id }) => id);
+    expect(ids).toHaveLength(1_150);
+    expect(new Set(ids).size).toBe(1_150);
+  });
+
+  it('is cancelled within seconds while it is held', async () => {
+    const absent = await submit(openai, many('absent'));
+    await untilBatch(openai, absent.id, ['in_progress']);
+    const small = await submit(openai, [chatLine('a', 'Hi.')]);
+    await untilBatch(openai, small.id);
+    const startedAt = performance.now();
+    await openai.batches.cancel(absent.id);
+    expect((await untilBatch(openai, absent.id)).status).toBe('cancelled');
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+});
