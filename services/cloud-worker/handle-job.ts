@@ -136,10 +136,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     body: JsonObject,
   ): JsonObject {
     const { takesFiles } = provider;
-    const { id, maxOutput, capabilities } = model;
+    const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
     const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
-    const target = { model: id, maxOutput, origin, ...takes, unseal: unsealOf(fixed) };
+    const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
     return adapt(translation.request(body, target), model);
   }
 

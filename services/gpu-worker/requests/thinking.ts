@@ -10,8 +10,8 @@ export interface ThinkingRequest {
 }
 
 /**
- * Removes the fields about thinking from a request and returns what they ask for: `reasoning_effort`, `reasoning.effort`
- * or `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first
+ * Removes the fields about thinking from a request and returns what they ask for: `reasoning_effort`, `reasoning.effort`,
+ * `.max_tokens` or `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first
  * with a known value counts, and all but the template's settings are removed. Without a known value the fields stay, and
  * the engine judges them.
  */
@@ -59,8 +59,12 @@ function thinkingOfEffort(effort: Json | undefined): ThinkingRequest | undefined
 
 function thinkingOfReasoning(reasoning: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(reasoning)) return undefined;
-  const { effort, enabled } = reasoning;
-  return thinkingOfEffort(effort) ?? (typeof enabled === 'boolean' ? { on: enabled } : undefined);
+  const { effort, enabled, max_tokens: budget } = reasoning;
+  const asked = thinkingOfEffort(effort);
+  if (asked) return asked;
+  if (typeof budget === 'number')
+    return budget > 0 ? { on: true, budget, effort: effortOfBudget(budget) } : { on: false };
+  return typeof enabled === 'boolean' ? { on: enabled } : undefined;
 }
 
 function thinkingOfType(thinking: Json | undefined): ThinkingRequest | undefined {

@@ -40,6 +40,14 @@ const model = z.object({
   maxOutput: z.number().int().positive().optional(),
   /** What it lacks: the place of a list in `lackLists`. Absent for a model that lacks nothing that can be announced. */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
+  /**
+   * How it can be asked to think, where the provider says so: with an effort (`adaptive`), or with a budget of tokens; empty if not
+   * at all.
+   */
+  thinkingTypes: z
+    .array(z.enum(['adaptive', 'enabled']))
+    .optional()
+    .catch(undefined),
 });
 
 const tool = z.object({

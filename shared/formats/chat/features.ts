@@ -5,6 +5,9 @@ import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
 /** Types of parts that are no feature, or one of their own. */
 const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
 
+/** Response formats that are no feature. */
+const ownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
+
 /** A tool call that is not of a function. */
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
@@ -90,6 +93,11 @@ function features(): RequestFeature<ChatRequest>[] {
       name: 'audio_output',
       example: { ...user, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
       isIn: ({ modalities, audio }) => isAsked(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
+    },
+    {
+      name: 'other_formats',
+      example: { ...user, response_format: { type: 'grammar', grammar: 'root ::= "a"' } },
+      isIn: ({ response_format: format }) => format !== null && format !== undefined && !ownFormats.has(format.type),
     },
     {
       name: 'stop_sequences',

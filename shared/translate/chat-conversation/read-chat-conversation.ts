@@ -1,6 +1,5 @@
 import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
-import type { MessagesBlock } from '#shared/formats/messages/request.ts';
-import { chatContentToBlocks } from '../chat-messages/chat-content-to-blocks.ts';
+import { chatContentToBlocks, withRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
@@ -48,7 +47,8 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
   if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
     throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
   }
-  const blocks: MessagesBlock[] = chatContentToBlocks(message.content, `${param}.content`);
+  const said = chatContentToBlocks(message.content, `${param}.content`);
+  const blocks = message.role === 'assistant' ? withRefusal(said, message['refusal']) : said;
   return blocks.map((block) => {
     if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
     throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);

@@ -19,6 +19,11 @@ export function chatContentToBlocks(content: ChatContent | null | undefined, par
   });
 }
 
+/** Adds an assistant's refusal, which stands beside the content, as a text. */
+export function withRefusal(blocks: MessagesBlock[], refusal: unknown): MessagesBlock[] {
+  return typeof refusal === 'string' && refusal !== '' ? [...blocks, { type: 'text', text: refusal }] : blocks;
+}
+
 function partToBlock(part: ChatPart, param: string): MessagesBlock {
   switch (part.type) {
     case 'text':

@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
-import { chatContentToBlocks } from './chat-content-to-blocks.ts';
+import { chatContentToBlocks, withRefusal } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
@@ -65,7 +65,8 @@ function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: st
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
   const calls = (message.tool_calls ?? []).map((call, at) => toolUse(call, `${param}.tool_calls[${at}]`));
-  return [...chatContentToBlocks(message.content, `${param}.content`), ...calls];
+  const said = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
+  return [...said, ...calls];
 }
 
 function toolUse(call: ChatToolCall, param: string): MessagesBlock {

@@ -11,6 +11,9 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);
 
+/** The types of response formats that are translated. Engines have further ones, such as grammars. */
+const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
+
 /**
  * Translates a chat client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
@@ -48,7 +51,10 @@ function refuse(request: ChatRequest): void {
     const asked = value !== undefined && value !== null && value !== false && value !== 0;
     if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
-  const { modalities } = request;
+  const { modalities, response_format: format } = request;
+  if (format && !formats.has(format.type)) {
+    throw unsupportedInChat('response_format.type', `a response format of type '${format.type}'`);
+  }
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 

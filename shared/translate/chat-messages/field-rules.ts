@@ -35,6 +35,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[].cache_control', passed),
   rule('messages[].reasoning_content', ignored('the messages format requires a signature')),
   rule('messages[].reasoning', ignored('the messages format requires a signature')),
+  rule('messages[].refusal', translated('messages[].content')),
   rule(
     'messages[].tool_calls[]',
     translated(
@@ -44,7 +45,10 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule('messages[].tool_calls[] of other types', refused('tool calls of that type')),
   rule('messages[].function_call', refused('the older form of tool calls')),
-  rule('max_tokens', translated('max_tokens', "if there is no limit, 8192 or the model's maximum if lower")),
+  rule(
+    'max_tokens',
+    translated('max_tokens', "if there is no limit, 8192 and the budget of thinking, or the model's maximum if lower"),
+  ),
   rule('max_completion_tokens', translated('max_tokens', 'takes precedence over `max_tokens`')),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
   rule('top_p', translated('top_p', 'omitted if thinking is on')),
@@ -62,16 +66,29 @@ export const requestRules: readonly FieldRule[] = [
     'reasoning_effort',
     translated(
       'thinking',
-      '`adaptive` with `output_config.effort`; `none` becomes `disabled`, `minimal` becomes `low`; `disabled` if a tool is forced',
+      '`adaptive` with `output_config.effort`, or `enabled` with a budget for a model that takes no other; `none` becomes `disabled`, `minimal` becomes `low`; `disabled` if a tool is forced; omitted for a model that does not think',
     ),
   ),
-  rule('reasoning', translated('thinking', 'its `effort`, as for `reasoning_effort`')),
-  rule('thinking', passed),
+  rule(
+    'reasoning',
+    translated(
+      'thinking',
+      'its `effort`, as for `reasoning_effort`; its `max_tokens` as a budget; `enabled` as `adaptive` or `disabled`',
+    ),
+  ),
+  rule(
+    'thinking',
+    translated(
+      'thinking',
+      'a budget is at least 1024 and below `max_tokens`; an effort in its place for a model that takes no budget',
+    ),
+  ),
   rule('chat_template_kwargs', translated('thinking', 'its `enable_thinking` or `thinking`; other keys are ignored')),
   rule('response_format json_schema', translated('output_config.format.schema')),
   rule('response_format.json_schema.name', ignored('the messages format has no names of schemas')),
   rule('response_format.json_schema.strict', ignored('the messages format is always strict')),
   rule('response_format json_object', translated('system', 'as an instruction')),
+  rule('response_format of other types', refused('a response format of that type')),
   rule('user', translated('metadata.user_id', 'as a SHA-256 hash')),
   rule('safety_identifier', translated('metadata.user_id', 'as a SHA-256 hash; takes precedence over `user`')),
   rule('n', ignored('only 1 is accepted')),

@@ -30,8 +30,18 @@ function assistantItems(message: ChatMessage & { role: 'assistant' }, param: str
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
   const calls = (message.tool_calls ?? []).map((call, at) => callItem(call, `${param}.tool_calls[${at}]`));
-  const content = contentOf(message.content ?? '', `${param}.content`, 'output_text');
+  const content = withRefusal(contentOf(message.content ?? '', `${param}.content`, 'output_text'), message['refusal']);
   return content.length === 0 ? calls : [{ type: 'message', role: 'assistant', content }, ...calls];
+}
+
+function withRefusal(content: string | ResponsesPart[], refusal: unknown): string | ResponsesPart[] {
+  if (typeof refusal !== 'string' || refusal === '') return content;
+  return [...partsOf(content), { type: 'refusal', refusal }];
+}
+
+function partsOf(content: string | ResponsesPart[]): ResponsesPart[] {
+  if (typeof content !== 'string') return content;
+  return content === '' ? [] : [{ type: 'output_text', text: content }];
 }
 
 function callItem({ id, function: fn, ...call }: ChatToolCall, param: string): ResponsesItem {

@@ -91,7 +91,9 @@ function formatOf(format: JsonObject & { type: string }): JsonObject {
     }
     case 'text':
       return {};
-    default:
+    case 'json_object':
       return { format: { type: format.type } };
+    default:
+      throw unsupportedInChat('response_format.type', `a response format of type '${format.type}'`);
   }
 }

@@ -144,7 +144,7 @@ export const requestRules: readonly FieldRule[] = [
     'reasoning.effort',
     translated(
       'thinking',
-      '`adaptive` with `output_config.effort`; `none` becomes `disabled`, `minimal` becomes `low`; `disabled` if a tool is forced',
+      '`adaptive` with `output_config.effort`, or `enabled` with a budget for a model that takes no other; `none` becomes `disabled`, `minimal` becomes `low`; `disabled` if a tool is forced; omitted for a model that does not think',
     ),
   ),
   rule(

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** The thinking settings of a messages request. */
 export interface ThinkingRequest {
@@ -8,7 +8,7 @@ export interface ThinkingRequest {
 
 /**
  * The messages format's thinking settings for a chat request; undefined if it has none. `thinking`, in the messages format,
- * takes precedence, then the effort, then the switches of chat templates.
+ * takes precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
@@ -17,7 +17,12 @@ export function thinkingForChat(request: JsonObject): ThinkingRequest | undefine
   }
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
   if (typeof level === 'string' || typeof level === 'number') return thinkingForEffort(level);
-  const enabled = isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined;
+  const budget = budgetOf(reasoning);
+  if (budget !== undefined) {
+    return { thinking: budget > 0 ? { type: 'enabled', budget_tokens: budget } : { type: 'disabled' } };
+  }
+  const enabled =
+    switchOf(reasoning) ?? (isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined);
   if (typeof enabled !== 'boolean') return undefined;
   return { thinking: { type: enabled ? 'adaptive' : 'disabled' } };
 }
@@ -48,6 +53,9 @@ export function effortForChat({ reasoning_effort: effort, reasoning, thinking }:
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
   if (typeof level === 'number') return level === 0 ? 'none' : effortOfShare(level);
   if (typeof level === 'string') return level;
+  const budget = budgetOf(reasoning);
+  if (budget !== undefined) return budget > 0 ? effortOfBudget(budget) : 'none';
+  if (switchOf(reasoning) === false) return 'none';
   if (!isJsonObject(thinking) || typeof thinking['type'] !== 'string') return undefined;
   return effortForThinking({ ...thinking, type: thinking['type'] }, undefined);
 }
@@ -73,9 +81,36 @@ export function effortForThinking(
   }
 }
 
-function effortOfBudget(tokens: number): string {
+/** Tokens of thinking at most, as OpenRouter's clients ask for them. */
+function budgetOf(reasoning: Json | undefined): number | undefined {
+  const budget = isJsonObject(reasoning) ? reasoning['max_tokens'] : undefined;
+  return typeof budget === 'number' ? budget : undefined;
+}
+
+function switchOf(reasoning: Json | undefined): boolean | undefined {
+  const enabled = isJsonObject(reasoning) ? reasoning['enabled'] : undefined;
+  return typeof enabled === 'boolean' ? enabled : undefined;
+}
+
+/** The level of effort that a budget of thinking stands for. */
+export function effortOfBudget(tokens: number): string {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
+}
+
+/** The budget of thinking that a level of effort stands for, in tokens; high is the default of the messages format. */
+export function budgetOfEffort(effort = 'high'): number {
+  switch (effort) {
+    case 'minimal':
+    case 'low':
+      return 2048;
+    case 'medium':
+      return 8192;
+    case 'high':
+      return 16_384;
+    default:
+      return 32_768;
+  }
 }
 
 /** What every signature of the router's own begins with. */

@@ -79,6 +79,7 @@ const examples: Record<string, Example> = {
   },
   'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'messages[].reasoning_content'),
   'messages[].reasoning': assistant({ reasoning: 'hm' }, 'messages[].reasoning'),
+  'messages[].refusal': assistant({ refusal: 'no' }, 'messages[].refusal'),
   'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'messages[].tool_calls[]'),
   'messages[].tool_calls[] of other types': assistant(
     { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }] },
@@ -124,6 +125,7 @@ const examples: Record<string, Example> = {
     { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
   ),
   'response_format json_object': top({ response_format: { type: 'json_object' } }),
+  'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
   user: top({ user: 'u' }),
   safety_identifier: top({ safety_identifier: 'u' }),
   n: top({ n: 1 }),

@@ -22,6 +22,7 @@ const refusedFields: Record<string, Record<string, string | undefined>> = {
     function_call: 'older_tools',
     web_search_options: 'web_search_options',
     stop: 'stop_sequences',
+    'response_format of other types': 'other_formats',
     // Fields of another format.
     "* that names what the provider's account has stored": undefined,
   },

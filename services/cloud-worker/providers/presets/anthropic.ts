@@ -11,12 +11,20 @@ const supported = z
   .optional()
   .catch(undefined);
 
+const thinking = z
+  .looseObject({
+    supported: z.boolean(),
+    types: z.looseObject({ adaptive: supported, enabled: supported }).optional().catch(undefined),
+  })
+  .optional()
+  .catch(undefined);
+
 /** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of the API have the name only. */
 const card = z.looseObject({
   id: z.string().min(1),
   lifecycle: z.string().optional().catch(undefined),
   capabilities: z
-    .looseObject({ image_input: supported, thinking: supported, structured_outputs: supported })
+    .looseObject({ image_input: supported, thinking, structured_outputs: supported })
     .nullish()
     .catch(undefined),
   max_input_tokens: tokens,
@@ -40,16 +48,21 @@ export function anthropicList(further: readonly Capability[]): NonNullable<Provi
       if (lifecycle === 'retired') return undefined;
       const capabilities = can
         ? // A model without response formats is asked for JSON in the prompt.
-          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking, json: true })
+          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking?.supported, json: true })
         : allCapabilities;
       return {
         id,
         capabilities: [...capabilities, ...further],
         contextWindow: max_input_tokens,
         maxOutput: max_tokens,
+        ...(can?.thinking?.types && { thinkingTypes: typesOf(can.thinking.types) }),
       };
     }),
   };
+}
+
+function typesOf(types: { adaptive?: boolean | undefined; enabled?: boolean | undefined }): ('adaptive' | 'enabled')[] {
+  return (['adaptive', 'enabled'] as const).filter((type) => types[type] === true);
 }
 
 /** Anthropic. Requests and the client's API version are sent unchanged. The list has the newest models first. */

@@ -3,6 +3,7 @@ import type { TextBlock } from '#shared/formats/messages/request.ts';
 import type { Target } from '../../translation.ts';
 import { pseudonym } from '../../vocabulary/pseudonym.ts';
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
+import { fitThinking } from './fit-thinking.ts';
 
 /** What a request of another format asks of the generation. Values that are absent or of another type ask for nothing. */
 export interface Generation {
@@ -18,9 +19,6 @@ export interface Generation {
   user?: Json | undefined;
 }
 
-/** Limit of output tokens if the client sets none: the messages format requires one. */
-const defaultMaxTokens = 8192;
-
 /**
  * The fields of a messages request for output limit, thinking, sampling, stop sequences, format and user. The messages format
  * allows no sampling parameters with thinking, and no thinking with a forced tool.
@@ -28,14 +26,14 @@ const defaultMaxTokens = 8192;
  */
 export function generationFields(asked: Generation, tools: JsonObject, target: Target): JsonObject {
   const { temperature, topP, topK, stop, schema, user } = asked;
-  const thinking = allowedThinking(asked.thinking, tools);
+  const { thinking, maxTokens } = fitThinking(allowedThinking(asked.thinking, tools), asked.maxTokens, target);
   const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
   const outputConfig = {
     ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),
     ...(schema !== undefined && { format: { type: 'json_schema', schema } }),
   };
   return {
-    max_tokens: asked.maxTokens ?? Math.min(target.maxOutput ?? Infinity, defaultMaxTokens),
+    max_tokens: maxTokens,
     ...(thinking && { thinking: thinking.thinking }),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...(typeof temperature === 'number' && !thinks && { temperature: Math.min(1, temperature) }),

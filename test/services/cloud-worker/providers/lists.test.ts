@@ -18,8 +18,17 @@ describe('a list of models', () => {
     const models = read('anthropic', list);
     const hosted = ['web_search@messages', 'web_fetch@messages', 'web_search@responses'];
     const capabilities = [...all, ...hosted];
-    expect(models[0]).toEqual({ id: 'claude-think', capabilities, contextWindow: 1_000_000, maxOutput: 128_000 });
-    expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json', ...hosted]);
+    expect(models[0]).toEqual({
+      id: 'claude-think',
+      capabilities,
+      contextWindow: 1_000_000,
+      maxOutput: 128_000,
+      thinkingTypes: ['adaptive', 'enabled'],
+    });
+    expect(models.find(({ id }) => id === 'claude-long')).toMatchObject({
+      capabilities: ['stream', 'tools', 'json', ...hosted],
+      thinkingTypes: [],
+    });
     expect(models.map(({ id }) => id)).not.toContain('claude-gone');
     expect(read('anthropic', { data: [{ type: 'model', id: 'old', display_name: 'Old' }] })).toMatchObject([
       { id: 'old', capabilities },

@@ -62,6 +62,7 @@ describe('a request about thinking, adapted to each engine', () => {
     { asked: { thinking: { type: 'enabled', budget_tokens: 8192 } }, effort: 'medium' },
     { asked: { thinking: { type: 'enabled', budget_tokens: 20_000 } }, effort: 'high' },
     { asked: { reasoning: { effort: 'low' } }, effort: 'low' },
+    { asked: { reasoning: { max_tokens: 8192 } }, effort: 'medium' },
     { asked: { reasoning_effort: 'minimal' }, effort: 'low' },
     { asked: { reasoning_effort: 0.5 }, effort: 'medium' },
     { asked: { reasoning_effort: 'max' }, effort: 'high' },

@@ -136,6 +136,70 @@ describe('a chat request to a messages upstream', () => {
     expect((request['output_config'] as JsonObject | undefined)?.['effort']).toBe(translated);
   });
 
+  it.each([
+    [{ enabled: true }, { type: 'adaptive' }],
+    [{ enabled: false }, { type: 'disabled' }],
+    [{ max_tokens: 2000 }, { type: 'enabled', budget_tokens: 2000 }],
+    [
+      { max_tokens: 2000, enabled: true },
+      { type: 'enabled', budget_tokens: 2000 },
+    ],
+    [{ max_tokens: 0 }, { type: 'disabled' }],
+    [{ effort: 'low', max_tokens: 2000 }, { type: 'adaptive' }],
+  ])('translates reasoning %j to %j', (reasoning, thinking) => {
+    expect(translate({ reasoning })['thinking']).toEqual(thinking);
+  });
+
+  it.each([
+    ['is at least 1024', { max_tokens: 4000 }, 100, { max: 4000, budget: 1024 }],
+    ['stays below the limit', { max_tokens: 4000 }, 9000, { max: 4000, budget: 3999 }],
+    ['is added to the usual limit', {}, 9000, { max: 8192 + 9000, budget: 9000 }],
+    ["stays below the model's limit", {}, 99_000, { max: 64_000, budget: 63_999 }],
+  ])('has a budget of thinking that %s', (_, limit, asked, { max, budget }) => {
+    for (const fields of [
+      { reasoning: { max_tokens: asked } },
+      { thinking: { type: 'enabled', budget_tokens: asked } },
+    ]) {
+      expect(translate({ ...limit, ...fields }, { maxOutput: 64_000 })).toMatchObject({
+        max_tokens: max,
+        thinking: { type: 'enabled', budget_tokens: budget },
+      });
+    }
+  });
+
+  it('has no thinking if no budget fits in the limit', () => {
+    const request = translate({ max_tokens: 1024, reasoning: { max_tokens: 2000 }, temperature: 0.5 });
+    expect(request).toMatchObject({ max_tokens: 1024, thinking: { type: 'disabled' }, temperature: 0.5 });
+  });
+
+  it('asks a model in the way that it takes', () => {
+    const budget = { reasoning: { max_tokens: 3000 } };
+    const byBudget = translate({ reasoning_effort: 'medium' }, { thinkingTypes: ['enabled'] });
+    expect(byBudget).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 8192 }, max_tokens: 16_384 });
+    expect(byBudget).not.toHaveProperty('output_config');
+    expect(translate(budget, { thinkingTypes: ['adaptive'] })).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'medium' },
+    });
+    expect(translate(budget, { thinkingTypes: [] })).not.toHaveProperty('thinking');
+    expect(translate({ reasoning_effort: 'none' }, { thinkingTypes: [] })['thinking']).toEqual({ type: 'disabled' });
+  });
+
+  it.each(['grammar', 'regex', 'structural_tag', 'ebnf'])('refuses the response format %s by name', (type) => {
+    expect(() => translate({ response_format: { type } })).toThrow(
+      expect.objectContaining({
+        code: 'unsupported_parameter',
+        param: 'response_format.type',
+        message: expect.stringContaining(`'${type}'`) as string,
+      }),
+    );
+  });
+
+  it('has a refusal that an assistant has given without content', () => {
+    const refused = { role: 'assistant', content: null, refusal: 'I cannot.' };
+    expect(turns(user, refused, user)['messages']).toEqual([user, { role: 'assistant', content: 'I cannot.' }, user]);
+  });
+
   it('has no thinking if a tool is forced', () => {
     const request = translate({ tools, tool_choice: 'required', reasoning_effort: 'high' });
     expect(request).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
