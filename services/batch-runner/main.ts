@@ -107,6 +107,7 @@ await runService(async (environment, releases) => {
     limits: counted,
     hedges: new Hedges(),
     ownerKeys,
+    noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
@@ -119,6 +120,7 @@ await runService(async (environment, releases) => {
     identities,
     ledger,
     ownerKeys,
+    noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     stopping: stopping.signal,
     countLine: metrics.countLine.bind(metrics),
     lines: {

@@ -4,6 +4,8 @@ import type { RateLimit } from './rate-limits.ts';
 export interface Allowance {
   slots: number;
   accepting: boolean;
+  /** When it takes jobs again, in ms since 1970; undefined while it does. */
+  resumesAt?: number | undefined;
 }
 
 export interface LimitedSlotsOptions {
@@ -67,16 +69,19 @@ export class LimitedSlots {
     clearTimeout(this.#timer);
     const now = performance.now();
     const ends: number[] = [];
+    let closedUntil = now;
     let { slots } = this.#options;
     for (const [name, narrowed] of this.#narrowed) {
       if (narrowed.until <= now) this.#narrowed.delete(name);
       else {
         slots = Math.min(slots, narrowed.slots);
         ends.push(narrowed.until);
+        if (narrowed.slots === 0) closedUntil = Math.max(closedUntil, narrowed.until);
       }
     }
     if (ends.length > 0) this.#timer = setTimeout(() => this.#apply(), Math.ceil(Math.min(...ends) - now));
-    this.#become({ slots: Math.max(1, slots), accepting: slots > 0 });
+    const resumesAt = slots > 0 ? undefined : Date.now() + Math.ceil(closedUntil - now);
+    this.#become({ slots: Math.max(1, slots), accepting: slots > 0, ...(resumesAt !== undefined && { resumesAt }) });
   }
 
   #become(allowance: Allowance): void {

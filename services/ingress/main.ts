@@ -219,6 +219,7 @@ await runService(async (environment, releases) => {
     priceOf,
     hedges,
     ownerKeys,
+    noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
     files,

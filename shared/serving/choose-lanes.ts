@@ -1,10 +1,11 @@
-import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import { featureKey } from '#shared/formats/request-feature.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
+import { hasAll, requiredCapabilities } from './required-capabilities.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface LaneRequest {
 interface LaneNeeds extends Needs {
   operation: Operation;
   format: string;
+  /** See `requiredCapabilities`. */
+  required: readonly Capability[];
 }
 
 /** The rules of the registry and the key. */
@@ -60,7 +63,7 @@ export function chooseLanes(
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
-  const needs: LaneNeeds = { ...given, operation, format };
+  const needs: LaneNeeds = { ...given, operation, format, required: requiredCapabilities(given, format) };
   const candidates: Candidate[] = [];
   const ruled: Candidate[] = [];
   for (const pool of pools) {
@@ -122,7 +125,7 @@ function anyModel(
         does(model, needs.operation) &&
         permits(pool.tier, model.id) &&
         isAllowed(model.id, pool.tier, auto, priceOf) &&
-        isCapable(model, needs),
+        hasAll(model, needs.required),
     )
     .map((model) => judged(model, needs));
   const able = capable.filter((each) => each.able);
@@ -139,13 +142,14 @@ function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | '
   const fits = (needs.longestInput ?? needs.inputTokens) * certainPart <= contextWindow;
   return {
     model: id,
-    able: fits && isCapable(model, needs) && takesAll(model, needs),
+    able: fits && hasAll(model, needs.required) && takesAll(model, needs),
     contextWindow,
-    prefers: has(model, 'thinking', needs.thinking),
+    prefers: !needs.thinking || model.capabilities.includes('thinking'),
   };
 }
 
-function isAllowed(
+/** Whether `auto` may choose a model, by the registry. */
+export function isAllowed(
   id: string,
   tier: Tier,
   { only, except, max_cost: maxCost }: Registry['auto'],
@@ -156,23 +160,9 @@ function isAllowed(
   return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 
-/** Thinking is optional: a model that does not think still answers. */
-function isCapable(model: ModelInfo, needs: LaneNeeds): boolean {
-  return (
-    has(model, 'tools', needs.tools) &&
-    has(model, 'vision', needs.vision) &&
-    has(model, 'json', needs.json) &&
-    (needs.hosted ?? []).every((kind) => has(model, hostedCapability(kind, needs.format), true))
-  );
-}
-
 /** Whether it takes all parts of the request: where no model does, the worker says which part it refuses. */
 function takesAll({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
   return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
-}
-
-function has(model: ModelInfo, capability: Capability, needed: boolean): boolean {
-  return !needed || model.capabilities.includes(capability);
 }
 
 /** Gives candidates that only their free slots tell apart the same group. */

@@ -11,6 +11,7 @@ import type { PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf, type KeyPermits } from './key-permits.ts';
 import { requestedName } from './requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
+import { whyNoLane, type NoLane, type WaitsForWorker } from './why-no-lane.ts';
 
 /** What a request's lanes depend on. */
 export interface LanesRequest {
@@ -31,6 +32,8 @@ export interface ModelLanes {
   permits: KeyPermits;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place: (avoid: ReadonlySet<string>) => Placement[];
+  /** Why there are none, see `whyNoLane`. */
+  whyNone: (waits: WaitsForWorker) => NoLane | undefined;
 }
 
 /**
@@ -49,8 +52,12 @@ export function lanesOf(
   if (!permits.allowsName(name)) throw modelDenied(name);
   const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
   assertServed(model, name, operation, workers);
+  const asked = { model, needs, operation, format };
+  const rules = { auto, priceOf, permits: permits.allowsLane };
   const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
-    chooseLanes({ model, needs, operation, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
+    chooseLanes(asked, { ...rules, permits: allowed }, workers.pools(), avoid);
+  const whyNone = (waits: WaitsForWorker): NoLane | undefined =>
+    whyNoLane(name, asked, rules, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
   if (permits.restricts && place(nobody).length === 0 && place(nobody, () => true).length > 0) throw modelDenied(name);
-  return { name, model, permits, place: (avoid) => place(avoid) };
+  return { name, model, permits, place: (avoid) => place(avoid), whyNone };
 }

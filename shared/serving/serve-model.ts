@@ -34,6 +34,8 @@ export interface ServingParts {
   priceOf: PriceOf;
   hedges: Hedges;
   ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
+  /** Milliseconds that a request waits while no worker can serve it. */
+  noWorkerMs: number;
   /** Called once for every dispatched request, when it is over. */
   record: (request: FinishedRequest) => void;
 }
@@ -73,10 +75,10 @@ export interface ModelSink extends JobSink {
  * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves,
  * dispatches and records.
  * @returns the running request; undefined if the caller is gone
- * @throws RouterError `permission_denied`, or as `lanesOf` and `reserve` do
+ * @throws RouterError `permission_denied`, as `whyNoLane` says where nobody can serve it in time, or as `lanesOf` and `reserve` do
  */
 export async function serveModel(
-  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, record }: ServingParts,
+  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingParts,
   request: ModelRequest,
   sink: ModelSink,
   caller: Caller,
@@ -85,7 +87,10 @@ export async function serveModel(
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { auto } = registry();
-  const { name, model, permits, place } = lanesOf({ workers, registry, priceOf }, request, identity);
+  const { name, model, permits, place, whyNone } = lanesOf({ workers, registry, priceOf }, request, identity);
+  const waits = { noWorkerMs, maxWaitMs };
+  const none = place(nobody).length > 0 ? undefined : whyNone(waits);
+  if (none && !none.waits) throw none.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const counts = operation === 'count_tokens';
   const amount = () =>
@@ -115,6 +120,7 @@ export async function serveModel(
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
     // Counting tokens uses no prompt cache.
     affinity: counts ? undefined : parameters.conversation && affinityOf(identity, session, parameters.conversation),
+    whyUnplaced: () => whyNone(waits)?.error,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
   const { inputTokens } = needs;

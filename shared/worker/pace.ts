@@ -52,6 +52,8 @@ export class Pace {
   #closings = 0;
   #probeTimer: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
+  /** The same on the clock, in ms since 1970. */
+  #resumesAt = 0;
   #pauseReason = '';
   #refusals = 0;
   #pauseTimer: NodeJS.Timeout | undefined;
@@ -66,7 +68,7 @@ export class Pace {
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
-    if (this.#pauseTimer) return { ...facts, accepting: false, reason: this.#pauseReason };
+    if (this.#pauseTimer) return { ...facts, accepting: false, reason: this.#pauseReason, resumesAt: this.#resumesAt };
     if (this.#state === 'closed') return { ...facts, accepting: false, reason: this.#reason };
     if (this.#state === 'open' || !accepting) return facts;
     // Jobs from before keep their slots.
@@ -181,6 +183,7 @@ export class Pace {
     const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
     const ms = retryAfter === undefined ? byDefault : Math.min(maxPauseMs, retryAfter * 1000);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    this.#resumesAt = Date.now() + Math.ceil(this.#pausedUntil - now);
     this.#pauseReason = `limited: ${code}`;
     clearTimeout(this.#pauseTimer);
     // A timer may be early by a part of a millisecond, so the pause ends with it, not by the clock.

@@ -95,6 +95,8 @@ const announcementSchema = z.object({
    * `unhealthy` or `no_models`; `tools failing: <names>` where only these take no calls. Later releases may name others.
    */
   reason: z.string().max(100).optional().catch(undefined),
+  /** When it takes jobs again, where it knows; absent while it accepts. */
+  resumesAt: z.number().optional().catch(undefined),
   /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */
   offersAt: z
     .string()

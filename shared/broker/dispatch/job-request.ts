@@ -1,3 +1,4 @@
+import type { RouterError } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -42,6 +43,8 @@ export interface JobRequest {
   avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
+  /** Why no pool can serve it right now; undefined where that is not known. Called when it has waited too long for a worker. */
+  whyUnplaced?: (() => RouterError | undefined) | undefined;
   /** The tiers that may serve it, those too that have no worker right now. Called only while it waits. */
   tiers(): readonly Tier[];
 }

@@ -131,7 +131,7 @@ export class Worker {
   /** Changes what the worker announces, at once. */
   update(change: Partial<WorkerFacts>): void {
     if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
-    this.#facts = { ...this.#facts, reason: undefined, ...change };
+    this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
     const pool = this.#poolNow();
     const moves = pool !== this.#pool;
     this.#pool = pool;
@@ -179,7 +179,7 @@ export class Worker {
 
   #announcement(): Announcement {
     const { id, tier, formats, version } = this.#options;
-    const { models, tools = [] } = this.#facts;
+    const { models, tools = [], resumesAt } = this.#facts;
     return {
       ...this.standing,
       v: this.#contract.newest,
@@ -191,6 +191,7 @@ export class Worker {
       tools,
       formats: [...formats],
       accepting: this.standing.accepting && !this.standing.draining,
+      resumesAt,
       offersAt: `${this.#offers}.${this.#pool}`,
       confirms: true,
       host: hostname(),

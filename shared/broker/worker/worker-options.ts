@@ -18,6 +18,8 @@ export interface WorkerFacts {
   accepting: boolean;
   /** Why it takes none, or few, see `Announcement`. */
   reason?: string | undefined;
+  /** When it takes jobs again, in ms since 1970, where it takes none and knows. */
+  resumesAt?: number | undefined;
 }
 
 export interface WorkerOptions extends WorkerFacts {

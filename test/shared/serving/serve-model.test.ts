@@ -15,7 +15,12 @@ import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'w' }])];
-const workers = { pools: () => pools, isKnownModel: () => true, isKnownTool: () => true } as unknown as LiveWorkers;
+const workers = {
+  pools: () => pools,
+  lostPools: () => [],
+  isKnownModel: () => true,
+  isKnownTool: () => true,
+} as unknown as LiveWorkers;
 const sink: ModelSink = {
   relayedTokens: 0,
   begin: () => undefined,
@@ -47,6 +52,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     limits: { reserve },
     priceOf: () => undefined,
     hedges: new Hedges(),
+    noWorkerMs: 15_000,
     ownerKeys: { ofGrant: (owner) => `key of ${owner}` },
     record: () => undefined,
   };

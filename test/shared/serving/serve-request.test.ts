@@ -28,11 +28,12 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
   };
   const parts = {
     dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
-    workers: { pools: () => pools, isKnownModel: () => false } as unknown as LiveWorkers,
+    workers: { pools: () => pools, lostPools: () => [], isKnownModel: () => false } as unknown as LiveWorkers,
     registry: () => registrySchema.parse({}),
     limits: { reserve: () => Promise.reject(new Error('no limits here')) },
     priceOf: () => undefined,
     hedges: new Hedges(),
+    noWorkerMs: 15_000,
     ownerKeys: { ofGrant: () => undefined },
     record: () => undefined,
   };

@@ -23,7 +23,7 @@ export interface Timeouts {
 
 /** What of a job its timeouts depend on. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
-  readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs'>;
+  readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
   readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
@@ -85,9 +85,8 @@ function exceededInQueue<Timed extends TimedJob>(
     return brokerUnavailable();
   }
   if (disconnectedSince === undefined && noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
-    return new RouterError('no_worker_available', 'No worker that can serve this request is connected.', {
-      retryAfter: 10,
-    });
+    const message = 'No worker that can serve this request is connected.';
+    return request.whyUnplaced?.() ?? new RouterError('no_worker_available', message, { retryAfter: 10 });
   }
   if (now - waitingSince > maxWaitMs) {
     const message = `No worker was free within the ${seconds(maxWaitMs)} that the client waits.`;

@@ -25,6 +25,9 @@ const maxWorkers = 10_000;
 /** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
 const promptMs = 500;
 
+/** Milliseconds for which what a lost pool served may come back, as after a restart. */
+const lostForMs = 60_000;
+
 /** Milliseconds for workers to answer a request for announcements. */
 const announceWaitMs = 250;
 
@@ -40,6 +43,8 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
   readonly #pools = new Map<string, LivePool>();
+  /** Pools that were lost, and when, the oldest first. */
+  readonly #lostPools = new Map<string, { pool: LivePool; at: number }>();
   /** What lost pools have served. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
@@ -94,6 +99,15 @@ export class LiveWorkers {
 
   pools(): Iterable<LivePool> {
     return this.#pools.values();
+  }
+
+  /** Pools whose last worker has gone within the last minute: it may come back. */
+  lostPools(now = performance.now()): LivePool[] {
+    for (const [key, { at }] of this.#lostPools) {
+      if (now - at <= lostForMs) break;
+      this.#lostPools.delete(key);
+    }
+    return Array.from(this.#lostPools.values(), ({ pool }) => pool);
   }
 
   /** Whether any worker serves this model, or did since this ingress started. */
@@ -229,6 +243,7 @@ export class LiveWorkers {
       const contract = agreedVersion(this.#contract, { oldest, newest });
       live = { tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
+      this.#lostPools.delete(key);
     }
     return live;
   }
@@ -237,7 +252,11 @@ export class LiveWorkers {
     const { pool } = worker;
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
-    this.#pools.delete(`${pool.tier}.${pool.pool}`);
+    const key = `${pool.tier}.${pool.pool}`;
+    this.#pools.delete(key);
+    // Those that nobody asks for go here, too.
+    this.lostPools();
+    this.#lostPools.set(key, { pool, at: performance.now() });
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
     for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
   }

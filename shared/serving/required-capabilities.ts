@@ -1,0 +1,46 @@
+import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { Needs } from '#shared/formats/client-format.ts';
+import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
+
+/**
+ * The capabilities that a model must have to serve a request. Thinking is none of them: a model that does not think still answers.
+ * @param format name of the client format
+ */
+export function requiredCapabilities({ tools, vision, json, hosted = [] }: Needs, format: string): Capability[] {
+  const required: Capability[] = hosted.map((kind) => hostedCapability(kind, format));
+  if (tools) required.push('tools');
+  if (vision) required.push('vision');
+  if (json) required.push('json');
+  return required;
+}
+
+/** Whether a model has all of these capabilities. */
+export function hasAll({ capabilities }: Pick<ModelInfo, 'capabilities'>, required: readonly Capability[]): boolean {
+  return required.every((each) => capabilities.includes(each));
+}
+
+/** What a model without a capability cannot take, in words. */
+export function inWords(capability: Capability): string {
+  switch (capability) {
+    case 'tools':
+      return 'tools of the client';
+    case 'vision':
+      return 'images';
+    case 'json':
+      return 'a format of the answer';
+    default:
+      return `the hosted tool ${capability.split('@')[0]}`;
+  }
+}
+
+/** The capability in the words of clients that go on without it. */
+export function asRejected(capability: Capability): RejectedCapability | undefined {
+  switch (capability) {
+    case 'vision':
+      return 'image_block';
+    case 'json':
+      return 'structured_outputs_unsupported';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { does } from '#shared/core/operation.ts';
+import { rejectedCapability } from '#shared/formats/rejected-capability.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { isAllowed, type LaneRequest, type LaneRules } from './choose-lanes.ts';
+import { asRejected, hasAll, inWords, requiredCapabilities } from './required-capabilities.ts';
+
+/** Milliseconds to wait for a worker above which the operator is taken to have workers started on demand. */
+const startMs = 60_000;
+
+/** Seconds after which a client may ask again where nobody knows when a worker comes. */
+const askAgainSeconds = 10;
+
+/** Why a request has no lane. */
+export interface NoLane {
+  error: RouterError;
+  /** Whether the request waits for a worker all the same: one may come, or take jobs again, in time. */
+  waits: boolean;
+}
+
+/** How long a request waits while no worker can serve it, in milliseconds. */
+export interface WaitsForWorker {
+  /** As the operator sets it. */
+  noWorkerMs: number;
+  /** As the client sets it; undefined if it does not. */
+  maxWaitMs: number | undefined;
+}
+
+export interface NoLaneParts extends WaitsForWorker {
+  /** Pools with a worker. */
+  pools: Iterable<LivePool>;
+  /** Pools whose last worker went a moment ago: it may come back. */
+  lostPools: Iterable<LivePool>;
+}
+
+/** A model that a request may name, and a pool that serves it. */
+interface Offer {
+  pool: LivePool;
+  model: ModelInfo;
+}
+
+/**
+ * Why no pool can serve a request now; to be asked where `chooseLanes` finds none. Undefined where no more is known than that there
+ * is no worker.
+ * @param name the model's name, as the client writes it
+ */
+export function whyNoLane(
+  name: string,
+  request: LaneRequest,
+  rules: LaneRules,
+  { pools, lostPools, noWorkerMs, maxWaitMs = noWorkerMs }: NoLaneParts,
+): NoLane | undefined {
+  const { model, needs, format } = request;
+  const { auto, priceOf } = rules;
+  const required = model.kind === 'auto' ? requiredCapabilities(needs, format) : [];
+  const allows = ({ pool, model: { id } }: Offer): boolean =>
+    model.kind === 'named' || isAllowed(id, pool.tier, auto, priceOf);
+  const canServe = (offer: Offer): boolean => allows(offer) && hasAll(offer.model, required);
+
+  const offers = offersOf(pools, request, rules);
+  const able = offers.filter(canServe);
+  if (able.length > 0) return whyNoneAccepts(able, Math.min(noWorkerMs, maxWaitMs));
+  const waits = noWorkerMs > startMs || offersOf(lostPools, request, rules).some(canServe);
+  if (model.kind === 'named') {
+    const targets = model.targets.map(({ model: id }) => `\`${id}\``).join(' or ');
+    return model.isRegistered
+      ? { waits, error: unavailable(`No connected worker serves ${targets}, which \`${name}\` stands for.`) }
+      : undefined;
+  }
+  if (offers.length === 0) return undefined;
+  const allowed = offers.filter(allows);
+  if (allowed.length === 0) {
+    const message = `\`${name}\` may choose none of the connected models: ${limitsOf(auto)} of the registry leaves all of them out.`;
+    return { waits, error: unavailable(message) };
+  }
+  const unmet = required.filter((each) => !allowed.some((offer) => hasAll(offer.model, [each])));
+  const what = (unmet.length > 0 ? unmet : required).map(inWords).join(' and ');
+  const rejected = unmet.flatMap((each) => asRejected(each) ?? [])[0];
+  const error = new RouterError('unsupported_parameter', `No connected model takes ${what}.`, {
+    param: 'model',
+    details: rejected && rejectedCapability(rejected),
+  });
+  return { waits, error };
+}
+
+/** The models of these pools that the request may go to, whatever else they can do. */
+function offersOf(
+  pools: Iterable<LivePool>,
+  { model, operation, format }: LaneRequest,
+  { auto, permits }: LaneRules,
+): Offer[] {
+  const isMeant = ({ tier }: LivePool, id: string): boolean =>
+    model.kind === 'auto'
+      ? auto.tiers.some((each) => each === tier) && permits(tier, id)
+      : permits(tier) && model.targets.some((target) => target.model === id && (target.tier ?? tier) === tier);
+  return [...pools]
+    .filter(({ formats }) => formats.includes(format))
+    .flatMap((pool) => pool.models.map((each): Offer => ({ pool, model: each })))
+    .filter((offer) => does(offer.model, operation) && isMeant(offer.pool, offer.model.id));
+}
+
+/** There is no use in waiting for workers that all say when they take jobs again, if that is too late. */
+function whyNoneAccepts(offers: readonly Offer[], mostMs: number): NoLane {
+  const workers = offers.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));
+  const other = workers.find(({ reason }) => reason?.startsWith('limited') !== true);
+  if (other) {
+    const reason = other.reason ?? 'they are drained';
+    return { waits: true, error: unavailable(`The workers that can serve this request take none now: ${reason}.`) };
+  }
+  const ends = workers.map(({ resumesAt }) => resumesAt ?? 0);
+  const waitMs = Math.max(0, Math.min(...ends) - Date.now());
+  const error = new RouterError('rate_limit_exceeded', 'Every upstream that can serve this request limits its rate.', {
+    retryAfter: waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000),
+  });
+  return { waits: waitMs <= mostMs, error };
+}
+
+function limitsOf({ only, except, max_cost: maxCost }: Registry['auto']): string {
+  const names = [only && 'only', except.length > 0 && 'except', maxCost !== undefined && 'max_cost'];
+  return names.flatMap((each) => (each === undefined || each === false ? [] : `\`auto.${each}\``)).join(' or ');
+}
+
+function unavailable(message: string): RouterError {
+  return new RouterError('no_worker_available', message, { retryAfter: askAgainSeconds });
+}

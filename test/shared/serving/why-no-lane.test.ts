@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { resolveModel } from '#shared/serving/resolve-model.ts';
+import { whyNoLane, type NoLane, type NoLaneParts } from '#shared/serving/why-no-lane.ts';
+import { livePool } from '../../helpers/broker/live-pool.ts';
+
+const text: Capability[] = ['stream'];
+
+function pool(tier: Tier, model: string, can = text, standing: object = {}): LivePool {
+  const live = livePool({ tier, pool: model, models: [{ id: model, capabilities: can }] }, [{ id: `${model}-1` }]);
+  for (const { announcement } of live.workers) Object.assign(announcement, standing);
+  return live;
+}
+
+interface Asked {
+  needs?: object;
+  file?: object;
+  lost?: LivePool[];
+  waits?: Partial<NoLaneParts>;
+}
+
+function why(model: string, pools: LivePool[], { needs, file = {}, lost = [], waits }: Asked = {}): NoLane | undefined {
+  const registry = registrySchema.parse(file);
+  const request = {
+    model: resolveModel(model, registry),
+    needs: { tools: false, vision: false, thinking: false, json: false, inputTokens: 1, ...needs },
+    operation: 'generate' as const,
+    format: 'chat',
+  };
+  const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => registry.prices[id], permits: () => true };
+  const parts = { pools, lostPools: lost, noWorkerMs: 15_000, maxWaitMs: undefined, ...waits };
+  return whyNoLane(model, request, rules, parts);
+}
+
+const paused = (seconds: number) => ({
+  accepting: false,
+  reason: 'limited: rate_limit_exceeded',
+  resumesAt: Date.now() + seconds * 1000,
+});
+
+describe('a request for auto', () => {
+  it('is refused at once where no connected model takes what it has, in words that clients know', () => {
+    const none = why('auto', [pool('gpu', 'a'), pool('cli', 'b')], { needs: { vision: true, tools: true } });
+    expect(none?.waits).toBe(false);
+    expect(none?.error).toMatchObject({
+      code: 'unsupported_parameter',
+      message: 'No connected model takes tools of the client and images.',
+      details: { capability: 'image_block' },
+    });
+  });
+
+  it('is told what no model takes together', () => {
+    const pools = [pool('gpu', 'a', ['tools']), pool('cloud', 'b', ['vision'])];
+    const none = why('auto', pools, { needs: { vision: true, tools: true } });
+    expect(none?.error.message).toBe('No connected model takes tools of the client and images.');
+    expect(none?.error.details).toBeUndefined();
+  });
+
+  it('waits for a model that was there a moment ago, or that may be started', () => {
+    const needs = { vision: true };
+    const [blind, sees] = [pool('gpu', 'a'), pool('cloud', 'b', ['vision'])];
+    expect(why('auto', [blind], { needs, lost: [sees] })?.waits).toBe(true);
+    expect(why('auto', [blind], { needs, lost: [pool('gpu', 'c')] })?.waits).toBe(false);
+    expect(why('auto', [blind], { needs, waits: { noWorkerMs: 600_000 } })?.waits).toBe(true);
+    expect(why('auto', [], { needs })).toBeUndefined();
+  });
+
+  it('is told that the registry leaves all connected models out', () => {
+    const file = { prices: { dear: { input: 1, output: 50 } }, auto: { max_cost: 10 } };
+    expect(why('auto', [pool('cloud', 'dear')], { file })).toMatchObject({
+      waits: false,
+      error: {
+        code: 'no_worker_available',
+        message:
+          '`auto` may choose none of the connected models: `auto.max_cost` of the registry leaves all of them out.',
+        retryAfter: 10,
+      },
+    });
+  });
+});
+
+describe('a name of the registry', () => {
+  const file = { models: { best: { targets: [{ model: 'gone' }, { model: 'far', tier: 'cloud' }] } } };
+
+  it('is refused at once where nobody serves what it stands for', () => {
+    expect(why('best', [pool('gpu', 'other'), pool('gpu', 'far')], { file })).toMatchObject({
+      waits: false,
+      error: {
+        code: 'no_worker_available',
+        message: 'No connected worker serves `gone` or `far`, which `best` stands for.',
+        retryAfter: 10,
+      },
+    });
+  });
+
+  it('waits for a worker that was there a moment ago', () => {
+    expect(why('best', [pool('gpu', 'other')], { file, lost: [pool('gpu', 'gone')] })?.waits).toBe(true);
+  });
+
+  it('is no reason that is known for a model of that name', () => {
+    expect(why('gone', [pool('gpu', 'other')])).toBeUndefined();
+  });
+});
+
+describe('workers that pause', () => {
+  it.each(['auto', 'a'])('have a request for %s refused at once if all pause for longer than it waits', (model) => {
+    const none = why(model, [pool('gpu', 'a', text, paused(50)), pool('cloud', 'a', text, paused(30))]);
+    expect(none?.waits).toBe(false);
+    expect(none?.error).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect(none?.error.retryAfter).toBeGreaterThanOrEqual(29);
+    expect(none?.error.retryAfter).toBeLessThanOrEqual(30);
+  });
+
+  it('have it wait if one resumes in time', () => {
+    const pools = [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, paused(5))];
+    expect(why('auto', pools)?.waits).toBe(true);
+    expect(why('auto', pools, { waits: { maxWaitMs: 1_000 } })?.waits).toBe(false);
+  });
+
+  it('have it wait if they do not say until when, or one fails', () => {
+    const closed = { accepting: false, reason: 'failing: upstream_failed' };
+    const none = why('auto', [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, closed)]);
+    expect(none?.waits).toBe(true);
+    expect(none?.error).toBeInstanceOf(RouterError);
+    expect(none?.error.message).toContain('failing: upstream_failed');
+    expect(why('auto', [pool('gpu', 'a', text, { ...paused(1), resumesAt: undefined })])?.waits).toBe(true);
+  });
+});
