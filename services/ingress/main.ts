@@ -39,7 +39,7 @@ import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { loadOf } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
-import { watchBatches } from './metrics/watch-batches.ts';
+import { watchBackground } from './metrics/watch-background.ts';
 import { watchIngress } from './metrics/watch-ingress.ts';
 import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
@@ -148,7 +148,12 @@ await runService(async (environment, releases) => {
   const storer = new AnswerStorer(stored, log);
   watchFiles(metricsRegistry, files);
   watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store, storer });
-  watchBatches(metricsRegistry, () => batches.countAllOpen());
+  const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
+  watchBackground(metricsRegistry, {
+    batches: () => batches.countAllOpen(),
+    responses: () => background.responses.countAllOpen(),
+    webhooks: () => webhooks.deliveries.countEndpoints(),
+  });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
@@ -176,7 +181,7 @@ await runService(async (environment, releases) => {
         }),
     },
     background: jobs,
-    webhooks: openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
+    webhooks,
     broker,
     workers,
     ejections: new SharedEjections(workers),

@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchClients, chatLine, submit } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
+import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { adminOf } from '../helpers/cluster/worker-admin.ts';
 
 let cluster: Cluster;
@@ -97,6 +99,24 @@ describe("an ingress's metrics", () => {
     expect(await page(`${cluster.adminUrl}/metrics`)).not.toContain('rtr_lane_waiting{');
     expect(await valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
   }, 30_000);
+
+  it('count the background work that nobody does, of each kind by itself', async () => {
+    const { add, outbox, batchEvent } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    const waiting = async () =>
+      Promise.all(
+        ['batches', 'responses', 'webhooks'].map((kind) =>
+          valueOf(cluster.adminUrl, `rtr_background_unfinished{kind="${kind}"}`),
+        ),
+      );
+    expect(await waiting()).toEqual([0, 0, 0]);
+    await add('https://hooks.example.com/in');
+    await outbox.emit(batchEvent());
+    expect(await waiting()).toEqual([0, 0, 1]);
+    expect((await post({ model: 'demo', input: 'Hi.', background: true }, 'openai/responses')).status).toBe(200);
+    expect(await waiting()).toEqual([0, 1, 1]);
+    await submit(batchClients(cluster).openai, [chatLine('a', 'Hi.')]);
+    expect(await waiting()).toEqual([1, 1, 1]);
+  });
 
   it('drop a worker that is gone', async () => {
     const worker = await cluster.addWorker();

@@ -146,6 +146,11 @@ export class BackgroundResponses {
     return this.#opened(owner, await askRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
 
+  /** How many responses of all owners are not over. */
+  countAllOpen(): Promise<number> {
+    return askRedis(this.#redis.zcard(`${this.#prefix}background-open`));
+  }
+
   /** Reads events of a response's stream that follow an event; undefined if the owner has no such response. */
   async read(owner: string, id: string, after: number): Promise<ReadEvents | undefined> {
     if (!idPattern.test(id)) return undefined;

@@ -156,6 +156,11 @@ export class WebhookDeliveries {
     return count;
   }
 
+  /** How many endpoints have deliveries that are not over. */
+  countEndpoints(): Promise<number> {
+    return askRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
+  }
+
   /** Milliseconds for which the delivery that is due for longest has been waiting; 0 when none is due. */
   async lateMs(): Promise<number> {
     const [, dueAt] = await askRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));

@@ -9,7 +9,7 @@ import { watchFailingTools } from '#services/tools-worker/tool-pace.ts';
 import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
 import { watchWebhooks } from '#services/batch-runner/webhooks/webhook-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
-import { watchBatches } from '#services/ingress/metrics/watch-batches.ts';
+import { watchBackground } from '#services/ingress/metrics/watch-background.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
 import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
@@ -36,7 +36,8 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     void new RequestMetrics(registry, []);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);
-    watchBatches(registry, () => Promise.resolve(0));
+    const none = async (): Promise<number> => 0;
+    watchBackground(registry, { batches: none, responses: none, webhooks: none });
     watchIngress(registry, {
       held: empty,
       unread: empty,

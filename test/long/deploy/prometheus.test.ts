@@ -133,7 +133,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
     await fires('RtrPartDown');
 
     const { openai } = batchClients(cluster);
-    await until(async () => expect(await prometheus.seriesOf('rtr_batches_unfinished > 0', 1)).toBe(0), 60_000);
+    await until(async () => expect(await prometheus.seriesOf('rtr_background_unfinished > 0', 1)).toBe(0), 60_000);
     await runner.kill();
     await until(async () => expect(await prometheus.targetsUp()).toBe(5), 20_000);
     await sleep(4_000);
