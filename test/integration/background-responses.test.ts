@@ -139,6 +139,26 @@ describe('a response in the background', () => {
     expect(
       await eventsOf(await here.responses.retrieve(id, { stream: true, starting_after: whole.length - 1 })),
     ).toEqual([]);
+    const after = { stream: true, starting_after: whole.length } as const;
+    expect(await refusal(there.responses.retrieve(id, after).asResponse())).toEqual([
+      400,
+      'invalid_type',
+      'starting_after',
+    ]);
+    // The SDK's helper asks for all events, and leaves out itself what comes before.
+    const helped = await there.responses.stream({ response_id: id, starting_after: 9_999 }).finalResponse();
+    expect(helped.output_text).toBe(response.output_text);
+  });
+
+  it('that ends before an event after which it is streamed says so at its end', async () => {
+    const asked = await here.responses.create({
+      model: 'demo',
+      input: 'Tell a story.\n[demo delay=500 tokens=5]',
+      background: true,
+    });
+    const stream = await there.responses.retrieve(asked.id, { stream: true, starting_after: 9_999 });
+    await expect(eventsOf(stream)).rejects.toMatchObject({ code: 'no_such_event' });
+    expect((await here.responses.retrieve(asked.id)).status).toBe('completed');
   });
 
   it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {

@@ -30,6 +30,7 @@ const broken = {
   cancelled: { code: 'response_cancelled', message: 'The response was cancelled.' },
   gone: { code: 'response_events_gone', message: 'The events of this response are not kept. Retrieve it instead.' },
   removed: { code: 'response_removed', message: 'The response was removed.' },
+  ahead: { code: 'no_such_event', message: 'The response is over, and ended before the event that was named.' },
   closing: { code: 'shutting_down', message: 'This node is being restarted. Stream the rest from another one.' },
   away: { code: 'store_unavailable', message: 'The account store does not answer. Stream the response again soon.' },
 } as const;
@@ -38,7 +39,7 @@ const broken = {
  * Sends the events of a response in the background, those that there are and then those that come, until it is over or the client
  * leaves.
  * @throws RouterError `not_found` for a response that was not made in the background, `invalid_request` if the events that the client
- * has seen are not those of the response, or if there are none, `store_unavailable`
+ * has seen are not those of the response, lie behind its end, or are not kept; `store_unavailable`
  */
 export async function streamBackground(
   response: Response,
@@ -73,7 +74,8 @@ export async function streamBackground(
         if (!response.write(events)) await drained(response, unreadMs, gone.signal);
       }
       if (read.isOver && last >= read.next - 1) {
-        return void (read.isCancelled ? response.end(shape.brokenEvent(broken.cancelled, last + 1)) : response.end());
+        const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
+        return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
       }
       // Somebody has removed them by hand.
       if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
@@ -110,6 +112,11 @@ function refuse(read: ReadEvents | undefined, id: string, after: number): assert
   const reason = reasonOf(read, after);
   if (reason === 'superseded')
     throw new RouterError('invalid_request', broken.superseded.message, { param: 'starting_after' });
+  // What is not over may still get there; of a cancelled one its end is told.
+  if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
+    const message = `This response is over, and its last event has the number ${read.next - 1}.`;
+    throw new RouterError('invalid_request', message, { param: 'starting_after' });
+  }
   if (reason === 'gone') throw new RouterError('invalid_request', broken.gone.message, { param: 'stream' });
 }
 
