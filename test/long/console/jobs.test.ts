@@ -84,7 +84,14 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await dialog.getByText('The first line of the file is no request of a batch.').waitFor();
       const file = fileOf(line('a', 'Say A.'), line('b', 'Say B.'), '', line('c', 'Hi.', 'nobody'));
       await dialog.locator('input[type=file]').setInputFiles(file);
+      const window = dialog.getByRole('textbox', { name: 'Hours until what is not done expires' });
+      expect(await window.inputValue()).toBe('24');
+      await window.fill('100');
+      const creation = page.waitForResponse(
+        (response) => response.request().method() === 'POST' && response.url().endsWith('/batches'),
+      );
       await dialog.getByRole('button', { name: 'Create batch' }).click();
+      expect(await (await creation).json()).toMatchObject({ completion_window: '100h' });
       const row = page.getByRole('row', { name: /batch_/ });
       await row.getByText('Complete').waitFor();
       await row.getByText('3 of 3, 1 failed').waitFor();

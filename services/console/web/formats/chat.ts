@@ -14,7 +14,7 @@ export const chat: WebFormat = {
   batches: {
     filesPath: '/files',
     path: '/batches',
-    creation: (file, endpoint) => ({ input_file_id: file, endpoint, completion_window: '24h' }),
+    creation: ({ file, endpoint, hours }) => ({ input_file_id: file, endpoint, completion_window: `${hours}h` }),
   },
   snippets,
 };

@@ -10,12 +10,20 @@ export interface Snippet {
   code: string;
 }
 
+/** What a batch is created of. */
+export interface WantedBatch {
+  /** The id of the file, as the upload answered it. */
+  file: string;
+  endpoint: string;
+  /** After which what is not done expires. */
+  hours: number;
+}
+
 /** The paths of files and batches below a format's base, and the body that creates a batch. */
 export interface WebBatches {
   filesPath: string;
   path: string;
-  /** @param file the id of the file, as the upload answered it */
-  creation: (file: string, endpoint: string) => JsonObject;
+  creation: (wanted: WantedBatch) => JsonObject;
 }
 
 /** A client format, as far as the pages speak it and show how to. The pages know nothing else of any format. */

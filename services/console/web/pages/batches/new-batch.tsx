@@ -1,4 +1,4 @@
-import { Button, Code, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { ApiFailure, csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
@@ -9,6 +9,10 @@ import { endpointOf } from './first-request.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
+/** Hours that a batch may take: at most, and unless another number is chosen. */
+const mostHours = 168;
+const usualHours = 24;
+
 export interface NewBatchProps {
   opened: boolean;
   onClose: () => void;
@@ -18,12 +22,14 @@ export interface NewBatchProps {
 /** Uploads a file of requests and creates a batch of them, for the signed-in person. */
 export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   const [file, setFile] = useState<File | null>(null);
+  const [hours, setHours] = useState<number | string>(usualHours);
   const { api, share, upload, cancel } = useUpload();
   const creation = useChange(create, ['/batches', '/files']);
   const close = (): void => {
     cancel();
     creation.reset();
     setFile(null);
+    setHours(usualHours);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
@@ -39,10 +45,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!creation.isPending}>
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
-          <Text size="sm">
-            The file has one request in each line. They are served with your limits, and what is not done within 24
-            hours expires.
-          </Text>
+          <Text size="sm">The file has one request in each line. They are served with your limits.</Text>
           <Code block style={{ whiteSpace: 'pre-wrap' }}>
             {example}
           </Code>
@@ -53,6 +56,15 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
             required
             value={file}
             onChange={setFile}
+          />
+          <NumberInput
+            label="Hours until what is not done expires"
+            min={1}
+            max={mostHours}
+            allowDecimal={false}
+            required
+            value={hours}
+            onChange={setHours}
           />
           <UploadBar share={share} />
           {creation.error ? <Failure title="The batch was not created" error={creation.error} /> : null}
@@ -77,7 +89,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     const response = await reach(`${api.base}${api.path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...csrfHeaders() },
-      body: JSON.stringify(api.creation(id, endpoint)),
+      body: JSON.stringify(api.creation({ file: id, endpoint, hours: Number(hours) })),
     });
     if (response.ok) return;
     const failure = await readFailure(response);
