@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Room } from '#services/batch-runner/room.ts';
+
+describe('room that is shared', () => {
+  it('is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
+    const most = 100;
+    const step = fc.record({ amount: fc.integer({ min: 1, max: 150 }), givesBack: fc.integer({ min: 0, max: 3 }) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+        const room = new Room(most);
+        const taken: number[] = [];
+        const sum = (): number => taken.reduce((all, amount) => all + amount, 0);
+        for (const { amount, givesBack } of steps) {
+          const fits = taken.length === 0 || sum() + amount <= most;
+          expect(room.take(amount)).toBe(fits);
+          if (fits) taken.push(amount);
+          for (const given of taken.splice(0, givesBack)) room.give(given);
+        }
+        for (const given of taken) room.give(given);
+        expect(room.take(most)).toBe(true);
+        expect(room.take(1)).toBe(false);
+      }),
+    );
+  });
+});
