@@ -8,10 +8,16 @@ import { library } from './library.ts';
 import { roster } from './roster.ts';
 import { runCommand } from './run-command.ts';
 
-/** Programs that use every helper of an SDK for files and batches, and end with an error for an answer that is not as it should be. */
+/** Programs that use every helper of an SDK for what is done in the background, and end with an error for a wrong answer. */
 const programs = [
-  { name: 'openai, Python', program: 'openai-batches-python.py', prints: '120 answers' },
-  { name: 'anthropic, Python', program: 'anthropic-batches-python.py', prints: '61 results' },
+  { name: 'openai, Python', has: 'files and batches', program: 'openai-batches-python.py', prints: '120 answers' },
+  {
+    name: 'openai, Python',
+    has: 'responses',
+    program: 'openai-background-python.py',
+    prints: '12 events, and the rest',
+  },
+  { name: 'anthropic, Python', has: 'batches', program: 'anthropic-batches-python.py', prints: '61 results' },
 ];
 
 /** Milliseconds for one program. */
@@ -24,8 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-describe.each(programs)('$name', ({ name, program, prints }) => {
-  it('has files and batches, with its own helpers', async () => {
+describe.each(programs)('$name', ({ name, has, program, prints }) => {
+  it(`has ${has} in the background, with its own helpers`, async () => {
     const { from } = roster.find((client) => client.name === name) ?? {};
     if (!from) throw new Error(`there is no ${name} in the roster`);
     const client = library(name, from, { formats: [], program });
