@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
+import { inPages } from '../redis/in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -181,15 +182,13 @@ export class KeyStore {
   /** Those of these keys that can be read. One whose owner cannot be read cannot be used. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
-    return Promise.all(
-      records.map(async (record) => {
-        const owner = await this.#findOwner(record).catch((error: unknown): KeyOwner => {
-          if (error instanceof UnreadableRecordError) return { name: '', limits: {}, blocked: true };
-          throw error;
-        });
-        return owner ? { ...record, owner } : record;
-      }),
-    );
+    return inPages(records, async (record) => {
+      const owner = await this.#findOwner(record).catch((error: unknown): KeyOwner => {
+        if (error instanceof UnreadableRecordError) return { name: '', limits: {}, blocked: true };
+        throw error;
+      });
+      return owner ? { ...record, owner } : record;
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { readHash } from './ask-redis.ts';
+import { inPages } from './in-pages.ts';
 
 const reportedAgainMs = 600_000;
 
@@ -80,7 +81,7 @@ export class StoredRecords<T> {
 
   /** Those of these records that there are and that can be read. @throws RouterError `store_unavailable` */
   async findAll(ids: readonly string[]): Promise<T[]> {
-    const found = await Promise.all(ids.map((id) => skipUnreadable(this.find(id))));
+    const found = await inPages(ids, (id) => skipUnreadable(this.find(id)));
     return found.filter((record) => record !== undefined);
   }
 }
