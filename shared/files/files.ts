@@ -38,15 +38,18 @@ export interface AddOptions {
   signal?: AbortSignal | undefined;
   /** Bytes of the file and of what it comes in, if they are known before. */
   expectedBytes?: number | undefined;
-  /** Whether the file is the result of work that is done: it counts, and is added beyond the bounds of its owner. */
+  /** Whether it is the result of work that is done: it counts, and is added beyond the bounds of its owner. */
   isResult?: boolean;
 }
 
-/** Content that is stored, and is no file yet. It is removed within minutes unless it becomes one. */
+/** Content that is stored, and is no file yet. It is removed within minutes unless it becomes one, or a batch holds it. */
 export interface Upload {
+  /** What it is called in the object store. */
+  object: string;
+  bytes: number;
   /** Makes a file of it. @throws RouterError `invalid_request` for more lines than a batch may have, `store_unavailable` */
   keep: (description: FileDescription) => Promise<FileRecord>;
-  /** Removes it. */
+  /** Removes it, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
 }
 
@@ -113,6 +116,11 @@ export class Files {
     return this.#parts.records.list(owner, query);
   }
 
+  /** @throws RouterError `storage_quota_exceeded` or `storage_full` if the owner's files, or all, take as much as they may */
+  assertRoom(owner: string): Promise<void> {
+    return this.#parts.records.assertRoom(owner);
+  }
+
   /** What the owner's files take, and may take. */
   use(owner: string): Promise<FileUse> {
     return this.#parts.records.use(owner);
@@ -132,13 +140,21 @@ export class Files {
     throw new RouterError('store_unavailable', 'The content of the file is missing.');
   }
 
-  /** Removes a file, and its content as soon as the store answers. @returns whether the owner had it */
+  /**
+   * Removes a file, and its content as soon as the store answers and no batch holds it.
+   * @returns whether the owner had it
+   */
   async remove(owner: string, id: string): Promise<boolean> {
     const object = await this.#parts.records.remove(owner, id);
     if (object === undefined) return false;
     // The store may be away for long; the sweep removes what is left.
-    void this.#removeObject(object);
+    if (object !== '') void this.#removeObject(object);
     return true;
+  }
+
+  /** Removes content that nobody holds any more. What the store does not remove now, the sweep does. */
+  async removeReleased(objects: readonly string[]): Promise<void> {
+    for (const object of objects) if (!(await this.#removeObject(object))) return;
   }
 
   /** Removes what has expired, and what deletions and uploads that ended early have left. Call it from time to time. */
@@ -168,6 +184,8 @@ export class Files {
     try {
       const measured = await store.put(object, meter.pass(body), signal);
       return {
+        object,
+        bytes: measured.bytes,
         keep: (description) => this.#counted(this.#keep(owner, object, { meter, measured, description })),
         discard: () => this.#discard(object),
       };
@@ -223,13 +241,16 @@ export class Files {
     }
   }
 
-  async #removeObject(object: string): Promise<void> {
+  /** @returns whether it is removed */
+  async #removeObject(object: string): Promise<boolean> {
     const { records, store, log } = this.#parts;
     try {
       await store.delete(object);
       await records.removed(object);
+      return true;
     } catch (error) {
       log.warn({ err: error, object }, 'the content of a file could not be removed, trying again');
+      return false;
     }
   }
 }

@@ -9,8 +9,8 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 export interface BatchParts {
   work: BatchWork;
   jobs: BackgroundJobs;
-  objects: ObjectStore;
-  files: Pick<Files, 'add' | 'find' | 'read' | 'remove'>;
+  objects: Pick<ObjectStore, 'get'>;
+  files: Pick<Files, 'add' | 'receive' | 'remove' | 'removeReleased' | 'assertRoom'>;
   /** The client formats whose requests lines may be. */
   formats: readonly ClientFormat[];
   /** Whether a worker serves a model, or has served it since this process began. */

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork, LineResult, Slice, SliceResults } from '#shared/accounts/batches/batch-work.ts';
+import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/formats-of.ts';
+import type { Upload } from '#shared/files/files.ts';
 import type { BatchParts } from './batch-parts.ts';
 
 /** Results that are in memory at once. */
@@ -27,6 +28,7 @@ export class InputLostError extends Error {}
 
 /** Which file of the batch a line of its results belongs to. */
 type Side = keyof SliceResults;
+const sides: readonly Side[] = ['output', 'errors'];
 
 /**
  * Writes the results of a slice into objects, those of lines that were not run included, and ends it.
@@ -38,7 +40,7 @@ export async function endSlice(
   ending: EndingSlice,
   outcome: () => Extract<LineOutcome, 'cancelled' | 'expired'> | undefined,
 ): Promise<void> {
-  const { work, objects } = parts;
+  const { work } = parts;
   const { batch, number, slice } = ending;
   const { id } = batch;
   const place = { id, slice: number };
@@ -48,18 +50,19 @@ export async function endSlice(
     const left = slice.lines - recorded.size;
     if (left > 0 && !stop) throw new LaterError(againMs);
     const lines = left > 0 && stop ? await stoppedLines(parts, ending, recorded, stop) : new Map<number, LineResult>();
-    const results: SliceResults = {};
-    for (const side of ['output', 'errors'] as const) {
-      const name = await writeSide(parts, ending, recorded, lines, side);
-      if (name !== undefined) results[side] = name;
-    }
     const counts = { recorded: recorded.size, cancelled: 0, expired: 0, ...(stop && { [stop]: left }) };
-    const end = await work.endSlice(place, counts, results);
-    if (end === 'ended') return;
-    const names = Object.values(results).filter((name) => name !== undefined);
-    for (const name of names) await objects.delete(name);
-    await work.forgetObjects(id, names);
-    if (end === 'was over') return;
+    const uploads: Partial<Record<Side, Upload>> = {};
+    try {
+      for (const side of sides) {
+        const upload = await writeSide(parts, ending, recorded, lines, side);
+        if (upload) uploads[side] = upload;
+      }
+      const end = await work.endSlice(place, counts, uploads);
+      if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
+      if (end !== 'changed') return;
+    } finally {
+      for (const { discard } of Object.values(uploads)) await discard();
+    }
   }
 }
 
@@ -85,22 +88,27 @@ async function stoppedLines(
   return results;
 }
 
-/** Writes one side of a slice's results into a new object. @returns its name; undefined if there are none */
+/**
+ * Stores one side of a slice's results. It counts for the owner, and is removed unless the slice ends with it.
+ * @returns undefined if there are none, or the owner is gone, so that nobody could read them
+ */
 async function writeSide(
-  { work, objects }: BatchParts,
+  { work, files }: BatchParts,
   ending: EndingSlice,
   recorded: ReadonlySet<number>,
   stopped: ReadonlyMap<number, LineResult>,
   side: Side,
-): Promise<string | undefined> {
-  const { batch, number, formats } = ending;
+): Promise<Upload | undefined> {
+  const { batch, formats } = ending;
   if (side === 'errors' && !formats.batch.hasErrorFile) return undefined;
-  const name = `${batch.id}-${number}-${side}-${randomBytes(6).toString('hex')}`;
-  await work.noteObject(batch.id, name);
-  const { bytes } = await objects.put(name, linesOfSide(work, ending, recorded, stopped, side));
-  if (bytes > 0) return name;
-  await objects.delete(name);
-  await work.forgetObjects(batch.id, [name]);
+  try {
+    const lines = linesOfSide(work, ending, recorded, stopped, side);
+    const upload = await files.receive(batch.owner, lines, { isResult: true });
+    if (upload.bytes > 0) return upload;
+    await upload.discard();
+  } catch (error) {
+    if (!(error instanceof OwnerGoneError)) throw error;
+  }
   return undefined;
 }
 

@@ -5,6 +5,7 @@ import type { SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { releaseObjects } from './release-objects.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds until it is looked again whether all slices are over. */
@@ -57,9 +58,9 @@ async function removeFiles({ files }: BatchParts, { owner }: BatchRecord, ids: r
 }
 
 /** Removes what a batch that is over needs no more. */
-async function cleanUp({ work, objects, jobs }: BatchParts, { id }: BatchRecord): Promise<void> {
-  const names = await work.objects(id);
-  for (const name of names) await objects.delete(name);
+async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
+  const { work, jobs } = parts;
+  await releaseObjects(parts, id);
   await work.close(id);
   // Where the slices' jobs were lost, the one that was added with them waits for ever.
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);

@@ -94,6 +94,8 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
   const { batch, slice, number } = running;
   const recorded = await parts.work.recordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
+  // What is done is stored, also beyond the quota. So nothing is begun when it is used up.
+  await waitForRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/batch-work.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
@@ -9,7 +9,6 @@ import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-job
 import { formatsOf } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { failBatch, inputGone } from './fail-batch.ts';
-import { waitForRoom } from './wait-for-room.ts';
 
 /** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
 const linesPerSlice = 100;
@@ -36,16 +35,15 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
   const { work, jobs, log } = parts;
   const batch = await work.find(id);
   if (batch?.state === 'validating') {
-    const read = await readInput(parts, batch);
+    const input = await work.holdInput(id);
+    const read = await readInput(parts, batch, input);
     const { slices, lines: total, model, problems } = read;
     if (problems.length > 0) {
       await failBatch(parts, batch, problems);
       return;
     }
-    const input = await waitForRoom(parts, id, () => copyInput(parts, batch));
     await work.writeSlices(id, slices);
     const fields = {
-      input,
       total,
       slices: slices.length,
       slicesLeft: slices.length,
@@ -55,7 +53,6 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
     };
     const isMine = await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
     if (isMine) log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
-    else await parts.objects.delete(input);
   }
   const begun = await work.find(id);
   if (begun?.state !== 'running') return;
@@ -65,31 +62,15 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
   await jobs.addAfter(endingJob(id), slices);
 }
 
-/**
- * Copies the input, which its owner may remove while the batch runs. One that came with the request that created the batch is not needed
- * any more then.
- * @returns the name of the object
- */
-async function copyInput(parts: BatchParts, batch: BatchRecord): Promise<string> {
-  const { work, objects, files } = parts;
-  const { id, owner, inputFile } = batch;
-  const file = await files.find(owner, inputFile);
-  if (!file) throw storeUnavailable(`the input of ${id} is away`);
-  // Of two that validate the same batch, neither may touch what the other has made.
-  const copy = `${id}-input-${randomBytes(6).toString('hex')}`;
-  await work.noteObject(id, copy);
-  await objects.put(copy, await files.read(file));
-  return copy;
-}
-
-async function readInput(parts: BatchParts, batch: BatchRecord): Promise<ReadInput> {
+/** @param input name of the object; undefined if its owner has removed the file */
+async function readInput(parts: BatchParts, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
   const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
   const formats = formatsOf(batch, parts.formats);
-  const file = await parts.files.find(batch.owner, batch.inputFile);
   if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve its endpoint.' });
-  if (!file) read.problems.push(inputGone);
-  if (!formats || !file) return read;
-  const pieces = await parts.files.read(file);
+  if (input === undefined) read.problems.push(inputGone);
+  if (!formats || input === undefined) return read;
+  const pieces = await parts.objects.get(input);
+  if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const ids = new Set<string>();
   let number = 0;
   try {

@@ -1,13 +1,15 @@
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
 /** Milliseconds until it is looked again whether there is room. */
 const againMs = 30_000;
 
+const noRoom: ReadonlySet<ErrorCode> = new Set(['storage_full', 'storage_quota_exceeded']);
+
 /**
- * Does what stores objects. While the store is full, the batch says so, and it is done again later.
- * @throws LaterError while the store is full, or as `store` does
+ * Does what needs room in the store. While the store is full, or the owner's quota used up, the batch says so, and it is done again later.
+ * @throws LaterError while there is no room, or as `store` does
  */
 export async function waitForRoom<T>(
   { work }: { work: Pick<BatchWork, 'pause'> },
@@ -17,7 +19,7 @@ export async function waitForRoom<T>(
   try {
     return await store();
   } catch (error) {
-    if (!(error instanceof RouterError) || error.code !== 'storage_full') throw error;
+    if (!(error instanceof RouterError) || !noRoom.has(error.code)) throw error;
     await work.pause(batch, { until: Date.now() + againMs, reason: error.message });
     throw new LaterError(againMs);
   }

@@ -31,7 +31,7 @@ export interface ScheduledWorkOptions {
 
 /** All work that the cluster does again and again. */
 export function scheduledWork(
-  { redis: { redis }, accounts, limits, workers, broker, files, objects, stored, unreadable }: OpenServing,
+  { redis: { redis }, accounts, limits, workers, broker, files, stored, unreadable }: OpenServing,
   { config, prefix, work, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
 ): Record<'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
@@ -59,7 +59,7 @@ export function scheduledWork(
         if (seen) await lookAtWorkers(seen, states);
       },
     },
-    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, objects, count }) },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, files, count }) },
     'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

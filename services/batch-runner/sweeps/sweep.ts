@@ -1,7 +1,7 @@
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import type { WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
-import type { ObjectStore } from '#shared/files/object-store.ts';
+import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts';
 
 /** What is swept. */
 export const sweptKinds = ['stored_response', 'webhook_delivery', 'batch'] as const;
@@ -16,8 +16,8 @@ const mostBatches = 100;
 export interface SweepParts {
   stored: Pick<StoredResponses, 'sweep'>;
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
-  work: Pick<BatchWork, 'forgotten' | 'objects' | 'drop'>;
-  objects: Pick<ObjectStore, 'delete'>;
+  work: Pick<BatchWork, 'forgotten' | 'drop'> & ReleaseParts['work'];
+  files: ReleaseParts['files'];
   /** Is called with how many of a kind were swept. */
   count: (kind: SweptKind, count: number) => void;
 }
@@ -27,14 +27,14 @@ export interface SweepParts {
  * to it elsewhere. Files have a sweep of their own, see `FileSweep`. What is too much for one run is left to the next.
  * @throws RouterError `store_unavailable`
  */
-export async function sweep({ stored, deliveries, work, objects, count }: SweepParts): Promise<void> {
+export async function sweep({ stored, deliveries, work, files, count }: SweepParts): Promise<void> {
   for (let calls = 0, swept = 1; calls < storedCalls && swept > 0; calls += 1) {
     swept = await stored.sweep();
     count('stored_response', swept);
   }
   count('webhook_delivery', await deliveries.sweep());
   for (const id of await work.forgotten(mostBatches)) {
-    for (const name of await work.objects(id)) await objects.delete(name);
+    await releaseObjects({ work, files }, id);
     await work.drop(id);
     count('batch', 1);
   }

@@ -17,7 +17,7 @@ import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
 export interface BatchRoutesParts extends CreateBatchParts {
   jobs: Pick<BackgroundJobs, 'add'>;
-  files: Pick<Files, 'add' | 'find' | 'read' | 'remove'>;
+  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'read' | 'remove'>;
   store: {
     /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
     assertIntact: () => void;

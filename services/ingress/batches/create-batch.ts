@@ -23,7 +23,7 @@ const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
-  files: Pick<Files, 'add' | 'find' | 'remove'>;
+  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'remove'>;
   /** All client formats. */
   formats: readonly ClientFormat[];
   readBody: ReadBody;
@@ -49,7 +49,8 @@ type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kin
 
 /**
  * Creates the batch that a request asks for.
- * @throws RouterError for a request that is not valid, a file that the owner has not, too many batches, or `store_unavailable`
+ * @throws RouterError for a request that is not valid, a file that the owner has not, too many batches, no room for results, or
+ * `store_unavailable`
  */
 export async function createBatch(
   request: Request,
@@ -108,6 +109,8 @@ async function fromFile(
       param: 'input_file_id',
     });
   }
+  // Also a batch that is cancelled at once has results.
+  await files.assertRoom(owner);
   const createdAt = Date.now();
   const expiresAt = createdAt + windowMs;
   const facts = { id, owner, key, api: api.segment, path, endpoint, inputFile: file.id, createdAt, expiresAt };

@@ -47,7 +47,7 @@ export const batchRecordSchema = z.object({
   endpoint: z.string().optional(),
   /** Id of the file with its input, one line of JSON for each request. */
   inputFile: z.string(),
-  /** Name of the object with a copy of it, from `running` on: the file may be removed while the batch runs. */
+  /** Name of its object, which the batch holds from `validating` on: the file may be removed while the batch runs. */
   input: z.string().optional(),
   createdAt: time,
   /** What is not done by then expires. */

@@ -13,13 +13,18 @@ const common = new URL('lua/batches.lua', import.meta.url);
 const move = new RedisScript(emitScript, common, new URL('lua/move.lua', import.meta.url));
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
-const endSlice = new RedisScript(common, new URL('lua/end-slice.lua', import.meta.url));
+const files = new URL('../files/lua/files.lua', import.meta.url);
+const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
+const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
+const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));
 const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
 const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
-const noteObject = new RedisScript(common, new URL('lua/note-object.lua', import.meta.url));
 
 /** Slices whose places are written in one call. */
 const slicesAtOnce = 500;
+
+/** Objects that a batch releases in one call. */
+const releasedAtOnce = 500;
 
 const sliceSchema = storedJson(
   z.object({
@@ -38,6 +43,12 @@ const sliceResultsSchema = storedJson(z.object({ output: z.string().optional(), 
 
 /** Names of the objects with a slice's results; absent where it has none of a kind. */
 export type SliceResults = z.infer<typeof sliceResultsSchema>;
+
+/** What was stored for a side of a slice's results, and is to be held by the batch. */
+export interface SlicePart {
+  object: string;
+  bytes: number;
+}
 
 const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number().optional() }));
 
@@ -123,7 +134,7 @@ export class BatchWork {
 
   /** Drops what is left in Redis of a batch that is not known any more. */
   async drop(id: string): Promise<void> {
-    const names = ['slices', 'done', 'objects'].map((kind) => this.#name(kind, id));
+    const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
     await askRedis(this.#redis.del(names));
     await askRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
   }
@@ -208,17 +219,21 @@ export class BatchWork {
   }
 
   /**
-   * Ends a slice whose results are in objects.
+   * Ends a slice whose results are in objects, which the batch holds from then on.
    * @param counts how many lines of the objects were run, and how many were not
-   * @returns `changed` if results were recorded that the objects have not
+   * @param parts the objects, which were received as uploads
+   * @returns `changed` if results were recorded that the objects have not, `lapsed` if the uploads count as dead
    */
   async endSlice(
     { id, slice }: { id: string; slice: number },
     counts: { recorded: number; cancelled: number; expired: number },
-    results: SliceResults,
-  ): Promise<'ended' | 'was over' | 'changed'> {
-    const args = { prefix: this.#prefix, id, slice, ...counts };
+    { output, errors }: { output?: SlicePart; errors?: SlicePart },
+  ): Promise<'ended' | 'was over' | 'changed' | 'lapsed'> {
+    const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
+    const args = { prefix: this.#prefix, id, slice, ...counts, parts };
+    const results: SliceResults = { output: output?.object, errors: errors?.object };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
+    if (reply === -2) return 'lapsed';
     if (reply === -1) return 'changed';
     return reply === 1 ? 'ended' : 'was over';
   }
@@ -232,19 +247,24 @@ export class BatchWork {
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
   }
 
-  /** Notes the name of an object before it is made, so that it can be removed whatever becomes of who makes it. */
-  async noteObject(id: string, object: string): Promise<void> {
-    await noteObject.run(this.#redis, { args: { prefix: this.#prefix, id, object } });
+  /**
+   * Has a batch that is to be validated hold the content of its input file: it stays, and counts for its owner, until the batch
+   * releases it, also if the file is removed.
+   * @returns its object; undefined if the owner has no such file, or the batch is not to be validated any more
+   */
+  async holdInput(id: string): Promise<string | undefined> {
+    const object = await holdInput.run(this.#redis, { args: { prefix: this.#prefix, id } });
+    return typeof object === 'string' ? object : undefined;
   }
 
-  /** Names of all objects that were noted for a batch. */
-  objects(id: string): Promise<string[]> {
-    return askRedis(this.#redis.smembers(this.#name('objects', id)));
-  }
-
-  /** Forgets objects that are removed. */
-  async forgetObjects(id: string, objects: readonly string[]): Promise<void> {
-    if (objects.length > 0) await askRedis(this.#redis.srem(this.#name('objects', id), ...objects));
+  /**
+   * Has a batch that is over, or unknown, release some of the objects that it holds.
+   * @returns those that may be removed, and how many it holds still
+   */
+  async release(id: string): Promise<{ objects: string[]; left: number }> {
+    const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });
+    const [left, ...objects] = Array.isArray(reply) ? reply : [];
+    return { objects: objects.map(String), left: Number(left ?? 0) };
   }
 
   #name(kind: string, id: string): string {

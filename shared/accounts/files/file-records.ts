@@ -104,7 +104,8 @@ export class OwnerGoneError extends RouterError {
  * method throws `store_unavailable`.
  *
  * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it
- * is removed, it is listed among those that may be removed, so that none is left when a process dies.
+ * is removed, it is listed among those that may be removed, so that none is left when a process dies. An object that a batch holds stays,
+ * and counts, until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
@@ -127,7 +128,7 @@ export class FileRecords {
     const args = { prefix: this.#prefix, owner, object, bytes, begins, bounded, ...bounds };
     const outcome = await reserveRoom.run(this.#redis, { args });
     if (outcome === 'reserved') return;
-    if (outcome === 'total') throw new RouterError('storage_full', 'The storage for files is full.');
+    if (outcome === 'total') throw storageFull();
     if (outcome === 'lapsed') throw lapsed();
     throw quotaExceeded(outcome, ownerBytes);
   }
@@ -172,7 +173,23 @@ export class FileRecords {
     };
   }
 
-  /** Removes a file. @returns its object, which is to be removed; undefined if the owner has no such file */
+  /** @throws RouterError `storage_quota_exceeded` or `storage_full` if the owner's files, or all, take as much as they may */
+  async assertRoom(owner: string): Promise<void> {
+    const { ownerBytes, totalBytes } = this.#bounds;
+    const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
+    const [bytes, total] = await askRedisAll(commands.get(`${this.#prefix}file-total`));
+    if (Number(bytes ?? 0) >= ownerBytes)
+      throw new RouterError(
+        'storage_quota_exceeded',
+        `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
+      );
+    if (Number(total ?? 0) >= totalBytes) throw storageFull();
+  }
+
+  /**
+   * Removes a file.
+   * @returns its object, which is to be removed, or an empty text while a batch holds it; undefined if the owner has no such file
+   */
   async remove(owner: string, id: string): Promise<string | undefined> {
     const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
     return typeof object === 'string' ? object : undefined;
@@ -215,6 +232,10 @@ function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
     default:
       return new OwnerGoneError();
   }
+}
+
+function storageFull(): RouterError {
+  return new RouterError('storage_full', 'The storage for files is full.');
 }
 
 function lapsed(): RouterError {

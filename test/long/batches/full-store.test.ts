@@ -30,3 +30,30 @@ it('a batch whose results have no room pauses, says so, shows none of them, and 
   await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
   expect(await purposesOf(openai)).toEqual(['batch', 'batch_output']);
 });
+
+it('a batch whose results use up the quota of its owner pauses, says so, and goes on when there is room', async () => {
+  const lines = 300;
+  const quota = 6 * mebibyte;
+  const settings = { FILES_OWNER_BYTES: String(quota) };
+  const cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
+  onTestFinished(() => cluster.stop());
+  // One slice after the other: those that have begun end.
+  await cluster.addBatchRunner({ ...settings, BATCH_SLICES: '1' });
+  const { openai } = batchClients(cluster);
+  const large = await uploadBytes(openai, quota - 200_000);
+  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
+  const { id, input_file_id: input } = await submit(openai, long);
+  await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
+  const paused = await openai.batches.retrieve(id);
+  expect(paused.request_counts).toMatchObject({ total: lines, completed: 100 });
+  expect(JSON.stringify(paused)).toContain('delete some');
+  // Neither another file nor another batch is taken, nor does the input make room as long as it is read.
+  await expect(uploadBytes(openai, 1)).rejects.toMatchObject({ status: 403, code: 'storage_quota_exceeded' });
+  const again = { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
+  await expect(openai.batches.create(again)).rejects.toMatchObject({ status: 403, code: 'storage_quota_exceeded' });
+  await openai.files.delete(input);
+  await openai.files.delete(large);
+  const batch = await untilBatch(openai, id, undefined, 90_000);
+  await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
+  expect(await purposesOf(openai)).toEqual(['batch_output']);
+});

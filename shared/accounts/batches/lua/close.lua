@@ -1,4 +1,4 @@
--- Forgets what a batch that is over needs no more: its slices, and that it was to be worked on.
+-- Forgets what a batch that is over needs no more: its slices, and that it was to be worked on. It holds no objects then.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is not over.
@@ -8,5 +8,5 @@ if state ~= 'ended' and state ~= 'failed' then
 end
 redis.call('ZREM', prefix .. 'batches-open', args.id)
 redis.call('ZREM', prefix .. 'batches-open-of:' .. owner, args.id)
-redis.call('DEL', nameOf('slices'), nameOf('done'), nameOf('objects'))
+redis.call('DEL', nameOf('slices'), nameOf('done'))
 return 1

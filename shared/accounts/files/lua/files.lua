@@ -12,6 +12,8 @@
 --   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved>`
 --   <prefix>file-removals                   sorted set: objects that no record has, by the time from which on they may be removed:
 --                                           those of uploads, until they become files, and those of files that are gone
+--   <prefix>file-holds                      hash: object to the number of batches that hold it: none is removed that is held
+--   <prefix>file-held                       hash: object that is held and that no file has, to `<owner> <its bytes>`, which count
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --
@@ -63,14 +65,19 @@ local function mayBeRemovedAt(object, at)
   redis.call('ZADD', prefix .. 'file-removals', whole(at), object)
 end
 
--- The owner of an upload and the bytes that it has reserved; nil for an unknown one.
-local function uploadOf(object)
-  local text = redis.call('HGET', prefix .. 'file-uploads', object)
+-- The owner and the bytes of an object in `file-uploads` or `file-held`; nil for one that is not there.
+local function ownerIn(name, object)
+  local text = redis.call('HGET', prefix .. name, object)
   if not text then
     return nil
   end
   local owner, bytes = string.match(text, '^(%S+) (%d+)$')
   return owner, tonumber(bytes)
+end
+
+-- The owner of an upload and the bytes that it has reserved; nil for an unknown one.
+local function uploadOf(object)
+  return ownerIn('file-uploads', object)
 end
 
 -- Ends an upload, and gives back what it has reserved. Returns whether there was one.
@@ -83,8 +90,52 @@ local function endUpload(object)
   return owner ~= nil
 end
 
--- Removes the record of a file. Its object may be removed from `removableAt` on. Returns the record; nil for an unknown file.
-local function forget(owner, id, removableAt)
+-- Has a batch hold an object.
+local function hold(object)
+  redis.call('HINCRBY', prefix .. 'file-holds', object, 1)
+end
+
+local function isHeld(object)
+  return redis.call('HEXISTS', prefix .. 'file-holds', object) == 1
+end
+
+-- Says that an object that is held is that of no file. Its bytes are counted already.
+local function noteHeld(object, owner, bytes)
+  redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
+end
+
+-- Has a batch hold what an upload has stored, which becomes no file. The upload must be known.
+local function holdUpload(object, bytes)
+  local owner = uploadOf(object)
+  endUpload(object)
+  redis.call('ZREM', prefix .. 'file-removals', object)
+  count(owner, bytes)
+  hold(object)
+  noteHeld(object, owner, bytes)
+end
+
+-- Has a batch release an object. Returns whether it may be removed: no other one holds it, and no file has it.
+local function release(object)
+  -- One that an earlier release has made for a batch is neither held nor counted.
+  if isHeld(object) then
+    if redis.call('HINCRBY', prefix .. 'file-holds', object, -1) > 0 then
+      return false
+    end
+    redis.call('HDEL', prefix .. 'file-holds', object)
+    local owner, bytes = ownerIn('file-held', object)
+    if not owner then
+      return false
+    end
+    redis.call('HDEL', prefix .. 'file-held', object)
+    count(owner, -bytes)
+  end
+  mayBeRemovedAt(object, now)
+  return true
+end
+
+-- Removes the record of a file. Its object may be removed, and counts no more, unless it is held. Returns the record; nil for an unknown
+-- file.
+local function forget(owner, id)
   redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
   redis.call('ZREM', byAge(owner), id)
   local record = recordOf(owner, id)
@@ -93,8 +144,12 @@ local function forget(owner, id, removableAt)
   end
   redis.call('HDEL', recordsOf(owner), id)
   redis.call('ZREM', byAge(owner, record.purpose), id)
-  count(owner, -record.bytes)
-  mayBeRemovedAt(record.object, removableAt)
+  if isHeld(record.object) then
+    noteHeld(record.object, owner, record.bytes)
+  else
+    count(owner, -record.bytes)
+    mayBeRemovedAt(record.object, now)
+  end
   return record
 end
 
@@ -103,6 +158,6 @@ local function expire()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'file-expiries', '-inf', whole(now), 'LIMIT', 0, expireAtOnce)
   for _, each in ipairs(expired) do
     local owner, id = string.match(each, '^(%S+) (.+)$')
-    forget(owner, id, now)
+    forget(owner, id)
   end
 end

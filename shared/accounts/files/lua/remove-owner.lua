@@ -7,6 +7,6 @@
 -- Returns how many are left.
 redis.call('SET', prefix .. 'files-refused:' .. args.owner, '1', 'PX', whole(args.refusedForMs))
 for _, id in ipairs(redis.call('ZRANGE', byAge(args.owner), 0, args.most - 1)) do
-  forget(args.owner, id, now)
+  forget(args.owner, id)
 end
 return redis.call('ZCARD', byAge(args.owner))

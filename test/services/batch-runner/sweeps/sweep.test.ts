@@ -31,7 +31,7 @@ async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
       stored,
       deliveries,
       work,
-      objects: { delete: async (name) => void deleted.push(name) },
+      files: { removeReleased: async (names) => void deleted.push(...names) },
       count: (kind, count) => void swept.set(kind, (swept.get(kind) ?? 0) + count),
     });
   return { ...webhooks, redis, stored, batches, work, deleted, swept, run };
@@ -64,11 +64,15 @@ describe('the sweep', () => {
   });
 
   it('removes the objects of a batch that was removed before they were, and lets its owner create another one', async () => {
-    const { batches, work, run, deleted, swept } = await open();
+    const { batches, work, run, deleted, swept, redis, prefix } = await open();
     const createdAt = Date.now();
     const of = { owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f', total: 0 };
     await batches.create({ id: 'b1', ...of, createdAt, expiresAt: createdAt + hourMs });
-    await work.noteObject('b1', 'b1-input');
+    await redis.hset(`${prefix}files-of:ada`, 'f', JSON.stringify({ object: 'input', bytes: 3 }));
+    await work.holdInput('b1');
+    await redis.sadd(`${prefix}batch-objects:b1`, 'made-by-an-earlier-release');
+    await redis.del(`${prefix}files-of:ada`);
+    await redis.hset(`${prefix}file-held`, 'input', 'ada 3');
     await run();
     expect(deleted).toEqual([]);
     await work.move('b1', { from: 'validating', to: 'ended' });
@@ -76,7 +80,7 @@ describe('the sweep', () => {
     await batches.create({ id: 'b2', ...of, createdAt, expiresAt: createdAt + hourMs });
     await run();
     await run();
-    expect(deleted).toEqual(['b1-input']);
+    expect(deleted.toSorted()).toEqual(['input', 'made-by-an-earlier-release']);
     expect(swept.get('batch')).toBe(1);
     expect((await work.open()).map(({ id }) => id)).toEqual(['b2']);
   });

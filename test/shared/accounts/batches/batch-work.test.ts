@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
-import { BatchWork, type LineResult } from '#shared/accounts/batches/batch-work.ts';
+import { BatchWork, type LineResult, type SlicePart } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
@@ -23,7 +24,13 @@ async function open(mostOpen = 10) {
   const bounds = { mostOpen, keepMs: hourMs };
   const sealer = keys.storeSealer('ada') as Sealer;
   const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
+  const files = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
   return {
+    /** What was stored as results of a slice. */
+    upload: async (object: string): Promise<SlicePart> => {
+      await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, bounded: false });
+      return { object, bytes: 5 };
+    },
     accounts,
     redis: connection.redis,
     prefix,
@@ -128,11 +135,11 @@ describe('a line', () => {
   });
 
   it('is refused once its slice is over, so that nothing is charged that is in no file', async () => {
-    const { work, ledger, sealer } = await running(2);
+    const { work, ledger, sealer, upload } = await running(2);
     const at = { id: 'batch_1', slice: 0, line: 0 };
     await work.recordLine(at, answered, usage, ledger.entryOf([requestOf('r0')]), sealer);
     const counts = { recorded: 1, cancelled: 0, expired: 1 };
-    expect(await work.endSlice(at, counts, { output: 'o1' })).toBe('ended');
+    expect(await work.endSlice(at, counts, { output: await upload('o1') })).toBe('ended');
     expect(await work.recordLine({ ...at, line: 1 }, answered, usage, ledger.entryOf([]), sealer)).toBe(false);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'o1' });
@@ -174,13 +181,22 @@ describe('a slice', () => {
   });
 
   it('ends once, whoever tries', async () => {
-    const { work } = await running(1);
+    const { work, upload } = await running(1);
     const at = { id: 'batch_1', slice: 0 };
     const counts = { recorded: 0, cancelled: 1, expired: 0 };
-    const ends = await Promise.all(['a', 'b'].map((output) => work.endSlice(at, counts, { output })));
+    const uploads = [await upload('a'), await upload('b')];
+    const ends = await Promise.all(uploads.map((output) => work.endSlice(at, counts, { output })));
     expect(ends).toEqual(['ended', 'was over']);
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'a' });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
+  });
+
+  it('does not end with results whose upload counts as dead', async () => {
+    const { work } = await running(1);
+    const counts = { recorded: 0, cancelled: 1, expired: 0 };
+    const end = work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output: { object: 'unknown', bytes: 1 } });
+    expect(await end).toBe('lapsed');
+    expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
   });
 });
 
@@ -199,30 +215,30 @@ describe('what belongs to a batch in Redis', () => {
     }
   });
 
-  it('has the names of its objects until they are removed', async () => {
-    const { batches, work, redis, prefix } = await open();
-    await batches.create(batch('batch_1'));
-    await work.noteObject('batch_1', 'o1');
-    expect(await redis.pttl(`${prefix}batch-objects:batch_1`)).toBe(-1);
+  it('has the names of the objects that it holds until it releases them', async () => {
+    const { work, redis, prefix, upload } = await running(1);
+    const counts = { recorded: 0, cancelled: 1, expired: 0 };
+    await work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output: await upload('o1') });
+    expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
+    expect(await redis.pttl(`${prefix}batch-held:batch_1`)).toBe(-1);
     await redis.del(`${prefix}batch:batch_1`);
     expect(await work.forgotten(9)).toEqual(['batch_1']);
-    expect(await work.objects('batch_1')).toEqual(['o1']);
+    expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
     await work.drop('batch_1');
     expect(await work.forgotten(9)).toEqual([]);
-    expect(await redis.exists(`${prefix}batch-objects:batch_1`)).toBe(0);
   });
 
-  it('has the name of an object that someone begins after it was closed, until it is closed again', async () => {
-    const { work, redis, prefix } = await running(1);
+  it('holds nothing more once it is over', async () => {
+    const { work, upload } = await running(1);
     await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
     await work.close('batch_1');
-    await work.noteObject('batch_1', 'o1');
-    expect((await work.open()).map(({ id }) => id)).toEqual(['batch_1']);
+    const counts = { recorded: 0, cancelled: 1, expired: 0 };
+    const output = await upload('o1');
+    expect(await work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output })).toBe('was over');
+    expect(await work.holdInput('batch_1')).toBeUndefined();
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
     expect(await work.slice('batch_1', 0)).toBeUndefined();
-    await work.close('batch_1');
-    expect(await work.open()).toEqual([]);
-    expect(await redis.exists(`${prefix}batch-objects:batch_1`)).toBe(0);
+    expect([await work.release('batch_1'), await work.open()]).toEqual([{ objects: [], left: 0 }, []]);
   });
 
   it('stands in the list of its owner for as long as it is known, whatever they create after it', async () => {

@@ -1,0 +1,16 @@
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import type { Files } from '#shared/files/files.ts';
+
+export interface ReleaseParts {
+  work: Pick<BatchWork, 'release'>;
+  files: Pick<Files, 'removeReleased'>;
+}
+
+/** Has a batch that is over, or unknown, release all objects that it holds, and removes those that no file and no other batch has. */
+export async function releaseObjects({ work, files }: ReleaseParts, batch: string): Promise<void> {
+  for (let held = 1; held > 0;) {
+    const { objects, left } = await work.release(batch);
+    await files.removeReleased(objects);
+    held = left;
+  }
+}

@@ -1,0 +1,20 @@
+-- Has a batch that is to be validated hold the content of its input file, which its owner may remove while the batch runs. `files.lua`
+-- stands before it, too.
+--
+-- ARGV[1]  JSON: prefix and id
+-- Returns its object; false if the owner has no such file, or the batch is in another state.
+if field('state') ~= 'validating' then
+  return false
+end
+local input = field('input')
+if input then
+  return input
+end
+local file = recordOf(field('owner'), field('inputFile'))
+if not file or (file.expiresAt and file.expiresAt <= now) then
+  return false
+end
+hold(file.object)
+redis.call('SADD', nameOf('held'), file.object)
+redis.call('HSET', record, 'input', file.object)
+return file.object

@@ -1,0 +1,18 @@
+-- Has a batch that is over, or unknown, release some of the objects that it holds. `files.lua` stands before it, too.
+--
+-- ARGV[1]  JSON, besides prefix and id:
+--   most  objects at once
+-- Returns how many it holds still, and then those that may be removed.
+if isOpen() then
+  return { 0 }
+end
+local reply = { 0 }
+for _, kind in ipairs({ 'held', 'objects' }) do
+  for _, object in ipairs(redis.call('SPOP', nameOf(kind), args.most)) do
+    if release(object) then
+      table.insert(reply, object)
+    end
+  end
+  reply[1] = reply[1] + redis.call('SCARD', nameOf(kind))
+end
+return reply

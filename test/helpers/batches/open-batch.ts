@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { inject, onTestFinished } from 'vitest';
+import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
+import type { RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
+import { HeldBatches } from '#services/batch-runner/slots/held-batches.ts';
+import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { removeFilesOf } from '#shared/accounts/files/remove-files-of.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Files } from '#shared/files/files.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { openKeyStore } from '../accounts/open-key-store.ts';
+import { allOf, inPieces } from '../files/bytes.ts';
+import { openObjects } from '../files/open-objects.ts';
+import { chatLine } from './batch-clients.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const hourMs = 3_600_000;
+
+/** The input of the batch: two lines, which are one slice. */
+export const batchInput = ['a', 'b'].map((name) => `${JSON.stringify(chatLine(name, 'Hi.'))}\n`).join('');
+
+/** Bytes of the files of one owner. */
+export const ownerBytes = 1e6;
+
+/** What runners work with, and a batch of Ada's that is to be validated. */
+export async function openBatch() {
+  const id = 'batch_1';
+  const secret = randomBytes(32);
+  const owner = 'ada';
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { store, parts: messages } = await openObjects();
+  const report = (): void => undefined;
+  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes, totalBytes: 1e7 }, report });
+  const files = new Files({ records, store, fileBytes: ownerBytes, fileLines: 100, log });
+  const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log });
+  onTestFinished(() => jobs.close());
+  const work = new BatchWork(connection.redis, prefix, { report });
+  const parts: BatchParts = {
+    work,
+    jobs,
+    objects: store,
+    files,
+    formats: clientFormats,
+    isKnownModel: () => true,
+    resultsKeptMs: hourMs,
+    maxLineBytes: 10_000,
+    log,
+  };
+  const description = { purpose: 'batch', name: 'in.jsonl' };
+  const { id: inputFile } = await files.add(owner, inPieces(Buffer.from(batchInput)), description);
+  const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 10, keepMs: hourMs }, report });
+  const create = async (name: string): Promise<void> => {
+    const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions' };
+    const createdAt = Date.now();
+    const facts = { id: name, owner, key: 'k', ...what, inputFile, createdAt, expiresAt: createdAt + hourMs, total: 0 };
+    await batches.create(facts);
+  };
+  await create(id);
+  const found = async (): Promise<BatchRecord> => {
+    const batch = await work.find(id);
+    if (!batch) throw new Error('the batch is gone');
+    return batch;
+  };
+  const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
+  const keys = new OwnerKeys(() => [secret]);
+  const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
+  const stopping = new AbortController().signal;
+  const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
+  const held = new HeldBatches({ ...parts, ...idle });
+  onTestFinished(() => held.close());
+  const runner: RunSliceParts = {
+    ...parts,
+    ...unused,
+    held,
+    ledger,
+    ownerKeys: keys,
+    stopping,
+    countLine: () => undefined,
+  };
+  return {
+    id,
+    owner,
+    parts,
+    /** A runner of slices whose lines have a result. */
+    runner,
+    work,
+    store,
+    files,
+    batches,
+    inputFile,
+    redis: connection.redis,
+    prefix,
+    ledger,
+    keys,
+    /** Creates another batch of the same input. */
+    create,
+    found,
+    removeOwner: () => removeFilesOf(connection.redis, prefix, owner),
+    textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
+    /** Bytes that count for the owner. */
+    counted: async () => (await files.use(owner)).bytes,
+    /** Messages of the stream of objects. */
+    messages,
+  };
+}
+
+export type OpenBatch = Awaited<ReturnType<typeof openBatch>>;

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
+import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
+import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
+import type { LineResult } from '#shared/accounts/batches/batch-work.ts';
+import { LaterError } from '#shared/background/background-worker.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
+import { inPieces } from '../../../helpers/files/bytes.ts';
+import { until } from '../../../helpers/until.ts';
+
+const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
+
+/** A batch that runs. */
+async function running() {
+  const opened = await openBatch();
+  const { id, owner, keys, parts, runner, ledger, work, files } = opened;
+  await validateBatch(parts, { batch: id });
+  const record = async (line: number, text: string): Promise<void> => {
+    const result: LineResult = { outcome: 'succeeded', text };
+    const sealer = keys.storeSealer(owner) as Sealer;
+    await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]), sealer);
+  };
+  const run = () => runSlice(runner, { batch: id, slice: 0 });
+  const add = (bytes: number) =>
+    files.add(owner, inPieces(randomBytes(bytes)), { purpose: 'user_data', name: 'other.bin' });
+  return { ...opened, record, run, add };
+}
+
+/** Ends the batch and removes all files of its owner; then nothing is left. */
+async function expectNothingLeft({ id, owner, parts, files, counted, messages, redis, prefix }: OpenBatch) {
+  await finishBatch(parts, { batch: id });
+  const page = await files.list(owner, { newestFirst: true, limit: 100 });
+  for (const file of page?.files ?? []) await files.remove(owner, file.id);
+  await until(async () => (await messages()) === 0);
+  expect(await counted()).toBe(0);
+  for (const name of ['file-holds', 'file-held', 'file-uploads', 'batch-held:batch_1'])
+    expect(await redis.exists(`${prefix}${name}`), name).toBe(0);
+}
+
+describe('the input of a batch', () => {
+  it('counts once, and until the last batch that reads it is over, also if its file is removed', async () => {
+    const opened = await openBatch();
+    const { id, owner, parts, work, files, inputFile, create, found, counted, textOf } = opened;
+    await create('batch_2');
+    for (const batch of [id, 'batch_2']) await validateBatch(parts, { batch });
+    expect(await counted()).toBe(batchInput.length);
+    await files.remove(owner, inputFile);
+    expect(await files.find(owner, inputFile)).toBeUndefined();
+    const { input = '' } = await found();
+    const endOf = async (batch: string): Promise<void> => {
+      await work.move(batch, { from: 'running', to: 'failed', timed: 'failedAt' });
+      await finishBatch(parts, { batch });
+    };
+    await endOf('batch_2');
+    expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
+    await endOf(id);
+    expect([await textOf(input), await counted()]).toEqual([undefined, 0]);
+    await expectNothingLeft(opened);
+  });
+
+  it('stays a file when the batch is over', async () => {
+    const { id, owner, parts, work, files, inputFile, counted, messages } = await openBatch();
+    await validateBatch(parts, { batch: id });
+    await work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
+    await finishBatch(parts, { batch: id });
+    expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
+    expect(await counted()).toBe(batchInput.length);
+    await files.remove(owner, inputFile);
+    await until(async () => (await messages()) === 0);
+    expect(await counted()).toBe(0);
+  });
+});
+
+describe('the results of a batch', () => {
+  it('count from the moment a slice of it is over', async () => {
+    const opened = await running();
+    const { id, parts, run, record, found, counted, files, owner } = opened;
+    for (const line of [0, 1]) await record(line, 'x'.repeat(9_999));
+    await run();
+    expect(await found()).toMatchObject({ slicesLeft: 0 });
+    expect(await counted()).toBe(batchInput.length + 20_000);
+    await finishBatch(parts, { batch: id });
+    const { outputFile = '' } = await found();
+    expect((await files.find(owner, outputFile))?.bytes).toBe(20_000);
+    expect(await counted()).toBe(batchInput.length + 20_000);
+    await expectNothingLeft(opened);
+  });
+
+  it('are not begun while the quota is used up: the batch pauses, says so, and goes on when there is room', async () => {
+    const opened = await running();
+    const { run, record, add, found, batches, id, owner, files } = opened;
+    const { id: other } = await add(ownerBytes - batchInput.length);
+    await record(0, 'a');
+    await expect(run()).rejects.toThrow(LaterError);
+    expect(await found()).toMatchObject({ slicesLeft: 1, pausedFor: expect.stringContaining('delete some') });
+    // Until the pause ends, no slice looks again.
+    await files.remove(owner, other);
+    await expect(run()).rejects.toThrow(LaterError);
+    await opened.work.pause(id, undefined);
+    await record(1, 'b');
+    await run();
+    expect(await found()).toMatchObject({ slicesLeft: 0 });
+    await batches.cancel(id);
+    await expectNothingLeft(opened);
+  });
+
+  it('of a batch that is cancelled are stored, although the quota is used up', async () => {
+    const opened = await running();
+    const { run, record, add, found, batches, id, counted } = opened;
+    await add(ownerBytes - batchInput.length);
+    await record(0, 'a');
+    await batches.cancel(id);
+    await run();
+    expect(await found()).toMatchObject({ slicesLeft: 0, cancelled: 1 });
+    expect(await counted()).toBeGreaterThan(ownerBytes);
+    await expectNothingLeft(opened);
+  });
+
+  it('are removed, whoever wrote them, when the slice ended without them', async () => {
+    const opened = await running();
+    const { run, record, messages } = opened;
+    for (const line of [0, 1]) await record(line, 'x');
+    await Promise.all([run(), run(), run()]);
+    // The input, and one object with results.
+    await until(async () => (await messages()) === 4);
+    await expectNothingLeft(opened);
+  });
+
+  it('of an owner who is gone are not stored, and the batch ends', async () => {
+    const opened = await running();
+    const { run, record, removeOwner, found, batches, id } = opened;
+    await record(0, 'a');
+    await removeOwner();
+    await batches.cancel(id);
+    await run();
+    await expectNothingLeft(opened);
+    expect(await found()).toMatchObject({ state: 'ended', cancelled: 1 });
+  });
+});
