@@ -1,7 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
+import type { GivenHeaders } from '#shared/core/pick-headers.ts';
 import { readOverflowText } from './overflow-texts.ts';
+import { readUnsupportedInput } from './unsupported-input-text.ts';
 
 /** An upstream's error, read from the error shape of its format. */
 export interface UpstreamFailure {
@@ -35,11 +37,8 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (counts !== undefined) return contextOverflow(counts);
       const limit = outputLimit(sentence);
       if (limit !== undefined) return new RouterError('invalid_request', limit, { param: 'max_tokens' });
-      const missing = missingCapability(sentence, param);
-      return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`, {
-        param,
-        details: missing && rejectedCapability(missing),
-      });
+      const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readUnsupportedInput(sentence)?.missing;
+      return refused(sentence || `The upstream refused the request (status ${status}).`, param, missing);
     }
     case 429:
       return new RouterError('rate_limit_exceeded', 'The upstream limits the rate of requests.', { retryAfter });
@@ -55,17 +54,16 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     default: {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
       if (counts !== undefined) return contextOverflow(counts);
+      const unsupported = readUnsupportedInput(sentence);
+      if (unsupported) return refused(sentence, param, unsupported.missing);
       return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, { cause: sentence });
     }
   }
 }
 
-/** What the model lacks, by the field that the upstream names or by its words: vLLM's, older vLLM's and llama.cpp's. */
-function missingCapability(sentence: string, param: string | undefined): RejectedCapability | undefined {
-  if (param === 'reasoning_effort') return 'effort_unsupported';
-  return /At most 0 image|is not a multimodal model|image input is not supported/i.test(sentence)
-    ? 'image_block'
-    : undefined;
+/** The request is wrong, in the upstream's own words. */
+function refused(sentence: string, param: string | undefined, missing: RejectedCapability | undefined): RouterError {
+  return new RouterError('invalid_request', sentence, { param, details: missing && rejectedCapability(missing) });
 }
 
 /** The text from which Claude Code reads the model's output limit, for OpenAI's error that the requested limit is above it. */
@@ -77,10 +75,30 @@ function outputLimit(sentence: string): string | undefined {
 }
 
 /**
- * Seconds from a `retry-after` header (RFC 9110, 10.2.3). The form with a date is ignored: it needs a clock, and no known
- * upstream uses it.
+ * Seconds to wait, from `retry-after-ms` (OpenAI, Azure) or `retry-after` (RFC 9110, 10.2.3), which is a number or a date. A date is
+ * compared with that of the answer, so that clocks need not agree.
  */
-export function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header;
-  return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+export function readRetryAfter(headers: GivenHeaders): number | undefined {
+  const ms = numberIn(headers['retry-after-ms']);
+  if (ms !== undefined) return ms / 1000;
+  const seconds = numberIn(headers['retry-after']);
+  if (seconds !== undefined) return seconds;
+  const until = dateIn(headers['retry-after']);
+  return until === undefined ? undefined : Math.max(0, (until - (dateIn(headers['date']) ?? Date.now())) / 1000);
+}
+
+function numberIn(header: string | string[] | undefined): number | undefined {
+  const text = firstOf(header);
+  return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+/** Milliseconds since 1970 of an HTTP date, which is always in GMT. */
+function dateIn(header: string | string[] | undefined): number | undefined {
+  const text = firstOf(header);
+  const at = text !== undefined && /^[A-Z][a-z]{2,8},? .+(?:GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return (Array.isArray(header) ? header[0] : header)?.trim();
 }

@@ -51,6 +51,23 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     });
   });
 
+  it('passes on in its own words that its model takes no images or sounds', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+    const sound = { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } };
+    for (const [part, what] of [
+      [image, 'image'],
+      [sound, 'audio'],
+    ] as const) {
+      const answer = await ask({ model: 'tiny', messages: [{ role: 'user', content: [part] }] });
+      expect(await answer.json()).toMatchObject({
+        error: { type: 'invalid_request_error', message: expect.stringContaining(`${what} input is not supported`) },
+      });
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false']);
+    }
+  });
+
   it('answers, and frees the engine within a second of its client', async () => {
     server = await startLlamaServer(program ?? '');
     cluster = await startCluster({ engineUrl: server.url });

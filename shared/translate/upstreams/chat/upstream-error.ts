@@ -21,7 +21,7 @@ export function upstreamErrorFromChat(
     status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
     param: paramOf(error),
-    retryAfter: readRetryAfter(headers['retry-after']) ?? retryDelayOf(error),
+    retryAfter: readRetryAfter(headers) ?? retryDelayOf(error),
     overflow: overflowOf(error),
   });
 }

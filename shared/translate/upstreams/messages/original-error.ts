@@ -31,7 +31,7 @@ export function originalMessagesError(
 
 /** Claude Code reads `retry-after` as whole seconds. */
 function passedHeaders(headers: GivenHeaders): Record<string, string> {
-  const { 'retry-after': given, ...passed } = pickHeaders(headers, messagesErrorHeaders);
-  const seconds = readRetryAfter(given);
+  const { 'retry-after': _, ...passed } = pickHeaders(headers, messagesErrorHeaders);
+  const seconds = readRetryAfter(headers);
   return seconds === undefined ? passed : { ...passed, 'retry-after': String(Math.ceil(seconds)) };
 }

@@ -14,7 +14,7 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
   const error = upstreamError({
     status,
     message: messageOf(parsed),
-    retryAfter: readRetryAfter(headers['retry-after']),
+    retryAfter: readRetryAfter(headers),
   });
   return error.quoting(originalMessagesError(status, parsed, headers));
 }

@@ -88,10 +88,40 @@ describe('an error of an upstream', () => {
   it('keeps the seconds to wait', () => {
     expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
     expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);
-    expect(
-      upstreamErrorFromChat(429, '', { 'retry-after': 'Fri, 31 Dec 2027 23:59:59 GMT' }).retryAfter,
-    ).toBeUndefined();
+    const limited = (headers: Record<string, string>) => upstreamErrorFromChat(429, '', headers).retryAfter;
+    expect(limited({ 'retry-after-ms': '1500', 'retry-after': '2' })).toBe(1.5);
+    const [date, later] = ['Fri, 31 Dec 2027 23:59:29 GMT', 'Fri, 31 Dec 2027 23:59:59 GMT'];
+    expect(limited({ 'retry-after': later, date })).toBe(30);
+    expect(limited({ 'retry-after': date, date: later })).toBe(0);
+    const soon = limited({ 'retry-after': new Date(Date.now() + 20_000).toUTCString() });
+    expect(soon).toBeGreaterThan(10);
+    expect(soon).toBeLessThanOrEqual(20);
+    for (const unknown of ['soon', '-3', '1 minute'])
+      expect(limited({ 'retry-after': unknown })).toBeUndefined();
+    const passed = upstreamErrorFromMessages(
+      429,
+      JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'm' } }),
+      { 'retry-after': later, date },
+    );
+    expect(messagesErrorAnswer(passed, 'r').headers).toMatchObject({ 'retry-after': '30' });
   });
+
+  it.each([
+    ['llama.cpp', 500, 'image input is not supported - hint: you may need to provide the mmproj', 'image_block'],
+    ['llama.cpp', 500, 'audio input is not supported - hint: you may need to provide the mmproj', undefined],
+    ['Ollama', 500, 'this model is missing data required for image input', 'image_block'],
+    ['vLLM', 400, 'Qwen/Qwen3-8B is not a multimodal model', 'image_block'],
+    ['OpenRouter', 404, 'No endpoints found that support image input', 'image_block'],
+    ['LM Studio', 400, 'Model does not support images. Please use a model that does.', 'image_block'],
+  ])(
+    'of %s with status %i about input that the model cannot take is one of the request',
+    (_, status, said, missing) => {
+      const error = upstreamErrorFromChat(status, chat(said), {});
+      expect(error).toMatchObject({ code: 'invalid_request', message: said });
+      expect(error.details?.['capability']).toBe(missing);
+      expect(openaiErrorAnswer(error)).toMatchObject({ status: 400, headers: { 'x-should-retry': 'false' } });
+    },
+  );
 
   const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
   const together =
