@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '../validation/first-problem.ts';
+import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { problemError } from '../openai/problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import { chatRequestSchema } from './schema.ts';
@@ -20,6 +21,7 @@ export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check)
       param: 'n',
     });
   }
+  checkStreamOptions(request);
   checkToolResults(request.messages);
   checkToolChoice(request);
   return request;

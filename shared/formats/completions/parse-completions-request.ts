@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import { eachOf } from '../validation/loose-schema.ts';
@@ -32,5 +33,7 @@ const schema = z.looseObject({
 export function parseCompletionsRequest(body: unknown): CompletionsRequest {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
-  return body as CompletionsRequest;
+  const request = body as CompletionsRequest;
+  checkStreamOptions(request);
+  return request;
 }

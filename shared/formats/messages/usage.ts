@@ -26,7 +26,8 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedTokens,
     output_tokens: usage.completionTokens,
-    ...(usage.reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+    output_tokens_details: usage.reasoningTokens > 0 ? { thinking_tokens: usage.reasoningTokens } : null,
+    server_tool_use: null,
   };
 }
 

@@ -34,7 +34,7 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
       object: 'chat.completion',
       created: minted.created,
       model: minted.model,
-      choices: [{ ...choice, index: 0, message, finish_reason: finishReason }],
+      choices: [{ logprobs: null, ...choice, index: 0, message, finish_reason: finishReason }],
       usage: writeChatUsage(usage, body['usage']),
     },
     ending: { usage, finishReason },
@@ -43,7 +43,7 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
 
 /** @returns the message, and a function for all text of the model */
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
-  const message: JsonObject = { ...given, role: 'assistant' };
+  const message: JsonObject = { refusal: null, ...given, role: 'assistant' };
   unifyReasoning(message);
   const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
   if (calls.length === 0) {

@@ -37,7 +37,7 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
     content: calls.length > 0 ? text || null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(refusal !== undefined && { refusal }),
+    refusal: refusal ?? null,
   };
   return {
     body: {

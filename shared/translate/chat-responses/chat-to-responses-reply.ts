@@ -32,7 +32,7 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
         function: { name: name ?? '', arguments: text || '{}' },
       })),
     }),
-    ...(refusal !== '' && { refusal }),
+    refusal: refusal || null,
   };
   const finishReason = responseFinishReason(body, calls.length > 0);
   const usage = completeUsage(readResponsesUsage(body['usage']), {

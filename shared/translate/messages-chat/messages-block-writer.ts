@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import { textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
@@ -44,11 +45,11 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
 function beginning({ kind, call }: Block<TextKind>): JsonObject {
   switch (kind) {
     case 'text':
-      return { type: 'text', text: '' };
+      return textBlock('');
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'call':
-      return { type: 'tool_use', id: messagesToolId(call?.id ?? ''), name: call?.name ?? '', input: {} };
+      return toolUseBlock(messagesToolId(call?.id ?? ''), call?.name ?? '', {});
   }
 }
 

@@ -6,7 +6,7 @@ import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
@@ -38,14 +38,13 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   });
   return {
     body: {
-      id: minted.id,
-      type: 'message',
-      role: 'assistant',
-      model: minted.model,
-      content,
-      stop_reason: stopReason,
-      stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null,
-      usage: writeMessagesUsage(usage),
+      ...messageObject({
+        id: minted.id,
+        model: minted.model,
+        content,
+        ending: { stop_reason: stopReason, stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null },
+        usage,
+      }),
       ...reportOfEdits(minted.recalled),
     },
     ending: { usage, finishReason },
@@ -61,9 +60,7 @@ function thinkingBlocks(message: JsonObject): JsonObject[] {
 
 /** A refusal is text of the model, so it becomes a text block. */
 function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
-  return [content, refusal].flatMap((text) =>
-    typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],
-  );
+  return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [textBlock(text)] : []));
 }
 
 function toolCalls(message: JsonObject, minted: Minted): ToolCallPiece[] {
@@ -74,5 +71,5 @@ function toolCalls(message: JsonObject, minted: Minted): ToolCallPiece[] {
 }
 
 function toolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
-  return { type: 'tool_use', id: messagesToolId(id), name: name ?? '', input: toolInput(text) };
+  return toolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
 }

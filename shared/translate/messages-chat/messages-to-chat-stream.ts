@@ -6,6 +6,7 @@ import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
@@ -69,10 +70,10 @@ export class MessagesToChatStream implements StreamTranslation {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const delta = {
+    const delta = endingFields({
       stop_reason: stopReason,
       stop_sequence: stopReason === 'stop_sequence' ? this.#stopSequence : null,
-    };
+    });
     const text =
       this.#blocks.finish() +
       event({
@@ -90,16 +91,14 @@ export class MessagesToChatStream implements StreamTranslation {
     if (this.#started) return '';
     this.#started = true;
     const usage = completeUsage(readChatUsage(this.#usage), { prompt: this.#minted.promptTokens, completion: () => 0 });
-    const message = {
-      id: this.#minted.id,
-      type: 'message',
-      role: 'assistant',
-      model: this.#minted.model,
+    const { id, model } = this.#minted;
+    const message = messageObject({
+      id,
+      model,
       content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: writeMessagesUsage(usage),
-    };
+      ending: { stop_reason: null, stop_sequence: null },
+      usage,
+    });
     return event({ type: 'message_start', message }) + event({ type: 'ping' });
   }
 

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { completeUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { responseFinishReason } from '../upstreams/responses/ending.ts';
@@ -33,14 +33,13 @@ export function messagesToResponsesReply(body: JsonObject, minted: Minted): { bo
   });
   return {
     body: {
-      id: minted.id,
-      type: 'message',
-      role: 'assistant',
-      model: minted.model,
-      content: pieces.flatMap((piece) => blocksOf(piece, minted)),
-      stop_reason: stopReasonFor(finishReason, null),
-      stop_sequence: null,
-      usage: writeMessagesUsage(usage),
+      ...messageObject({
+        id: minted.id,
+        model: minted.model,
+        content: pieces.flatMap((piece) => blocksOf(piece, minted)),
+        ending: { stop_reason: stopReasonFor(finishReason, null), stop_sequence: null },
+        usage,
+      }),
       ...reportOfEdits(minted.recalled),
     },
     ending: { usage, finishReason },
@@ -51,7 +50,7 @@ function blocksOf(piece: ResponsesPiece, minted: Minted): JsonObject[] {
   switch (piece.kind) {
     case 'text':
     case 'refusal':
-      return piece.text === '' ? [] : [{ type: 'text', text: piece.text }];
+      return piece.text === '' ? [] : [textBlock(piece.text)];
     case 'thinking':
       return [];
     case 'thought': {
@@ -62,7 +61,7 @@ function blocksOf(piece: ResponsesPiece, minted: Minted): JsonObject[] {
     }
     case 'call': {
       const { id, name, arguments: text } = piece.call;
-      return [{ type: 'tool_use', id: messagesToolId(id), name: name ?? '', input: toolInput(text) }];
+      return [toolUseBlock(messagesToolId(id), name ?? '', toolInput(text))];
     }
   }
 }

@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { completeUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
@@ -51,7 +52,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const delta = { stop_reason: stopReasonFor(finishReason, null), stop_sequence: null };
+    const delta = endingFields({ stop_reason: stopReasonFor(finishReason, null), stop_sequence: null });
     const text =
       this.#blocks.finish() +
       event({
@@ -69,16 +70,14 @@ export class MessagesToResponsesStream implements StreamTranslation {
     if (this.#started) return '';
     this.#started = true;
     const usage = completeUsage(undefined, { prompt: this.#minted.promptTokens, completion: () => 0 });
-    const message = {
-      id: this.#minted.id,
-      type: 'message',
-      role: 'assistant',
-      model: this.#minted.model,
+    const { id, model } = this.#minted;
+    const message = messageObject({
+      id,
+      model,
       content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: writeMessagesUsage(usage),
-    };
+      ending: { stop_reason: null, stop_sequence: null },
+      usage,
+    });
     return event({ type: 'message_start', message }) + event({ type: 'ping' });
   }
 

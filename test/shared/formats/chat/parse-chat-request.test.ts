@@ -53,6 +53,12 @@ describe('a chat request', () => {
 
   it.each([
     ['no object', [], 'invalid_request', undefined],
+    [
+      'options of a stream that is none',
+      { model: 'm', messages: [user], stream: false, stream_options: { include_usage: true } },
+      'invalid_request',
+      'stream_options',
+    ],
     ['no model', { messages: [user] }, 'missing_parameter', 'model'],
     ['an empty model', { model: '', messages: [user] }, 'invalid_request', 'model'],
     ['no messages', { model: 'm' }, 'missing_parameter', 'messages'],

@@ -33,7 +33,7 @@ describe('a chat answer that is not streamed', () => {
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content: 'a', annotations: [] },
+          message: { role: 'assistant', content: 'a', refusal: null, annotations: [] },
           logprobs: null,
           finish_reason: 'stop',
         },
@@ -56,9 +56,11 @@ describe('a chat answer that is not streamed', () => {
     expect(body['choices']).toEqual([
       {
         index: 0,
+        logprobs: null,
         message: {
           role: 'assistant',
           content: 'text',
+          refusal: null,
           reasoning_content: 'hm',
           tool_calls: [
             { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },

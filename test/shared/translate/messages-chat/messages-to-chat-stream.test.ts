@@ -18,9 +18,15 @@ function piece(index: number, text: string, id?: string): object {
 }
 
 const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(minted), events);
-const tool = (index: number, input: Json) => ({ type: 'tool_use', id: `c${index}`, name: `tool_${index}`, input });
+const tool = (index: number, input: Json) => ({
+  type: 'tool_use',
+  id: `c${index}`,
+  name: `tool_${index}`,
+  input,
+  caller: { type: 'direct' },
+});
 const thinking = (text: string) => ({ type: 'thinking', thinking: text, signature: syntheticSignature });
-const text = (text: string) => ({ type: 'text', text });
+const text = (text: string) => ({ type: 'text', text, citations: null });
 
 describe('a messages stream from a chat upstream', () => {
   it('has thinking, text and tool calls in blocks, with the usage at the end', () => {
@@ -37,7 +43,7 @@ describe('a messages stream from a chat upstream', () => {
       { choices: [], usage },
       '[DONE]',
     ]);
-    expect(assembleMessage(stream)).toEqual({
+    expect(assembleMessage(stream)).toMatchObject({
       start: {
         id: 'msg_1',
         type: 'message',
@@ -120,7 +126,7 @@ describe('a messages stream from a chat upstream', () => {
   it('has the stop sequence if the engine reports it', () => {
     for (const more of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
       const { text: stream } = run([delta({ content: 'a' }), delta({}, 'stop', more)]);
-      expect(assembleMessage(stream).delta).toEqual({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
+      expect(assembleMessage(stream).delta).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
     }
   });
 

@@ -35,7 +35,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
       { type: 'tool_use', id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', name: 'get_weather', input: { city: 'São Paulo' } },
     ]);
     expect(message.delta).toMatchObject({ stop_reason: 'tool_use' });
-    expect(message.usage).toEqual({
+    expect(message.usage).toMatchObject({
       input_tokens: 156,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 256,
