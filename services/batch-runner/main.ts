@@ -22,7 +22,6 @@ import { openServing } from '#shared/serving/open/open-serving.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import type { BatchJob, SliceJob } from '#shared/background/batch-jobs.ts';
 import { finishBatch } from './batches/finish-batch.ts';
-import { BatchRepair } from './batches/repair-batches.ts';
 import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
@@ -133,8 +132,6 @@ await runService(async (environment, releases) => {
       maxAttempts: config.BATCH_ATTEMPTS,
     },
   };
-  const repair = new BatchRepair(parts);
-  releases.add('repair of batches', () => repair.close());
   const validations = { access, queue: 'batch-validations', concurrency: filesAtOnce } as const;
   const endings = { access, queue: 'batch-endings', concurrency: filesAtOnce } as const;
   const queues = new Map<BackgroundQueue, WorkOnQueue>([
@@ -179,6 +176,7 @@ await runService(async (environment, releases) => {
     config,
     prefix,
     work,
+    jobs,
     webhooks,
     countSwept: metrics.countSwept.bind(metrics),
     log,

@@ -7,9 +7,11 @@ import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { budgetLook } from '../alerts/look-at-budgets.ts';
 import { lookAtWorkers } from '../alerts/look-at-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
+import { repairBatches } from '../batches/repair-batches.ts';
 import type { batchRunnerConfig } from '../config.ts';
 import { exportUsage, type UsageExportParts } from '../exports/export-usage.ts';
 import { sweep, type SweepParts } from '../sweeps/sweep.ts';
@@ -23,6 +25,7 @@ export interface ScheduledWorkOptions {
   /** What all names in Redis begin with. */
   prefix: string;
   work: BatchWork;
+  jobs: BackgroundJobs;
   webhooks: Pick<Webhooks, 'deliveries'>;
   countSwept: SweepParts['count'];
   log: Logger;
@@ -32,8 +35,8 @@ export interface ScheduledWorkOptions {
 /** All work that the cluster does again and again. */
 export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, files, stored, unreadable }: OpenServing,
-  { config, prefix, work, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
-): Record<'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
+  { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
+): Record<'batches' | 'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
@@ -51,6 +54,7 @@ export function scheduledWork(
     log,
   };
   return {
+    batches: { everyMs: 15 * secondMs, run: () => repairBatches({ work, jobs }) },
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
     workers: {
       everyMs: 5 * secondMs,

@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
 import { endSlice } from '#services/batch-runner/batches/end-slice.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
-import { BatchRepair } from '#services/batch-runner/batches/repair-batches.ts';
+import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import type { LineResult } from '#shared/accounts/batches/batch-work.ts';
@@ -143,11 +143,8 @@ describe('the files of a batch', () => {
   it('are not joined by a second job while the first one is under way, only when it is lost or waits for slices', async () => {
     const { id, parts, work } = await finishing();
     const { jobs } = parts;
-    const repair = new BatchRepair(parts);
-    onTestFinished(() => repair.close());
     const endings = async (): Promise<number> => {
-      await repair.look();
-      await repair.look();
+      await repairBatches(parts, Date.now() + 15_000);
       return (await jobs.counts())['batch-endings'].waiting;
     };
     await work.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
