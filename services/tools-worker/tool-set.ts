@@ -40,15 +40,16 @@ export class ToolSet {
     let left = maxAllBytes;
     for (const { name, tool, server, available } of named.values()) {
       if (!available) continue;
-      const { description, inputSchema } = tool;
-      const info = { name, description, inputSchema, ...(server !== undefined && { server }) };
-      const bytes = Buffer.byteLength(JSON.stringify(info));
-      if (bytes > Math.min(maxToolBytes, left)) {
+      const info = infoOf(name, tool, server);
+      // A tool can be used without the schema of its output.
+      const { outputSchema: _, ...withoutOutput } = info;
+      const fitting = [info, withoutOutput].find((each) => bytesOf(each) <= Math.min(maxToolBytes, left));
+      if (!fitting) {
         tooLarge.push(name);
         continue;
       }
-      left -= bytes;
-      infos.push(info);
+      left -= bytesOf(fitting);
+      infos.push(fitting);
     }
     if (JSON.stringify(infos) === JSON.stringify(this.#infos)) return false;
     this.#infos = infos;
@@ -81,4 +82,21 @@ export class ToolSet {
     this.#checks.set(tool, check);
     return check;
   }
+}
+
+function infoOf(name: string, tool: Tool, server: string | undefined): ToolInfo {
+  const { title, description, inputSchema, outputSchema, annotations } = tool;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+    ...(server !== undefined && { server }),
+  };
+}
+
+function bytesOf(info: ToolInfo): number {
+  return Buffer.byteLength(JSON.stringify(info));
 }

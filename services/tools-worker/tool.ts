@@ -22,9 +22,15 @@ export interface ToolContext {
 /** A tool of any source. */
 export interface Tool {
   readonly name: string;
+  /** For people. */
+  readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the input, of type object. */
   readonly inputSchema: JsonObject;
+  /** JSON Schema of `structuredContent`, of type object. */
+  readonly outputSchema?: JsonObject | undefined;
+  /** What the tool says of its effects (Model Context Protocol, "Tool annotations"). */
+  readonly annotations?: JsonObject | undefined;
   /**
    * Runs the tool. The input matches the schema.
    * A failure of the tool is part of its output.

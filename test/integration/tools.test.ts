@@ -18,7 +18,10 @@ interface ToolAnswer {
 interface Tool {
   name: string;
   description: string;
+  title?: string;
   input_schema: { type: string; properties?: Record<string, unknown> };
+  output_schema?: object;
+  annotations?: object;
   worker: string;
 }
 
@@ -141,6 +144,17 @@ describe('the list of tools', () => {
     expect(sum).toMatchObject({ input_schema: { type: 'object', properties: { a: { type: 'number' } } } });
     expect(new Set(tools.map((tool) => tool.worker)).size).toBe(1);
     expect(sum?.description).not.toBe('');
+  });
+
+  it('has what MCP servers say of titles, outputs and effects', async () => {
+    const tools = await list();
+    const find = (wanted: string) => tools.find(({ name }) => name === wanted);
+    expect(find('get-structured-content')).toMatchObject({
+      title: 'Get Structured Content Tool',
+      output_schema: { type: 'object', properties: { temperature: { type: 'number' } } },
+    });
+    expect(find('read_text_file')).toMatchObject({ annotations: { readOnlyHint: true } });
+    expect(find('calculator')).not.toHaveProperty('output_schema');
   });
 
   it('needs a key', async () => {

@@ -66,11 +66,14 @@ export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Log
       { capabilities: { tools: { listChanged: era === 'modern' } } },
     );
     server.setRequestHandler('tools/list', () => ({
-      tools: listTools(workers.pools()).map(({ name, description, inputSchema }) => ({
+      tools: listTools(workers.pools()).map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
         name,
         description,
         // Every worker's schemas are of type object.
         inputSchema: inputSchema as { type: 'object' },
+        ...(title !== undefined && { title }),
+        ...(outputSchema !== undefined && { outputSchema: outputSchema as { type: 'object' } }),
+        ...(annotations !== undefined && { annotations }),
       })),
     }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {

@@ -4,7 +4,7 @@ import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools } from '#shared/serving/list-tools.ts';
+import { listTools, type ListedTool } from '#shared/serving/list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
@@ -23,19 +23,18 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
   routes.use(requireKey(parts));
   routes.get('/list', (_, response) => {
     requireToolsTier(identityOf(response));
-    const data = listTools(parts.workers.pools()).map(({ name, description, inputSchema, worker }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-      worker,
-    }));
-    response.json({ object: 'list', data });
+    response.json({ object: 'list', data: listTools(parts.workers.pools()).map(toolAnswer) });
   });
   routes.post('/execute', execute(parts));
   routes.all('/list', wrongMethod('GET', 'HEAD'));
   routes.all('/execute', wrongMethod('POST'));
   routes.use(unknownPath, answerError(toolsFormat, parts));
   return routes;
+}
+
+/** Fields that are undefined do not appear. */
+function toolAnswer({ name, title, description, inputSchema, outputSchema, annotations, worker }: ListedTool) {
+  return { name, title, description, input_schema: inputSchema, output_schema: outputSchema, annotations, worker };
 }
 
 function execute(parts: ToolsRoutesParts): RequestHandler {

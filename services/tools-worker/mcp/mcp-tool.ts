@@ -9,17 +9,25 @@ const longestCallMs = 24 * 60 * 60_000;
 /** A tool of an MCP server, for the time of one connection. */
 export class McpTool implements Tool {
   readonly name: string;
+  readonly title: string | undefined;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | undefined;
+  readonly annotations: JsonObject | undefined;
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
   /** @param onTrouble is called when a call fails without an answer of the server */
-  constructor({ name, title, description, inputSchema }: McpToolInfo, client: Client, onTrouble: () => void) {
+  constructor(listed: McpToolInfo, client: Client, onTrouble: () => void) {
+    const { name, title, description, inputSchema, outputSchema, annotations } = listed;
     this.name = name;
-    this.description = description ?? title ?? '';
-    // It was parsed from JSON.
+    this.title = title ?? annotations?.title;
+    this.description = description ?? this.title ?? '';
+    // The schemas were parsed from JSON.
     this.inputSchema = inputSchema as JsonObject;
+    // Output of another type is put into an object, which its schema does not describe.
+    this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
+    this.annotations = annotations;
     this.#client = client;
     this.#onTrouble = onTrouble;
   }

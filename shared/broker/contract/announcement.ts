@@ -50,10 +50,18 @@ const model = z.object({
     .catch(undefined),
 });
 
+const jsonObject = z.record(z.string(), z.unknown());
+
 const tool = z.object({
   name: z.string(),
+  /** For people. */
+  title: z.string().optional().catch(undefined),
   description: z.string(),
-  inputSchema: z.record(z.string(), z.unknown()),
+  inputSchema: jsonObject,
+  /** JSON Schema of `structuredContent`, of type object. */
+  outputSchema: jsonObject.optional().catch(undefined),
+  /** What its MCP server says of its effects (Model Context Protocol, "Tool annotations"): hints, no promises. */
+  annotations: jsonObject.optional().catch(undefined),
   /** The MCP server that it belongs to, as the operator names it; absent for the worker's own tools. */
   server: z.string().optional().catch(undefined),
 });
@@ -196,9 +204,11 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
         ...(lacks.length > 0 ? [{ lacks: [...lacks].sort() }] : []),
       ]),
     ),
-    ...tools.map(({ name, description, inputSchema, server }) =>
-      JSON.stringify([name, description, inputSchema, ...(server === undefined ? [] : [server])]),
-    ),
+    ...tools.map(({ name, description, inputSchema, server, title, outputSchema, annotations }) => {
+      const further = JSON.stringify({ title, outputSchema, annotations });
+      const parts = [name, description, inputSchema, ...(server === undefined ? [] : [server])];
+      return JSON.stringify(further === '{}' ? parts : [...parts, further]);
+    }),
   ];
   const digest = createHash('sha256')
     .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))

@@ -75,6 +75,11 @@ describe.each([
       type: 'object',
       properties: { a: { type: 'number' } },
     });
+    expect(tools.find(({ name }) => name === 'get-structured-content')).toMatchObject({
+      title: 'Get Structured Content Tool',
+      outputSchema: { type: 'object', properties: { temperature: { type: 'number' } } },
+    });
+    expect(tools.find(({ name }) => name === 'look')).toMatchObject({ annotations: { readOnlyHint: true } });
   });
 
   it('calls them', async () => {

@@ -53,6 +53,15 @@ describe('a set of tools', () => {
     expect(Buffer.byteLength(JSON.stringify(set.infos))).toBeLessThan(600_000);
   });
 
+  it('leaves out the schema of an output rather than the tool', () => {
+    const outputSchema = { type: 'object', description: 'x'.repeat(70_000) };
+    const annotations = { readOnlyHint: true };
+    const set = new ToolSet([new Source('a', [{ ...tool('one'), title: 'One', annotations, outputSchema }])], log);
+    expect(set.infos).toEqual([
+      { name: 'one', title: 'One', description: '', inputSchema: { type: 'object' }, annotations },
+    ]);
+  });
+
   it('passes every input of a tool whose schema is not valid', () => {
     const odd = tool('odd', { type: 'any' });
     const set = new ToolSet([new Source('a', [odd])], log);

@@ -45,7 +45,7 @@ describe('the lanes of a tool', () => {
 describe('the pool of a worker', () => {
   it('differs for different tools', () => {
     const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) => token(tools));
-    expect(new Set(tokens).size).toBe(4);
+    expect(new Set([...tokens, token([{ ...tool('a'), title: 'A' }])]).size).toBe(5);
     expect(token([tool('a'), tool('b')])).toBe(token([tool('b'), tool('a')]));
   });
 });
