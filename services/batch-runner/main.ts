@@ -119,7 +119,6 @@ await runService(async (environment, releases) => {
     identities,
     ledger,
     ownerKeys,
-    noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     stopping: stopping.signal,
     countLine: metrics.countLine.bind(metrics),
     lines: {
