@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
@@ -42,6 +43,7 @@ export const cliWorkerConfig = z.object({
   IDLE_TIMEOUT_MS: setting.integer('Timeout between two pieces of an answer, in milliseconds', 120_000, 50, maxMs),
   ANSWER_TIMEOUT_MS: setting.integer('Timeout for a whole answer, in milliseconds', 1_800_000, 50, 86_400_000),
   DRAIN_MS: setting.integer('Time for running jobs to finish when the worker stops, in milliseconds', 30_000, 0, maxMs),
+  ...usageChunkSetting,
   ...workerSettings,
 });
 

@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { type Conversation, conversationUpstream } from '#shared/translate/conversation/conversation.ts';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
@@ -24,6 +25,8 @@ export interface HandleJobOptions {
   takesThinking: boolean;
   /** Name of the provider in traces. */
   traceName: string;
+  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  usageChunk?: boolean;
   timeouts: AnswerTimeouts;
   log: Logger;
 }
@@ -45,7 +48,7 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
  * answer is first written as chat chunks and then translated to the client's format.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, takesThinking, traceName, timeouts, log } = options;
+  const { take, models, takesImages, takesThinking, traceName, usageChunk = false, timeouts, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -60,7 +63,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const recalled = translation.recall?.(request);
     const target = { model: job.model, takesImages, takesThinking, unseal: unsealOf(job) };
     const conversation = translation.request(request, target);
-    const minted = mint(translation.client, { model: job.model, job, recalled, promptTokens: () => inputTokens });
+    const minted = mint(translation.client, {
+      model: job.model,
+      job,
+      recalled,
+      usageChunk: usageChunk && asksForUsage(request),
+      promptTokens: () => inputTokens,
+    });
     const answer = job.stream ? streamed(translation, minted, reply) : whole(translation, minted, reply);
     return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);
   };

@@ -50,6 +50,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
       models: config.CLI_MODELS,
       traceName: cli.traceName,
       ...takes,
+      usageChunk: config.USAGE_CHUNK,
       timeouts: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

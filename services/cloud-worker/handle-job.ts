@@ -4,6 +4,7 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
@@ -27,6 +28,8 @@ export interface HandleJobOptions {
   /** Returns the models that the provider serves now. */
   models: () => readonly ModelInfo[];
   timeouts: AnswerTimeouts;
+  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  usageChunk?: boolean;
   /** See `Minted.origin`. */
   origin: string;
   /** Whether clients may name prompts that are stored in the provider's account. */
@@ -54,6 +57,8 @@ interface ProviderRequest {
   learn: ((promptTokens: number) => void) | undefined;
   /** What the translation of the answer keeps of the client's request. */
   recalled: JsonObject | undefined;
+  /** Whether the usage comes in a chunk of its own. */
+  usageChunk: boolean;
 }
 
 /** A request that is ready to be sent. */
@@ -69,7 +74,18 @@ const noSuchPath = 404;
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { http, provider, translations, traceName, models, timeouts, origin, takesPrompts, onHead } = options;
+  const {
+    http,
+    provider,
+    translations,
+    traceName,
+    models,
+    timeouts,
+    origin,
+    takesPrompts,
+    usageChunk = false,
+    onHead,
+  } = options;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
   const lacking = new LackingPaths();
@@ -150,6 +166,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { body, headers } = writeRequest(format, request, write);
     return {
       recalled,
+      usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,
       inputTokens: format.estimateInput(request),
@@ -169,7 +186,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       translation,
       served: { format },
     } = chosen;
-    const { body, headers: written, inputTokens, recalled } = request;
+    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk } = request;
     const relay = {
       http,
       upstream: format,
@@ -179,6 +196,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
         job: fixed,
         recalled,
         origin,
+        usageChunk: ownChunk,
         promptTokens: () => inputTokens,
       }),
       stream,

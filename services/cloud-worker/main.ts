@@ -52,6 +52,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       translations,
       traceName: provider.traceName ?? config.PROVIDER,
       models: () => follower.models,
+      usageChunk: config.USAGE_CHUNK,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

@@ -2,6 +2,7 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
@@ -25,6 +26,8 @@ export interface HandleJobOptions {
   models: () => readonly ModelInfo[];
   fetchImage: ImageFetcher;
   timeouts: AnswerTimeouts;
+  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  usageChunk?: boolean;
   /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
@@ -39,11 +42,13 @@ interface EngineRequest {
   learn: ((promptTokens: number) => void) | undefined;
   /** What the translation of the answer keeps of the client's request. */
   recalled: JsonObject | undefined;
+  /** Whether the usage comes in a chunk of its own. */
+  usageChunk: boolean;
 }
 
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { http, engine, translations, models, fetchImage, timeouts, onUnreachable } = options;
+  const { http, engine, translations, models, fetchImage, timeouts, usageChunk = false, onUnreachable } = options;
   const traced = { provider: engine.kind, server: http.server };
   const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
@@ -90,15 +95,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const read = readRequest(job, unread?.lists);
     const route = routeOf(job, read);
     const { translation, format } = route;
-    const recalled = translation.recall?.(read.given);
+    const kept = { recalled: translation.recall?.(read.given), usageChunk: usageChunk && asksForUsage(read.given) };
     const request = await translate(route, job, read, model, signal);
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read tell nothing.
     if (unread && read.hasUnreadLists)
-      return { route, recalled, body, headers, inputTokens: unread.inputTokens, learn: undefined };
+      return { route, ...kept, body, headers, inputTokens: unread.inputTokens, learn: undefined };
     return {
       route,
-      recalled,
+      ...kept,
       body,
       headers,
       inputTokens: format.estimateInput(request),
@@ -107,7 +112,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   function serve(
-    { route: { translation, format, path }, body, headers, inputTokens, recalled }: EngineRequest,
+    { route: { translation, format, path }, body, headers, inputTokens, recalled, usageChunk: ownChunk }: EngineRequest,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
@@ -117,7 +122,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       http,
       upstream: format,
       translation,
-      minted: mint(translation.client, { model, job, recalled, promptTokens: () => inputTokens }),
+      minted: mint(translation.client, { model, job, recalled, usageChunk: ownChunk, promptTokens: () => inputTokens }),
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),

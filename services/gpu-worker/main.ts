@@ -42,6 +42,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
       models: () => follower.state.models,
       onUnreachable: () => follower.unreachable(),
       fetchImage: createImageFetcher(),
+      usageChunk: config.USAGE_CHUNK,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

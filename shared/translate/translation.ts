@@ -17,6 +17,8 @@ export interface Minted {
   now?: (() => number) | undefined;
   /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
+  /** Whether the usage of a chat stream comes in a chunk of its own. */
+  usageChunk?: boolean | undefined;
   /** What `Translation.recall` has kept of the request. */
   recalled?: JsonObject | undefined;
   /** What stands for the upstream and its account, for what only these can read again; undefined for one that encrypts nothing. */

@@ -21,6 +21,8 @@ export interface MintOptions {
   recalled?: JsonObject | undefined;
   /** See `Minted.origin`. */
   origin?: string | undefined;
+  /** See `Minted.usageChunk`. */
+  usageChunk?: boolean | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface MintOptions {
  * @param client format of the answer
  */
 export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: MintOptions): Minted {
-  const { model, job, promptTokens, recalled, origin } = options;
+  const { model, job, promptTokens, recalled, origin, usageChunk } = options;
   return {
     id: job.answerId ?? newAnswerId(client),
     model,
@@ -37,6 +39,7 @@ export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: Mint
     promptTokens: () => Math.max(1, promptTokens()),
     recalled,
     origin,
+    usageChunk,
     seal: ownerSealer(job)?.seal,
   };
 }

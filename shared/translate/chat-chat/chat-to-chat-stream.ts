@@ -7,7 +7,7 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
-import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { probeText, RepeatedChunk } from './repeated-chunk.ts';
@@ -65,8 +65,8 @@ export class ChatToChatStream implements StreamTranslation {
     });
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = [{ ...this.#heldChoice, index: 0, delta: {}, finish_reason: finishReason }];
-    last['usage'] = writeChatUsage(usage, this.#usage);
-    return { text: `${roleChunk}${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+    const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
+    return { text: roleChunk + text, ending: { usage, finishReason } };
   }
 
   #translate(data: string): string {

@@ -5,7 +5,7 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
@@ -77,9 +77,9 @@ export class ChatToMessagesStream implements StreamTranslation {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const last = this.#frame({}, finishReason);
-    last['usage'] = writeChatUsage(usage, chatUsageDetails(usage));
-    return { text: `${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+    const written = writeChatUsage(usage, chatUsageDetails(usage));
+    const text = chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
+    return { text, ending: { usage, finishReason } };
   }
 
   #open(block: Json | undefined, content: JsonObject): string {

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { chatUsageDetails, completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
@@ -48,9 +48,9 @@ export class ChatToResponsesStream implements StreamTranslation {
     });
     // In the chat format, a call without arguments has an empty object.
     const empty = [...this.#bare].map((index) => this.#chunk(callDelta(index, '{}'))).join('');
-    const last = this.#frame({}, finishReason);
-    last['usage'] = writeChatUsage(usage, chatUsageDetails(usage));
-    return { text: `${empty}${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+    const written = writeChatUsage(usage, chatUsageDetails(usage));
+    const text = chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
+    return { text: empty + text, ending: { usage, finishReason } };
   }
 
   #piece(piece: ResponsesPiece): string {

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
@@ -57,9 +57,9 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const last = { ...this.#held, usage: writeChatUsage(usage, this.#usage) };
     const finishReason = readFinishReason(this.#finish, false);
-    return { text: dataEvent(JSON.stringify(last)) + chatDone, ending: { usage, finishReason } };
+    const text = chatEnding(this.#held, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
+    return { text, ending: { usage, finishReason } };
   }
 
   #read(choice: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
@@ -119,11 +119,12 @@ class InfillStream implements StreamTranslation {
     if (!this.#last)
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const { choice, usage, finishReason } = readAnswer(this.#last, this.#minted, this.#text);
-    const last = this.#write(choice, { usage: writeChatUsage(usage) });
-    return { text: last + chatDone, ending: { usage, finishReason } };
+    const last = { ...headOf(this.#minted), choices: [choice] };
+    const text = chatEnding(last, writeChatUsage(usage), this.#minted.usageChunk);
+    return { text, ending: { usage, finishReason } };
   }
 
-  #write(choice: JsonObject, further: JsonObject = {}): string {
-    return dataEvent(JSON.stringify({ ...headOf(this.#minted), choices: [choice], ...further }));
+  #write(choice: JsonObject): string {
+    return dataEvent(JSON.stringify({ ...headOf(this.#minted), choices: [choice] }));
   }
 }

@@ -136,6 +136,35 @@ describe('a long request with lists that the worker need not read', () => {
   });
 });
 
+describe('the usage of a stream', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+  const answer = (response: ServerResponse): unknown =>
+    response
+      .writeHead(200, sse)
+      .end(
+        `${chunk({ content: 'a' })}${chunk({}, 'stop')}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`,
+      );
+  const asks = { ...streamed, stream_options: { include_usage: true } };
+  const last = (events: readonly JsonObject[]): JsonObject[] => events.slice(-2);
+
+  it('is part of the chunk with the finish reason', async () => {
+    const { events } = await serve(answer, { body: asks });
+    expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
+  });
+
+  it('comes in a chunk of its own for clients that ask for it, where that is set', async () => {
+    const { events } = await serve(answer, { body: asks }, { usageChunk: true });
+    expect(last(events)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }, { choices: [], usage }]);
+    expect(last(events)[0]).not.toHaveProperty('usage');
+    expect(last(events)[1]).toMatchObject({ object: 'chat.completion.chunk', model: 'm', id: events[0]?.['id'] });
+  });
+
+  it('does not where a client does not ask for it', async () => {
+    const { events } = await serve(answer, { body: streamed }, { usageChunk: true });
+    expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
+  });
+});
+
 describe('a whole answer', () => {
   it('has its numbers as the engine writes them', async () => {
     const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
