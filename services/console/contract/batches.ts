@@ -15,9 +15,9 @@ export interface Owner {
 }
 
 /**
- * `GET /batches?owner=<owner>&limit=<1..500>`: `{ batches: Batch[], more: boolean }`, the newest first. `GET /batches/open` (admins): those
- * of everybody that are not over, the next to expire first, 200 at most. `GET /batches/<id>`: a BatchDetails. `POST /batches/<id>/cancel`
- * answers the batch.
+ * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first, behind this batch.
+ * `GET /batches/open` (admins): those of everybody that are not over, the next to expire first, 200 at most. `GET /batches/<id>`: a
+ * BatchDetails. `POST /batches/<id>/cancel` answers the batch.
  */
 export interface Batch {
   id: string;

@@ -96,6 +96,40 @@ export class Batches {
     return { batches, hasMore: isBackward ? from > 0 : to + 1 < size };
   }
 
+  /**
+   * The owner's newest batches of several APIs together.
+   * @param after the batch that they follow, which may be of any of the APIs; undefined for the first ones
+   */
+  async listAll(
+    owner: string,
+    apis: readonly string[],
+    { limit, after }: { limit: number; after?: Pick<BatchRecord, 'id' | 'createdAt'> | undefined },
+  ): Promise<BatchPage> {
+    const pages = await Promise.all(
+      apis.map((api) => this.#idsAfter(`${this.#prefix}batches-of:${api}:${owner}`, limit, after)),
+    );
+    const ids = pages.flat().toSorted(([a, aAt], [b, bAt]) => bAt - aAt || (a < b ? 1 : -1));
+    const found = await this.#records.findAll(ids.slice(0, limit).map(([id]) => id));
+    return { batches: found.map(withoutOldPause), hasMore: ids.length > limit };
+  }
+
+  /** Ids and times of one more than so many batches that follow one, or that come first, newest first. */
+  async #idsAfter(
+    name: string,
+    limit: number,
+    after: Pick<BatchRecord, 'id' | 'createdAt'> | undefined,
+  ): Promise<[id: string, createdAt: number][]> {
+    const to = after?.createdAt ?? '+inf';
+    // Of those that were created in the same millisecond, some may come before it.
+    const same = after ? await askRedis(this.#redis.zcount(name, to, to)) : 0;
+    const reply = await askRedis(
+      this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + same),
+    );
+    const ids: [string, number][] = [];
+    for (let at = 0; at < reply.length; at += 2) ids.push([reply[at] ?? '', Number(reply[at + 1])]);
+    return after ? ids.filter(([id, createdAt]) => createdAt < after.createdAt || id < after.id) : ids;
+  }
+
   /** How many batches of all owners are not over. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));

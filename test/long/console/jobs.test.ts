@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { endingJob } from '#shared/background/batch-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import {
   makeFirstAccount,
   openConsolePage,
@@ -147,6 +150,30 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('option', { name: 'Your own' }).click();
       await page.getByRole('row', { name: /Checking/ }).waitFor();
       expect(new URL(page.url()).search).toBe('');
+    });
+
+    it('are shown to the first one, however many there are', async () => {
+      const { id: owner } = await cluster.addKey({});
+      const { connection } = await openKeyStore(inject('redisUrl'));
+      const report = (): void => undefined;
+      const bounds = { mostOpen: 1_000, keepMs: 3_600_000 };
+      const batches = new Batches(connection.redis, `${cluster.prefix}:`, { bounds, report });
+      const work = new BatchWork(connection.redis, `${cluster.prefix}:`, { report });
+      const what = { owner, key: owner, api: 'openai', path: '/chat/completions', window: '24h', inputFile: 'none' };
+      for (let at = 0; at < 553; at += 1) {
+        const [id, createdAt] = [`batch_old_${at}`, Date.now() - 1_000 + at];
+        await batches.create({ id, ...what, createdAt, expiresAt: createdAt + 3_600_000, total: 0 });
+        await work.move(id, { from: 'validating', to: 'failed', timed: 'failedAt' });
+      }
+      await page.goto(`/batches?of=key:${owner}`);
+      const rows = page.getByRole('row', { name: /batch_old_/ });
+      for (let shown = 50; shown < 553; shown += 50) {
+        await until(async () => expect(await rows.count()).toBe(shown), 10_000);
+        await page.getByRole('button', { name: 'Show earlier batches' }).click();
+      }
+      await until(async () => expect(await rows.count()).toBe(553), 10_000);
+      await page.getByRole('row', { name: /batch_old_0 / }).waitFor();
+      expect(await page.getByRole('button', { name: 'Show earlier batches' }).count()).toBe(0);
     });
 
     it('fail in the background with a reason, and are tried again at once', async () => {

@@ -18,10 +18,11 @@ const mostOpen = 200;
 const listQuery = z.object({
   owner: ownerSchema,
   limit: z.coerce.number().int().min(1).max(500).default(50),
+  after: z.string().optional(),
 });
 
 export interface BatchRoutesParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  batches: Pick<Batches, 'list' | 'cancel'>;
+  batches: Pick<Batches, 'listAll' | 'cancel'>;
   work: Pick<BatchWork, 'find' | 'open' | 'firstErrors'>;
   /** Segments of the APIs that have batches. */
   batchApis: readonly string[];
@@ -33,12 +34,11 @@ export function batchRoutes(parts: BatchRoutesParts): Router {
   const routes = Router();
   routes.get('/batches', async (request, response) => {
     const person = signedInOf(response);
-    const { owner, limit } = parse(listQuery, request.query);
+    const { owner, limit, after: cursor } = parse(listQuery, request.query);
     requireAccess('batch.see', person, partyOf(owner));
-    const pages = await Promise.all(batchApis.map((api) => batches.list(owner.id, api, { limit })));
-    const newest = pages.flatMap((page) => page.batches).toSorted((a, b) => b.createdAt - a.createdAt);
-    const more = newest.length > limit || pages.some(({ hasMore }) => hasMore);
-    response.json({ batches: await answers(newest.slice(0, limit), person), more });
+    const after = cursor === undefined ? undefined : await find(cursor, 'batch.see', person);
+    const page = await batches.listAll(owner.id, batchApis, { limit, after });
+    response.json({ batches: await answers(page.batches, person), more: page.hasMore });
   });
   routes.get('/batches/open', async (_, response) => {
     const person = signedInOf(response);

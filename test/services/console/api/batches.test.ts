@@ -102,6 +102,36 @@ describe('batches in the console', () => {
     expect((await mel.get('/batches?owner=x')).status).toBe(400);
   });
 
+  it('come in pages, without gaps where several were created at once', async () => {
+    const { bob, mel, create } = await openTeam();
+    const now = Date.now();
+    const inMessages = { api: 'anthropic', path: '/messages', endpoint: undefined };
+    const made = Array.from({ length: 12 }, (_, at) => ({
+      id: `${at % 2 === 0 ? 'batch' : 'msgbatch'}_${at}`,
+      // Four at a time.
+      createdAt: now - 1_000 * Math.floor(at / 4),
+      ...(at % 2 === 1 && inMessages),
+    }));
+    for (const { id, ...change } of made) await create(id, bob.id, change);
+    const path = `/batches?owner=user:${bob.id}`;
+    const { body: whole } = await bob.get(path);
+    const idsOf = (page: { batches: { id: string }[] }) => page.batches.map(({ id }) => id);
+    expect(idsOf(whole).toSorted()).toEqual(made.map(({ id }) => id).toSorted());
+    for (const limit of [1, 3, 5]) {
+      const seen: string[] = [];
+      for (let more = true; more;) {
+        const last = seen.at(-1);
+        const { body: page } = await bob.get(`${path}&limit=${limit}${last === undefined ? '' : `&after=${last}`}`);
+        seen.push(...idsOf(page));
+        ({ more } = page);
+      }
+      expect(seen).toEqual(idsOf(whole));
+    }
+    expect(await bob.get(`${path}&after=batch_none`)).toMatchObject(notFound);
+    await create('batch_of_mel', mel.id);
+    expect(await bob.get(`${path}&after=batch_of_mel`)).toMatchObject(notFound);
+  });
+
   it('that are not over are shown to administrators, whoever has them', async () => {
     const { ada, bob, teamId, create } = await openTeam();
     await create('batch_1', bob.id);

@@ -96,8 +96,7 @@ describe('an error of an upstream', () => {
     const soon = limited({ 'retry-after': new Date(Date.now() + 20_000).toUTCString() });
     expect(soon).toBeGreaterThan(10);
     expect(soon).toBeLessThanOrEqual(20);
-    for (const unknown of ['soon', '-3', '1 minute'])
-      expect(limited({ 'retry-after': unknown })).toBeUndefined();
+    for (const unknown of ['soon', '-3', '1 minute']) expect(limited({ 'retry-after': unknown })).toBeUndefined();
     const passed = upstreamErrorFromMessages(
       429,
       JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'm' } }),

@@ -17,8 +17,9 @@ import { NewBatch } from './new-batch.tsx';
 const lookEveryMs = 2_000;
 const lookAfterMs = 15_000;
 
-/** Batches of one page, and how many more each click shows. */
+/** Batches that are shown first, how many more each click shows, and how many one list has at most. */
 const pageSize = 50;
+const longestList = 500;
 
 /** What an administrator chooses to see the batches of everybody that are not over. */
 const everybody = 'open';
@@ -47,17 +48,27 @@ export function Batches() {
   );
 }
 
-function OwnBatches({ owner, isSelf }: { owner: string; isSelf: boolean }) {
+interface OwnBatchesProps {
+  owner: string;
+  isSelf: boolean;
+  /** Id of the batch that they follow; undefined for the newest ones. */
+  after?: string;
+}
+
+/** Batches of an owner, and in lists below those before them, as far as they are asked for. */
+function OwnBatches({ owner, isSelf, after }: OwnBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
-  const batches = useApi<{ batches: Batch[]; more: boolean }>(
-    `/batches?owner=${encodeURIComponent(owner)}&limit=${limit}`,
-    { everyMs: (page) => (page?.batches.every(isOver) ? lookAfterMs : lookEveryMs) },
-  );
+  const [goesOn, setGoesOn] = useState(false);
+  const query = new URLSearchParams({ owner, limit: String(limit), ...(after !== undefined && { after }) });
+  const batches = useApi<{ batches: Batch[]; more: boolean }>(`/batches?${query.toString()}`, {
+    everyMs: (page) => (page?.batches.every(isOver) ? lookAfterMs : lookEveryMs),
+  });
+  const showMore = (): void => (limit < longestList ? setLimit(limit + pageSize) : setGoesOn(true));
   return (
     <Loaded query={batches} what="the batches">
       {({ batches: list, more }) => (
         <Stack gap="xs">
-          {list.length === 0 ? (
+          {list.length === 0 && after === undefined ? (
             <section className="panel">
               <Empty title="No batches yet">
                 {isSelf
@@ -65,20 +76,25 @@ function OwnBatches({ owner, isSelf }: { owner: string; isSelf: boolean }) {
                   : 'Batches that are created with keys of this owner appear here.'}
               </Empty>
             </section>
-          ) : (
-            <BatchList batches={list} at={batches.dataUpdatedAt} withOwners={false} />
-          )}
-          {more && limit < 500 ? (
+          ) : null}
+          {list.length > 0 ? <BatchList batches={list} at={batches.dataUpdatedAt} withOwners={false} /> : null}
+          {more && !goesOn ? (
             <Group justify="center">
-              <Button variant="default" onClick={() => setLimit(Math.min(500, limit + pageSize))}>
+              <Button variant="default" onClick={showMore}>
                 Show earlier batches
               </Button>
             </Group>
           ) : null}
+          {more && goesOn ? <OwnBatches owner={owner} isSelf={isSelf} {...afterLast(list)} /> : null}
         </Stack>
       )}
     </Loaded>
   );
+}
+
+function afterLast(list: readonly Batch[]): { after?: string } {
+  const last = list.at(-1);
+  return last ? { after: last.id } : {};
 }
 
 function OpenBatches() {
