@@ -1,4 +1,5 @@
 import type { Tool } from './tool.ts';
+import { validNames } from './valid-names.ts';
 
 /** Where tools come from: the shipped ones, a folder, an MCP server. */
 export interface ToolSource {
@@ -14,7 +15,10 @@ export interface ToolSource {
 
 /** A tool under its name in the cluster. */
 export interface NamedTool {
+  /** Valid in all formats. */
   name: string;
+  /** The name that was not valid, by which it can be called too; undefined if it was. */
+  givenName: string | undefined;
   tool: Tool;
   server: string | undefined;
   available: boolean;
@@ -22,11 +26,12 @@ export interface NamedTool {
 
 /**
  * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources
- * put their prefix before it, so that a name always means the same server. Availability does not change names.
+ * put their prefix before it, so that a name always means the same server. Availability does not change names. Then each name is
+ * made valid, see `validNames`.
  * @returns the tools by name, and in `dropped` the names that still clash, each of which belongs to the first tool
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
-  const named = new Map<string, NamedTool>();
+  const given = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
   const dropped: string[] = [];
   const users = Map.groupBy(
     sources.flatMap(({ tools }) => [...new Set(tools.map(({ name }) => name))]),
@@ -36,9 +41,14 @@ export function nameTools(sources: readonly ToolSource[]): { named: Map<string, 
     for (const tool of tools) {
       const isShared = (users.get(tool.name)?.length ?? 0) > 1;
       const name = isShared && prefix !== undefined ? `${prefix}_${tool.name}` : tool.name;
-      if (named.has(name)) dropped.push(name);
-      else named.set(name, { name, tool, server, available });
+      if (given.has(name)) dropped.push(name);
+      else given.set(name, { tool, server, available });
     }
   }
-  return { named, dropped };
+  const valid = validNames([...given.keys()]);
+  const named = [...given].map(([givenName, facts]): NamedTool => {
+    const name = valid.get(givenName) ?? givenName;
+    return { ...facts, name, givenName: name === givenName ? undefined : givenName };
+  });
+  return { named: new Map(named.map((each) => [each.name, each])), dropped };
 }

@@ -17,6 +17,8 @@ export class ToolSet {
   readonly #log: Logger;
   readonly #checks = new WeakMap<Tool, InputCheck>();
   #named = new Map<string, NamedTool>();
+  /** Those of them whose given name is another, by that. */
+  #byGivenName = new Map<string, NamedTool>();
   #infos: ToolInfo[] = [];
 
   /** @param sources in order of precedence for names */
@@ -35,12 +37,16 @@ export class ToolSet {
   refresh(): boolean {
     const { named, dropped } = nameTools(this.#sources);
     this.#named = named;
+    this.#byGivenName = new Map(
+      [...named.values()].flatMap((each) => (each.givenName === undefined ? [] : [[each.givenName, each]])),
+    );
     const infos: ToolInfo[] = [];
     const tooLarge: string[] = [];
     let left = maxAllBytes;
-    for (const { name, tool, server, available } of named.values()) {
-      if (!available) continue;
-      const info = infoOf(name, tool, server);
+    for (const each of named.values()) {
+      const { name } = each;
+      if (!each.available) continue;
+      const info = infoOf(each);
       // A tool can be used without the schema of its output.
       const { outputSchema: _, ...withoutOutput } = info;
       const fitting = [info, withoutOutput].find((each) => bytesOf(each) <= Math.min(maxToolBytes, left));
@@ -60,11 +66,11 @@ export class ToolSet {
   }
 
   /**
-   * Finds a tool to run.
+   * Finds a tool to run, by its name or its given one.
    * @throws RouterError `upstream_failed` when the tool has gone since the worker claimed the job
    */
   get(name: string): Tool {
-    const named = this.#named.get(name);
+    const named = this.#named.get(name) ?? this.#byGivenName.get(name);
     if (!named?.available) throw new RouterError('upstream_failed', `The tool '${name}' is not available right now.`);
     return named.tool;
   }
@@ -84,10 +90,11 @@ export class ToolSet {
   }
 }
 
-function infoOf(name: string, tool: Tool, server: string | undefined): ToolInfo {
+function infoOf({ name, givenName, tool, server }: NamedTool): ToolInfo {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
+    ...(givenName !== undefined && { givenName }),
     ...(title !== undefined && { title }),
     description,
     inputSchema,

@@ -2,6 +2,7 @@ import type { JobSink } from '#shared/broker/dispatch/job.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
+import { isCalled } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
 import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
@@ -62,11 +63,13 @@ export async function serveTool(
   );
 }
 
-/** The pools that have a tool now, most free slots first. The placement's model is the tool's name. */
-export function chooseToolLanes(tool: string, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+/** The pools that have a tool of this name now, most free slots first. The placement's model is the tool's name there. */
+export function chooseToolLanes(called: string, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   return [...pools]
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
-    .filter((pool) => isServing(pool, avoid) && pool.tools.some(({ name }) => name === tool))
-    .sort((a, b) => freeSlots(b, tool) - freeSlots(a, tool))
-    .map((pool) => ({ pool, model: tool }));
+    .flatMap((pool) => {
+      const tool = isServing(pool, avoid) ? pool.tools.find((each) => isCalled(each, called)) : undefined;
+      return tool ? [{ pool, model: tool.name }] : [];
+    })
+    .sort((a, b) => freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model));
 }

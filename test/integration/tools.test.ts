@@ -184,6 +184,12 @@ describe('running a tool', () => {
     });
   });
 
+  it('runs one whose name is not valid in all formats by both of its names', async () => {
+    expect(await names()).toContain('notes_read');
+    expect(await names()).not.toContain('notes.read');
+    for (const name of ['notes_read', 'notes.read']) expect(await textOf(name)).toBe('a note');
+  });
+
   it('runs the tools of the worker itself', async () => {
     expect(await textOf('calculator', { expression: '0.1 + 0.2' })).toBe('0.3');
     expect(await textOf('current_time', { timezone: 'Asia/Tokyo' })).toContain('+09:00');

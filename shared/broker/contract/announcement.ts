@@ -54,6 +54,8 @@ const jsonObject = z.record(z.string(), z.unknown());
 
 const tool = z.object({
   name: z.string(),
+  /** The name that its server gives it, where that is not valid in all formats. It can be called by both. */
+  givenName: z.string().optional().catch(undefined),
   /** For people. */
   title: z.string().optional().catch(undefined),
   description: z.string(),
@@ -145,6 +147,11 @@ export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | '
 };
 export type ToolInfo = z.infer<typeof tool>;
 
+/** Whether a tool is called so. */
+export function isCalled({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
+  return name === called || givenName === called;
+}
+
 /** The payload of a heartbeat. */
 export function encodeAnnouncement({ models, ...rest }: Announcement): string {
   const places = new Map<string, number>();
@@ -204,8 +211,8 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
         ...(lacks.length > 0 ? [{ lacks: [...lacks].sort() }] : []),
       ]),
     ),
-    ...tools.map(({ name, description, inputSchema, server, title, outputSchema, annotations }) => {
-      const further = JSON.stringify({ title, outputSchema, annotations });
+    ...tools.map(({ name, description, inputSchema, server, givenName, title, outputSchema, annotations }) => {
+      const further = JSON.stringify({ givenName, title, outputSchema, annotations });
       const parts = [name, description, inputSchema, ...(server === undefined ? [] : [server])];
       return JSON.stringify(further === '{}' ? parts : [...parts, further]);
     }),

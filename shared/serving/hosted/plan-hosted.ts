@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { hostedCapability } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, isCalled } from '#shared/broker/contract/announcement.ts';
 import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
@@ -56,7 +56,7 @@ function planTool(
     case 'web_fetch': {
       const name = settings[hosted.kind]?.tool;
       if (name === undefined) return 'no tool is configured for it';
-      const tool = listed.find((each) => each.name === name);
+      const tool = listed.find((each) => isCalled(each, name));
       // One whose worker is away fails when it is called, which the model is told.
       return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
     }
@@ -71,9 +71,9 @@ function planTool(
   }
 }
 
-function servedTool({ name, description, inputSchema, server }: ListedTool): ServedTool {
+function servedTool({ name, givenName = name, description, inputSchema, server }: ListedTool): ServedTool {
   const prefix = server === undefined ? '' : `${server.replaceAll(/[^\w-]/g, '-')}_`;
-  const ownName = prefix !== '' && name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const ownName = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
   // Schemas come from JSON.
   return { name, ownName, description, inputSchema: inputSchema as JsonObject };
 }

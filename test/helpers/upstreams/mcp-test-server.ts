@@ -62,6 +62,7 @@ serveStdio(() => {
     { description: 'Gets a page.', inputSchema: z.object({ address: z.string() }) },
     ({ address }) => text(`The text of ${address}.`),
   );
+  server.registerTool('notes.read', { description: 'Reads notes.' }, () => text('a note'));
   server.registerTool('look', { description: 'Looks.', annotations: { readOnlyHint: true } }, () => text('seen'));
   server.registerTool('learn', { description: 'Gets another tool.' }, () => {
     server.registerTool('learnt', { description: 'Was learnt.' }, () => text('learnt'));

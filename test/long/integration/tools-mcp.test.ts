@@ -88,6 +88,8 @@ describe.each([
     expect(echo.isError).toBeFalsy();
     const structured = await client.callTool({ name: 'get-structured-content', arguments: { location: 'Chicago' } });
     expect(structured.structuredContent).toHaveProperty('temperature');
+    for (const name of ['notes_read', 'notes.read'])
+      expect(await client.callTool({ name })).toMatchObject({ content: [{ text: 'a note' }] });
     const picture = await client.callTool({ name: 'get-tiny-image' });
     expect(picture.content.map(({ type }) => type)).toContain('image');
   });

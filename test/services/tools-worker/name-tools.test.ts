@@ -63,4 +63,14 @@ describe('the names of tools', () => {
     expect([...named.keys()]).toEqual(['time', 'x']);
     expect(dropped).toEqual(['time', 'x']);
   });
+
+  it('are made valid for all formats, and tell which names were given', () => {
+    const { named } = nameTools([source('a', ['files.read', 'list']), source('b.c', ['list', 'x y'])]);
+    expect([...named.values()].map(({ name, givenName }) => [name, givenName])).toEqual([
+      ['files_read', 'files.read'],
+      ['a_list', undefined],
+      ['b_c_list', 'b.c_list'],
+      ['x_y', 'x y'],
+    ]);
+  });
 });

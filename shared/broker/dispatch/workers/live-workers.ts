@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/announcement.ts';
+import { decodeAnnouncement, goodbye, isCalled, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -124,10 +124,10 @@ export class LiveWorkers {
     return tiers;
   }
 
-  /** Whether any worker has this tool, or had since this ingress started. */
+  /** Whether any worker has a tool that is called so, or had since this ingress started. */
   isKnownTool(name: string): boolean {
     if (this.#lostTools.has(name)) return true;
-    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => tool.name === name)) return true;
+    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => isCalled(tool, name))) return true;
     return false;
   }
 
@@ -258,7 +258,10 @@ export class LiveWorkers {
     this.lostPools();
     this.#lostPools.set(key, { pool, at: performance.now() });
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
-    for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
+    for (const { name, givenName = name } of pool.tools) {
+      this.#lostTools.add(name, pool.tier);
+      this.#lostTools.add(givenName, pool.tier);
+    }
   }
 
   #remove(workers: readonly LiveWorker[], loss: Loss): void {

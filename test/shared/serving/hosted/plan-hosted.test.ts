@@ -9,9 +9,11 @@ import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 const find: ToolInfo = { name: 'find', description: 'Finds.', inputSchema: { type: 'object' } };
 const wiki = (name: string): ToolInfo => ({ ...find, name, server: 'my wiki' });
-const tools = livePool({ tier: 'tools', pool: 't', models: [], tools: [find, wiki('read'), wiki('my-wiki_find')] }, [
-  { id: 't1' },
-]);
+const dotted: ToolInfo = { ...find, name: 'notes_find', givenName: 'notes.find' };
+const tools = livePool(
+  { tier: 'tools', pool: 't', models: [], tools: [find, wiki('read'), wiki('my-wiki_find'), dotted] },
+  [{ id: 't1' }],
+);
 
 const search: HostedTool = { kind: 'web_search', title: 'web_search_1', param: 'tools.0.type' };
 const mcp: HostedTool = { kind: 'mcp', title: 'mcp', param: 'tools[1]', label: 'my wiki' };
@@ -44,6 +46,13 @@ describe('the hosted tools of a request', () => {
   it('are run by the router where the upstream does not', () => {
     expect(plan(hosted(search))).toEqual([
       { hosted: search, served: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
+    ]);
+  });
+
+  it('may be named as their server names them', () => {
+    const settings = { web_search: { tool: 'notes.find' } };
+    expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([
+      { name: 'notes_find', ownName: 'notes.find', description: 'Finds.' },
     ]);
   });
 
