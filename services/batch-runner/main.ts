@@ -26,12 +26,14 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
+import { RefusedLines } from './lines/refused-lines.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
 import { HeldBatches } from './slots/held-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
+import { ModelPace } from './slots/model-pace.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
 import { Room } from './room.ts';
@@ -125,6 +127,8 @@ await runService(async (environment, releases) => {
       ...lineServing,
       priceOf,
       slots,
+      pace: new ModelPace(),
+      refusedLines: new RefusedLines(),
       waitingWork,
       storer: new AnswerStorer(stored, log),
       bodies: new Room(4 * config.MAX_BODY_BYTES),

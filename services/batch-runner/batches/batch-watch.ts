@@ -7,6 +7,8 @@ const lookMs = 1_000;
 /** Follows a batch while a slice of it is worked on: whether it was cancelled, has expired, or is over. */
 export class BatchWatch {
   readonly #work: Pick<BatchWork, 'find'>;
+  /** Whether it was paused for all its lines when it was read first. */
+  readonly #wasBlocked: boolean;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #batch: BatchRecord | undefined;
@@ -14,6 +16,7 @@ export class BatchWatch {
   constructor(work: Pick<BatchWork, 'find'>, batch: BatchRecord) {
     this.#work = work;
     this.#batch = batch;
+    this.#wasBlocked = batch.blockedUntil !== undefined;
     this.#timer = setInterval(() => void this.#look(), lookMs);
     this.#judge();
   }
@@ -26,6 +29,17 @@ export class BatchWatch {
   /** What becomes of lines that were not run; undefined while they are to be. */
   get outcome(): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
     return this.#batch && stopOf(this.#batch);
+  }
+
+  /**
+   * A line was recorded. @returns whether the batch is shown as paused, and is not any more; once for each pause. One that another slice
+   * has begun for all of them since then goes on: this line had begun before.
+   */
+  takePause(): boolean {
+    const { pausedUntil, blockedUntil } = this.#batch ?? {};
+    if (!this.#batch || pausedUntil === undefined || (blockedUntil !== undefined && !this.#wasBlocked)) return false;
+    this.#batch = { ...this.#batch, pausedUntil: undefined };
+    return true;
   }
 
   close(): void {

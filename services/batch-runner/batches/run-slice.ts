@@ -13,6 +13,7 @@ import { recordPatiently } from '../lines/record-patiently.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
+import type { UpstreamLimit } from '../slots/upstream-limit.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
@@ -59,7 +60,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const batch = await work.find(id);
   if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
   // Another slice has found that a limit is used up.
-  const pausedMs = (batch.pausedUntil ?? 0) - Date.now();
+  const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
   if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(pausedMs);
   const slice = await work.slice(id, number);
   const formats = formatsOf(batch, parts.formats);
@@ -71,7 +72,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   let isOver = false;
   const watch = new BatchWatch(work, batch);
   try {
-    const pauseMs = await runLines(parts, running, AbortSignal.any([watch.signal, stopping]));
+    const pauseMs = await runLines(parts, running, watch, AbortSignal.any([watch.signal, stopping]));
     if (stopping.aborted) throw new LaterError(stoppingMs);
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
     await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
@@ -89,7 +90,12 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
  * Runs the lines until all have a result, or the signal aborts.
  * @returns milliseconds after which the lines may be tried that wait; undefined if there are none
  */
-async function runLines(parts: RunSliceParts, running: RunningSlice, signal: AbortSignal): Promise<number | undefined> {
+async function runLines(
+  parts: RunSliceParts,
+  running: RunningSlice,
+  watch: BatchWatch,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   if (signal.aborted) return undefined;
   const { batch, slice, number } = running;
   const recorded = await parts.work.recordedLines(batch.id, number);
@@ -103,7 +109,8 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
   const { work, jobs, held } = parts;
   const isWanted = async () => (await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1;
   const onLeave = (): void => halt.abort();
-  const place = new SlicePlace({ held, batch: batch.id, slice: number, isWanted, onLeave });
+  const onLimited = (limit: UpstreamLimit) => work.pause(batch.id, { ...limit, isForAll: false });
+  const place = new SlicePlace({ held, batch: batch.id, slice: number, isWanted, onLimited, onLeave });
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
@@ -111,20 +118,18 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
     const inPlace = place.begin();
     const on = {
-      onPlaced: () => {
-        inPlace.ran();
-        onPlaced();
-      },
+      onPlaced,
+      onRun: inPlace.ran,
       onWait: inPlace.wait,
       onGoOn: inPlace.goOn,
     };
     const run = async (): Promise<void> => {
       try {
-        const end = await runNumbered(parts, running, line, text, stops, on);
+        const end = await runNumbered(parts, running, watch, line, text, stops, on);
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, longestPauseMs);
         halt.abort();
-        await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason });
+        await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, isForAll: true });
       } catch (error) {
         failure ??= error;
         halt.abort();
@@ -159,10 +164,11 @@ async function runLines(parts: RunSliceParts, running: RunningSlice, signal: Abo
 async function runNumbered(
   parts: RunSliceParts,
   { batch, formats, number, slice, sealer }: RunningSlice,
+  watch: Pick<BatchWatch, 'takePause'>,
   line: number,
   { bytes, number: at }: TextLine,
   stops: LineStops,
-  on: Pick<LineRequest, 'onPlaced' | 'onWait' | 'onGoOn'>,
+  on: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
 ): Promise<LineEnd | undefined> {
   const { work, lines, ledger } = parts;
   const { operation } = formats;
@@ -186,7 +192,7 @@ async function runNumbered(
     const isFirst = await recordPatiently(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
-    if (isFirst && batch.pausedUntil !== undefined) await work.pause(batch.id, undefined);
+    if (isFirst && watch.takePause()) await work.pause(batch.id, undefined);
   } finally {
     charge.release();
   }

@@ -1,10 +1,13 @@
 import type { LinePlace } from '../lines/line-place.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
+import type { UpstreamLimit } from '../slots/upstream-limit.ts';
 
 export interface SlicePlaceParts {
   held: Pick<HeldBatches, 'patienceMs' | 'ran' | 'leave'>;
   batch: string;
   slice: number;
+  /** Called from time to time while all its lines wait, and one of them for a limit of its upstream. */
+  onLimited: (limit: UpstreamLimit) => Promise<void>;
   /** Whether others wait for a place. */
   isWanted: () => Promise<boolean>;
   /** Called when the slice leaves: no further line is to begin. */
@@ -14,7 +17,7 @@ export interface SlicePlaceParts {
 /** A line that has not ended. */
 interface OpenLine {
   isWaiting: boolean;
-  /** Where it could be served, if it waits for a worker. */
+  /** Where it could be served, if it waits for that. */
   place: (() => LinePlace) | undefined;
 }
 
@@ -85,9 +88,17 @@ export class SlicePlace {
     return setTimeout(() => void this.#leaveIfWanted(), held.patienceMs(batch, slice));
   }
 
+  /** The limit of an upstream that a line waits for, the first that ends. */
+  #limit(): UpstreamLimit | undefined {
+    const limits = [...this.#lines].flatMap(({ place }) => limitOf(place) ?? []);
+    return limits.toSorted((a, b) => a.until - b.until)[0];
+  }
+
   async #leaveIfWanted(): Promise<void> {
-    const { held, batch, slice, isWanted, onLeave } = this.#parts;
+    const { held, batch, slice, isWanted, onLimited, onLeave } = this.#parts;
     const timer = this.#timer;
+    const limit = this.#limit();
+    if (limit) await onLimited(limit).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
     // It has gone on meanwhile, or has ended.
     if (this.#timer !== timer || !this.#isIdle) return;
@@ -98,5 +109,14 @@ export class SlicePlace {
     const waiting = [...this.#lines].find(({ place }) => place);
     this.#leaveMs = held.leave(batch, slice, waiting?.place);
     onLeave();
+  }
+}
+
+function limitOf(place: OpenLine['place']): UpstreamLimit | undefined {
+  try {
+    return place?.().limit;
+  } catch {
+    // The line ends with this error.
+    return undefined;
   }
 }

@@ -20,7 +20,7 @@ export async function waitForRoom<T>(
     return await store();
   } catch (error) {
     if (!(error instanceof RouterError) || !noRoom.has(error.code)) throw error;
-    await work.pause(batch, { until: Date.now() + againMs, reason: error.message });
+    await work.pause(batch, { until: Date.now() + againMs, reason: error.message, isForAll: true });
     throw new LaterError(againMs);
   }
 }

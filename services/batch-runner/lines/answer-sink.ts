@@ -3,7 +3,10 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 
 /** How a request ended: with the text of an answer, or with an error. */
-export type Answer = { text: string } | { error: RouterError };
+export type Answer =
+  | { text: string }
+  /** `refusedFor` names the model whose upstream refused it for now. */
+  | { error: RouterError; refusedFor?: string };
 
 /** Takes the answer of a request that is not streamed. */
 export class AnswerSink implements ModelSink {

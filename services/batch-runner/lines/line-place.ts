@@ -2,15 +2,21 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import type { ModelPace } from '../slots/model-pace.ts';
+import type { UpstreamLimit } from '../slots/upstream-limit.ts';
 import { lanesOf, type LanesRequest } from '#shared/serving/lanes-of.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { tiersFor } from '#shared/serving/tiers-for.ts';
 
 /** Where a line could be served right now. */
 export interface LinePlace {
+  /** The name of the model that it asks for; undefined if it is not to be served now, whatever workers there are. */
+  model?: string | undefined;
   placements: readonly Placement[];
   /** The tiers that may serve it once they have a worker for it; none while there are placements. */
   tiers: readonly Tier[];
+  /** The limit of an upstream that it waits for. */
+  limit?: UpstreamLimit | undefined;
 }
 
 /** A line that waits for a slot. */
@@ -26,14 +32,15 @@ export interface WaitingLine {
  * @throws RouterError as `lanesOf` does, but not `model_not_found` for a model whose workers may be about to start
  */
 export function linePlaceOf(
-  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf'>,
+  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf'> & { pace: Pick<ModelPace, 'limitOf' | 'mayBegin'> },
   line: WaitingLine,
 ): LinePlace {
-  const { workers, registry } = parts;
+  const { workers, registry, pace } = parts;
   try {
-    const { model, permits, place } = lanesOf(parts, line.asked, line.identity);
+    const { name, model, permits, place } = lanesOf(parts, line.asked, line.identity);
+    if (!pace.mayBegin(name)) return { placements: [], tiers: [], limit: pace.limitOf(name) };
     const placements = place(nobody);
-    if (placements.length > 0) return { placements, tiers: [] };
+    if (placements.length > 0) return { model: name, placements, tiers: [] };
     return { placements, tiers: tiersFor(model, { auto: registry().auto, workers, permits, placements }) };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))

@@ -13,11 +13,14 @@ import { type AnswerStore, resolveStored, withFields } from '#shared/serving/sto
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
+import type { ModelPace } from '../slots/model-pace.ts';
+import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { judgeError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
 import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
+import type { RefusedLines } from './refused-lines.ts';
 import type { Room } from '../room.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
@@ -25,6 +28,8 @@ const lookMs = 100;
 
 export interface RunLineParts extends Omit<ServingParts, 'record'> {
   slots: LineSlots;
+  pace: ModelPace;
+  refusedLines: RefusedLines;
   waitingWork: Pick<WaitingWork, 'note'>;
   answers: AnswerStore;
   storer: AnswerStorer;
@@ -45,9 +50,11 @@ export interface LineRequest {
   body: Buffer;
   /** A model that is known to exist, though no worker may have served it since this process began. */
   knownModel: string | undefined;
-  /** Called when it has begun to run: the next line may wait for a slot. */
+  /** Called when the next line may wait for a slot: this one runs, or is not to be tried for now. */
   onPlaced: () => void;
-  /** Called when it waits, with where it could be served if it waits for a slot; and when it does not any more. */
+  /** Called each time that it begins to run. */
+  onRun: () => void;
+  /** Called when it waits, with where it could be served if it waits to be served; and when it does not any more. */
   onWait: (place?: () => LinePlace) => void;
   onGoOn: () => void;
 }
@@ -72,6 +79,7 @@ export type LineEnd =
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let attempts = 0; !stops.waiting.aborted;) {
+    await awaitLimit(parts, line, stops.waiting);
     const charge = new LineCharge(parts.limits, parts.priceOf);
     const answer = await runOnce(parts, line, charge, stops).catch(failed);
     if (!answer || stops.running.aborted) {
@@ -80,11 +88,16 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
     }
     const judgement = 'error' in answer ? judgeError(answer.error) : final;
     if (judgement.kind === 'again' && judgement.counts) attempts += 1;
-    if (judgement.kind === 'final' || attempts >= parts.maxAttempts) return { kind: 'over', answer, charge };
+    if (judgement.kind === 'final' || attempts >= parts.maxAttempts) {
+      parts.refusedLines.forget(line.requestId);
+      return { kind: 'over', answer, charge };
+    }
     charge.release();
     if (judgement.kind === 'pause' && 'error' in answer)
       return { kind: 'pause', ms: judgement.ms, reason: answer.error.message };
-    if (judgement.kind === 'again') {
+    if ('error' in answer && answer.refusedFor !== undefined)
+      parts.refusedLines.refused(line.requestId, answer.refusedFor, answer.error);
+    else if (judgement.kind === 'again') {
       line.onWait();
       await wait(judgement.afterMs, stops.waiting);
       line.onGoOn();
@@ -94,6 +107,16 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
 }
 
 const final = { kind: 'final' } as const;
+
+/** Waits while the line is not to be tried because an upstream has refused it. Others of its slice go on. */
+async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, signal: AbortSignal): Promise<void> {
+  const limit = refusedLines.limitOf(line.requestId);
+  if (!limit) return;
+  line.onPlaced();
+  line.onWait(() => ({ placements: [], tiers: [], limit }));
+  await wait(limit.until - Date.now(), signal);
+  line.onGoOn();
+}
 
 /** Runs it once, while there is memory for it. @returns undefined if the signal aborts before it is over */
 async function runOnce(
@@ -124,7 +147,7 @@ async function serveOnce(
   { waiting, running: signal }: LineStops,
   hold: (bytes: number) => void,
 ): Promise<Answer | undefined> {
-  const { requestId, format, operation, identity, body, knownModel, onPlaced } = line;
+  const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
   const { owner } = senderOf(identity);
   const given = withoutStoring(read(body));
@@ -162,19 +185,34 @@ async function serveOnce(
   const { parameters } = asked;
   // Without the body, which may be large: what waits may outlast this execution.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
-  const give = await takeSlot(parts, line, waitingLine, waiting);
-  if (!give) return undefined;
+  const slot = await takeSlot(parts, line, waitingLine, waiting);
+  if (!slot) return undefined;
+  const { give, model, onEnd } = slot;
   try {
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     const running = await serveRequest({ ...parts, dispatcher, limits, record }, asked, sink, caller);
     give();
     onPlaced();
+    onRun();
     if (!running) return undefined;
-    return await answerOf(answerSink, running, signal);
+    const answer = await answerOf(answerSink, running, signal);
+    if (!answer) return undefined;
+    return paced(parts.pace, model, answer);
   } finally {
     give();
+    onEnd();
   }
+}
+
+/** Notes what an answer says of the pace that the model's upstream allows. */
+function paced(pace: ModelPace, model: string, answer: Answer): Answer {
+  if ('text' in answer) pace.answered(model);
+  else if (isUpstreamLimit(answer.error)) {
+    pace.refused(model, answer.error);
+    return { ...answer, refusedFor: model };
+  }
+  return answer;
 }
 
 /** Waits until a worker has a free slot for the line. @returns undefined if the signal aborts before */
@@ -183,15 +221,15 @@ async function takeSlot(
   { onWait, onGoOn }: LineRequest,
   line: WaitingLine,
   signal: AbortSignal,
-): Promise<(() => void) | undefined> {
-  const { slots, waitingWork } = parts;
+): Promise<{ give: () => void; model: string; onEnd: () => void } | undefined> {
+  const { slots, pace, waitingWork } = parts;
   const place = (): LinePlace => linePlaceOf(parts, line);
   onWait(place);
   try {
     while (!signal.aborted) {
-      const { placements, tiers } = place();
-      const give = slots.take(placements);
-      if (give) return give;
+      const { model, placements, tiers } = place();
+      const give = model !== undefined && slots.take(placements);
+      if (give) return { give, model, onEnd: pace.begin(model) };
       waitingWork.note(line, tiers);
       await slots.nextChange(lookMs, signal);
     }

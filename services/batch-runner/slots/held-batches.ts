@@ -4,12 +4,12 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
+import { growingMs, varied } from './growing-delay.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
-/** Milliseconds for which a batch is held, the first time and at most; doubled each time. */
-const firstMs = 5_000;
-const longestMs = 60_000;
+/** For how long a batch is held. */
+const heldFor = { firstMs: 5_000, longestMs: 60_000 };
 
 /** Milliseconds for which a slice waits in its place with no line running, and the same for one that tries again. */
 const patienceMs = 5_000;
@@ -109,7 +109,7 @@ export class HeldBatches {
     // Slices that waited at the same time leave together, which counts once.
     if (now >= held.until) {
       held.times += 1;
-      held.until = now + varied(heldMs(held.times));
+      held.until = now + varied(growingMs(heldFor, held.times));
       held.callAt = held.until;
     }
     held.place = place;
@@ -187,15 +187,7 @@ export class HeldBatches {
   }
 }
 
-function heldMs(times: number): number {
-  return Math.min(longestMs, firstMs * 2 ** (times - 1));
-}
-
-function varied(ms: number): number {
-  return ms * (0.75 + Math.random() / 2);
-}
-
 /** Milliseconds for which the job of a slice is delayed that is out. */
 function outMs({ times }: HeldBatch): number {
-  return Math.round(heldMs(times) * (2 + 2 * Math.random()));
+  return Math.round(growingMs(heldFor, times) * (2 + 2 * Math.random()));
 }

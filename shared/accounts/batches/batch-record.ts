@@ -86,9 +86,11 @@ export const batchRecordSchema = z.object({
   model: z.string().optional(),
   /** The same if a worker served it then: it exists, whether or not one does now. */
   knownModel: z.string().optional(),
-  /** While a budget is used up: when its lines are tried again, and which limit that is, in words. */
+  /** While lines wait for a limit: when they are tried again, and which limit that is, in words. */
   pausedUntil: time.optional(),
   pausedFor: z.string().optional(),
+  /** The first of these if no line of it is tried before: a budget is used up, or there is no room for results. */
+  blockedUntil: time.optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with its results; of the one with errors only where the API has two. */
   outputFile: z.string().optional(),

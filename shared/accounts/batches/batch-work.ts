@@ -239,11 +239,12 @@ export class BatchWork {
   }
 
   /**
-   * Says that the lines of a batch wait, because a limit is used up, or with undefined that they do not. Does nothing for one that is
-   * over.
+   * Says that lines of a batch wait for a limit, or with undefined that they do not. Does nothing for one that is over.
+   * @param pause `isForAll` says whether no line of the batch is to be tried before
    */
-  async pause(id: string, pause: { until: number; reason: string } | undefined): Promise<void> {
-    const fields = pause && storedFields({ pausedUntil: pause.until, pausedFor: pause.reason });
+  async pause(id: string, pause: { until: number; reason: string; isForAll: boolean } | undefined): Promise<void> {
+    const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
+    const fields = pause && storedFields({ pausedUntil: pause.until, pausedFor: pause.reason, blockedUntil });
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
   }
 

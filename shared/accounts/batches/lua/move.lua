@@ -18,7 +18,7 @@ for name, value in pairs(args.fields) do
   redis.call('HSET', record, name, value)
 end
 if args.isOver then
-  redis.call('HDEL', record, 'pausedUntil', 'pausedFor')
+  redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil')
   -- As formats show what became of it.
   local outcome = 'completed'
   if args.to == 'failed' then

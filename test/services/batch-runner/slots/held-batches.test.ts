@@ -117,8 +117,9 @@ describe('a batch whose lines cannot run', () => {
     hold();
     batch = { ...batch, cancelledAt: 1 };
     held.look(15_001);
-    await until(() => called.length > 0);
-    expect(called).toEqual(['b-0', 'b-1']);
+    // One slice at most would be called in order to try.
+    await until(() => called.length > 1);
+    expect(called.slice(0, 2)).toEqual(['b-0', 'b-1']);
   });
 
   it('is called back when its line would end with an error', () => {

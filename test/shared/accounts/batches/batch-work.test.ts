@@ -255,7 +255,7 @@ describe('what belongs to a batch in Redis', () => {
 });
 
 describe('a pause', () => {
-  const pause = { until: Date.now() + 10_000, reason: 'a budget' };
+  const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
 
   it('is noted and taken back while its batch is not over', async () => {
     const { work } = await running(1);
@@ -269,7 +269,7 @@ describe('a pause', () => {
   it('is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
     const { work, batches } = await running(1);
     const shown = async (until: number) => {
-      await work.pause('batch_1', { until, reason: 'a budget' });
+      await work.pause('batch_1', { until, reason: 'a budget', isForAll: true });
       const { batches: listed } = await batches.list('ada', 'openai', { limit: 1 });
       return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
     };

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { GaveWayError } from '#services/batch-runner/slots/line-slots.ts';
+import { ModelPace } from '#services/batch-runner/slots/model-pace.ts';
+import { isUpstreamLimit } from '#services/batch-runner/slots/upstream-limit.ts';
+import { RouterError } from '#shared/core/errors.ts';
+
+const limited = (retryAfter?: number) => new RouterError('rate_limit_exceeded', 'Slow down.', { retryAfter });
+
+/** A pace with so many requests that run. */
+function open(running: number) {
+  const pace = new ModelPace();
+  const ends = Array.from({ length: running }, () => pace.begin('m'));
+  return { pace, ends };
+}
+
+/** Milliseconds for which no line begins after a refusal at this time. */
+function waitMs(pace: ModelPace, now: number, error = limited()): number {
+  pace.refused('m', error, now);
+  return (pace.limitOf('m', now)?.until ?? now) - now;
+}
+
+describe('the pace of a model', () => {
+  it('has no bound until its upstream refuses a request, and is that of this model only', () => {
+    const { pace } = open(100);
+    expect(pace.mayBegin('m')).toBe(true);
+    pace.refused('m', limited());
+    expect(pace.mayBegin('m')).toBe(false);
+    expect(pace.limitOf('m')?.reason).toBe('m takes no requests for now. Slow down.');
+    expect(pace.mayBegin('other')).toBe(true);
+    expect(pace.limitOf('other')).toBeUndefined();
+  });
+
+  it('stands still for longer with each refusal, up to ten minutes, varied by a quarter', () => {
+    const { pace } = open(1);
+    let now = 1_000_000;
+    for (const seconds of [5, 10, 20, 40, 80, 160, 320, 600, 600]) {
+      const ms = waitMs(pace, now);
+      expect(ms).toBeGreaterThanOrEqual(seconds * 750);
+      expect(ms).toBeLessThanOrEqual(seconds * 1_250 + 1);
+      now += ms;
+    }
+  });
+
+  it('stands still for as long as the upstream says, for an hour at most', () => {
+    expect(waitMs(open(1).pace, 0, limited(60))).toBeGreaterThanOrEqual(60_000);
+    expect(waitMs(open(1).pace, 0, limited(86_400))).toBeLessThanOrEqual(4_500_000);
+  });
+
+  it('counts refusals once of requests that ran at the same time', () => {
+    const { pace } = open(8);
+    const first = waitMs(pace, 1_000);
+    for (let at = 0; at < 7; at += 1) pace.refused('m', limited(), 1_001);
+    expect(first).toBeLessThanOrEqual(6_251);
+    expect((pace.limitOf('m', 1_000)?.until ?? 0) - 1_000).toBeLessThanOrEqual(6_252);
+  });
+
+  it('is half as many requests at once afterwards, and one more each time that as many were answered', () => {
+    const { pace, ends } = open(4);
+    const now = Date.now();
+    pace.refused('m', limited(), now);
+    for (const end of ends) end();
+    const mayRun = (): number => {
+      const begun: (() => void)[] = [];
+      while (pace.mayBegin('m', now + 20_000)) begun.push(pace.begin('m'));
+      for (const end of begun) end();
+      return begun.length;
+    };
+    expect(mayRun()).toBe(2);
+    pace.answered('m');
+    expect(mayRun()).toBe(2);
+    pace.answered('m');
+    expect(mayRun()).toBe(3);
+    for (let at = 0; at < 3; at += 1) pace.answered('m');
+    expect(mayRun()).toBe(4);
+  });
+});
+
+describe('an error', () => {
+  it('is a limit of the upstream when it refuses work for now', () => {
+    expect(isUpstreamLimit(limited())).toBe(true);
+    expect(isUpstreamLimit(new RouterError('overloaded', 'Busy.'))).toBe(true);
+    expect(isUpstreamLimit(new RouterError('upstream_failed', 'Broken.'))).toBe(false);
+    expect(isUpstreamLimit(new GaveWayError())).toBe(false);
+  });
+});
