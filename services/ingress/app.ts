@@ -4,6 +4,7 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
 import { answerHealth } from './http/health.ts';
+import { misplacedPath } from './http/misplaced-path.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
@@ -60,6 +61,13 @@ export function createApp(parts: AppParts): Express {
     next();
   });
   app.use('/console/api', parts.consoleApi);
+  for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
+    const [first = formats[0]] = ofApi;
+    const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];
+    for (const prefix of api.prefixes.filter((each) => each !== '')) {
+      app.use(prefix, misplacedPath({ base: baseOf(api), paths }), answerError(first, parts));
+    }
+  }
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   app.get('/', welcome(parts.publicUrl, apis));
   app.use(parts.pages);

@@ -49,5 +49,5 @@ export function wrongMethod(...allowed: string[]) {
 
 /** Refuses a path that has no route; mount it last. */
 export function unknownPath(request: Request): never {
-  throw new RouterError('not_found', `There is no ${request.method} ${request.path} here.`);
+  throw new RouterError('not_found', `There is no ${request.method} ${request.baseUrl}${request.path} here.`);
 }

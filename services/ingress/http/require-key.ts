@@ -23,7 +23,8 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
   const { verifyKey, verifySession, noteUse } = parts;
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const authorization = request.get('authorization');
-    const rawKey = bearerToken(authorization) ?? (alsoHeader ? request.get(alsoHeader) : undefined);
+    const bearer = bearerToken(authorization);
+    const rawKey = bearer ?? (alsoHeader ? request.get(alsoHeader) : undefined);
     if (!rawKey) {
       const person = authorization === undefined ? await verifySession(request) : undefined;
       if (!person) {
@@ -35,10 +36,14 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
       response.locals['identity'] = person;
       return next();
     }
-    const verified = verifyKey(rawKey);
-    const identity = verified instanceof Promise ? await verified : verified;
-    noteUse(identity.id);
-    response.locals['identity'] = identity;
+    try {
+      const verified = verifyKey(rawKey);
+      const identity = verified instanceof Promise ? await verified : verified;
+      noteUse(identity.id);
+      response.locals['identity'] = identity;
+    } catch (error) {
+      throw alsoHeader !== undefined && bearer !== undefined ? aboutBearer(error) : error;
+    }
     next();
   };
 }
@@ -46,6 +51,12 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
 /** The identity behind a request. Call it after `requireKey` only. */
 export function identityOf(response: Response): KeyIdentity {
   return response.locals['identity'] as KeyIdentity;
+}
+
+/** Where a key may come in two headers, the error for a wrong one says that it was in this one. */
+function aboutBearer(error: unknown): unknown {
+  if (!(error instanceof RouterError) || error.code !== 'invalid_api_key') return error;
+  return new RouterError(error.code, error.message, { param: 'authorization', cause: error });
 }
 
 function bearerToken(header: string | undefined): string | undefined {

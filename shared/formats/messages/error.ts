@@ -92,7 +92,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
-      return 'invalid x-api-key';
+      return error.param === 'authorization' ? 'Invalid bearer token' : 'invalid x-api-key';
     case 'model_not_found':
       return typeof error.details?.['model'] === 'string' ? `model: ${error.details['model']}` : error.message;
     case 'context_length_exceeded':

@@ -54,6 +54,19 @@ describe('a key', () => {
     expect(await ask('/api/openai/models', `bearer ${cluster.key}`)).toMatchObject({ status: 200 });
   });
 
+  it('that is wrong is named by the header that it came in', async () => {
+    const cluster = await start();
+    const ask = async (headers: Record<string, string>, path = '/v1/models'): Promise<unknown> =>
+      (await fetch(`${cluster.url}/api/anthropic${path}`, { headers })).json();
+    const error = (message: string) => ({ type: 'error', error: { type: 'authentication_error', message } });
+    expect(await ask({ authorization: 'Bearer sk-1234' })).toMatchObject(error('Invalid bearer token'));
+    expect(await ask({ 'x-api-key': 'sk-1234' })).toMatchObject(error('invalid x-api-key'));
+    expect(await ask({ 'x-api-key': cluster.key }, '/v1/nothing')).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error', message: 'There is no GET /api/anthropic/v1/nothing here.' },
+    });
+  });
+
   it('that is revoked is refused by every ingress within a second', async () => {
     const cluster = await start();
     const other = await cluster.addIngress();

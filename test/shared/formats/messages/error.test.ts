@@ -43,6 +43,7 @@ describe("the messages format's errors", () => {
     ],
     [modelNotFound('gpt-x'), 'model: gpt-x'],
     [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],
+    [new RouterError('invalid_api_key', 'Incorrect API key.', { param: 'authorization' }), 'Invalid bearer token'],
   ])('have the text that clients parse: %s', (error, text) => {
     expect(messagesErrorAnswer(error, 'r').body.error.message).toBe(text);
   });
