@@ -1,5 +1,6 @@
 import type { Json } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
+import { isClientTool } from './client-tools.ts';
 import { isHostedName } from './hosted/hosted-block.ts';
 import { hostedKindOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts';
@@ -141,7 +142,7 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
 function runsUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;
-  return hostedKindOf(tool) === undefined;
+  return hostedKindOf(tool) === undefined && !isClientTool(tool);
 }
 
 function isGiven(value: Json | undefined): boolean {

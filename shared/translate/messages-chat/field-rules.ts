@@ -71,6 +71,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[]', translated('tools[].function.parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].function.strict')),
   rule(
+    'tools[] bash, text editor, memory, computer',
+    translated('tools[].function.parameters', 'a function with a schema of what the tool takes'),
+  ),
+  rule(
     'tools[] run by the upstream',
     refused('tools that run on the upstream, except [those that the router runs](tools.md#hosted-tools)'),
   ),

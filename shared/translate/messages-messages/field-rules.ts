@@ -46,6 +46,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream', passed),
   rule('tools[]', passed),
   rule('tools[].strict', passed),
+  rule('tools[] bash, text editor, memory, computer', passed),
   rule('tools[] run by the upstream', passed),
   rule('tools[].user_location', passed),
   rule('tools[].cache_control', passed),

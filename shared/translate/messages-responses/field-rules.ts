@@ -68,6 +68,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream', passed),
   rule('tools[]', translated('tools[].parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].strict', 'false if absent')),
+  rule(
+    'tools[] bash, text editor, memory, computer',
+    translated('tools[].parameters', 'a function with a schema of what the tool takes'),
+  ),
   rule('tools[] run by the upstream', refused('tools that run on the upstream')),
   rule(
     'tools[].user_location',

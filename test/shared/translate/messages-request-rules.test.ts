@@ -184,6 +184,7 @@ const examples: Record<string, Example> = {
   stream: top({ stream: true }),
   'tools[]': top({ tools: [tool] }),
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
+  'tools[] bash, text editor, memory, computer': top({ tools: [{ type: 'bash_20250124', name: 'bash' }] }),
   'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
   ...Object.fromEntries(
     ['cache_control', 'eager_input_streaming', 'input_examples', 'allowed_callers', 'user_location'].map((field) => [

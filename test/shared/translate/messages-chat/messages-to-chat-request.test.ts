@@ -30,6 +30,24 @@ describe('a messages request to a chat upstream', () => {
     ]);
   });
 
+  it.each([
+    ['bash_20250124', 'bash', ['command', 'restart']],
+    ['text_editor_20250728', 'str_replace_based_edit_tool', ['command', 'path', 'old_str', 'new_str', 'view_range']],
+    ['memory_20250818', 'memory', ['command', 'path', 'file_text', 'old_path', 'new_path']],
+    ['computer_20251124', 'computer', ['action', 'coordinate', 'text']],
+  ])('has the tool %s, which the client runs, as a function', (type, name, properties) => {
+    const tools = [
+      { type, name, display_width_px: 1024, display_height_px: 768, cache_control: { type: 'ephemeral' } },
+    ];
+    const [tool] = translate({ tools, tool_choice: { type: 'tool', name } })['tools'] as {
+      type: string;
+      function: { name: string; description: string; parameters: { properties: object } };
+    }[];
+    expect(tool).toMatchObject({ type: 'function', function: { name } });
+    expect(Object.keys(tool?.function.parameters.properties ?? {})).toEqual(expect.arrayContaining(properties));
+    if (name === 'computer') expect(tool?.function.description).toContain('1024 x 768');
+  });
+
   it('has every tool result as a message of its own, before the rest of the turn', () => {
     const results = {
       role: 'user',

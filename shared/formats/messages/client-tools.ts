@@ -1,0 +1,143 @@
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { MessagesTool } from './request.ts';
+
+/**
+ * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"): their models know them by their type,
+ * other ones by a schema. The number at the end of a type is a date.
+ */
+const kinds: readonly {
+  type: RegExp;
+  describe: (tool: MessagesTool) => { description: string; input_schema: JsonObject };
+}[] = [
+  {
+    type: /^bash_\d+$/,
+    describe: () => ({
+      description: 'Runs a command in a bash session that stays open between calls, and returns its output.',
+      input_schema: object({
+        command: text('The command. Required unless the session is restarted.'),
+        restart: { type: 'boolean', description: 'Whether to restart the session instead.' },
+      }),
+    }),
+  },
+  {
+    type: /^text_editor_\d+$/,
+    describe: ({ type }) => ({
+      description:
+        'Views, creates and edits text files. `view` shows a file with line numbers, or a folder; `create` writes a file; ' +
+        '`str_replace` replaces a text that occurs exactly once; `insert` adds text after a line.',
+      input_schema: object(
+        {
+          // The first two versions could take the last change back.
+          command: oneOf([...editing, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
+          ...edited,
+        },
+        ['command', 'path'],
+      ),
+    }),
+  },
+  {
+    type: /^memory_\d+$/,
+    describe: () => ({
+      description:
+        'Keeps files below `/memories` between conversations. Look at what is there before a task, and note what will be ' +
+        'of use later. `delete` and `rename` also take folders.',
+      input_schema: object(
+        {
+          command: oneOf([...editing, 'delete', 'rename']),
+          ...edited,
+          old_path: text('The path to rename.'),
+          new_path: text('The new path.'),
+        },
+        ['command'],
+      ),
+    }),
+  },
+  {
+    type: /^computer_\d+$/,
+    describe: (tool) => ({
+      description: `Uses the mouse and keyboard of a computer, and takes screenshots. The screen has ${sizeOf(tool)}.`,
+      input_schema: object(
+        {
+          action: oneOf(actions),
+          coordinate: pair('Where on the screen: x and y in pixels.'),
+          start_coordinate: pair('Where a drag starts: x and y in pixels.'),
+          text: text('What to type, or the key to press, such as `ctrl+s`.'),
+          scroll_direction: oneOf(['up', 'down', 'left', 'right']),
+          scroll_amount: { type: 'integer', minimum: 0 },
+          duration: { type: 'number', description: 'Seconds to wait or to hold a key.' },
+          region: { type: 'array', items: { type: 'integer' }, description: 'What to zoom in on: x0, y0, x1 and y1.' },
+        },
+        ['action'],
+      ),
+    }),
+  },
+];
+
+const editing = ['view', 'create', 'str_replace', 'insert'];
+
+const edited: JsonObject = {
+  path: text('The path of the file or folder.'),
+  file_text: text('The content of a created file.'),
+  old_str: text('The text to replace.'),
+  new_str: text('The new text.'),
+  insert_line: { type: 'integer', description: 'The line after which to insert; 0 for the beginning.' },
+  insert_text: text('The text to insert.'),
+  view_range: {
+    type: 'array',
+    items: { type: 'integer' },
+    description: 'The first and last line to view; -1 for the end.',
+  },
+};
+
+const actions = [
+  'screenshot',
+  'key',
+  'type',
+  'mouse_move',
+  'left_click',
+  'left_click_drag',
+  'right_click',
+  'middle_click',
+  'double_click',
+  'triple_click',
+  'left_mouse_down',
+  'left_mouse_up',
+  'scroll',
+  'hold_key',
+  'wait',
+  'cursor_position',
+  'zoom',
+];
+
+/** Whether it is a tool that Anthropic defines and the client runs. */
+export function isClientTool({ type }: MessagesTool): boolean {
+  return typeof type === 'string' && kinds.some((kind) => kind.type.test(type));
+}
+
+/** The same tool with a description and a schema, for models that know no such types; any other tool as it is. */
+export function describedTool(tool: MessagesTool): MessagesTool {
+  const { type, name } = tool;
+  const kind = typeof type === 'string' ? kinds.find((each) => each.type.test(type)) : undefined;
+  return kind ? { type: 'custom', name, ...kind.describe(tool) } : tool;
+}
+
+function object(properties: JsonObject, required: string[] = []): JsonObject {
+  return { type: 'object', properties, ...(required.length > 0 && { required }) };
+}
+
+function text(description: string): JsonObject {
+  return { type: 'string', description };
+}
+
+function oneOf(values: string[]): JsonObject {
+  return { type: 'string', enum: values };
+}
+
+function pair(description: string): JsonObject {
+  return { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2, description };
+}
+
+function sizeOf({ display_width_px: width, display_height_px: height }: MessagesTool): string {
+  const known = (value: Json | undefined): value is number => typeof value === 'number';
+  return known(width) && known(height) ? `${width} x ${height} pixels` : 'an unknown size';
+}
