@@ -1,6 +1,6 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import type { LineResult, Slice } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult, type LineResult, type Slice } from '#shared/accounts/batches/batch-work.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
@@ -188,7 +188,8 @@ async function runNumbered(
   const result = resultOf(formats, { customId, requestId, line: inInput }, answer);
   try {
     const place = { id: batch.id, slice: number, line };
-    const record = () => work.recordLine(place, result, charge.usage, ledger.entryOf(charge.records), sealer);
+    const sealed = await sealResult(result, sealer);
+    const record = () => work.recordLine(place, sealed, charge.usage, ledger.entryOf(charge.records));
     const isFirst = await recordPatiently(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);

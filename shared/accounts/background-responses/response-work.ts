@@ -130,7 +130,7 @@ export class ResponseWork {
 
   /**
    * Ends a response, which is sent to the webhooks of its owner.
-   * @returns `over` if this attempt can write no more, and `too large` for an answer that cannot be stored
+   * @returns `ended` also when it is called again, `over` if this attempt can write no more, and `too large` for an answer that cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
@@ -153,7 +153,7 @@ export class ResponseWork {
     return outcome === 1 ? 'ended' : 'over';
   }
 
-  /** Counts what was done until a response was cancelled. @returns false if it was counted, or was not cancelled in this attempt */
+  /** Counts what was done until a response was cancelled. @returns false if it was not cancelled in this attempt */
   async charge({ id }: BackgroundRecord, attempt: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
     return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt, ledger }, texts })) === 1;
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
@@ -60,7 +61,19 @@ export interface LineResult {
   outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
   /** The line of the file that it goes to. */
   text: string;
-  error?: LineError;
+  error?: LineError | undefined;
+}
+
+/** A result that is sealed for the batch's owner, for all calls that record it: its text tells it from that of any other runner. */
+export interface SealedResult extends Pick<LineResult, 'outcome' | 'error'> {
+  sealed: string;
+}
+
+export async function sealResult(result: LineResult, sealer: Sealer): Promise<SealedResult> {
+  const { outcome, error } = result;
+  // Equal texts would have equal seals.
+  const text = JSON.stringify({ ...result, token: randomUUID() });
+  return { outcome, error, sealed: await sealer.sealBytes([Buffer.from(text)]) };
 }
 
 /** What a line's requests came to, as the record counts it. */
@@ -190,24 +203,22 @@ export class BatchWork {
     const sealed = await askRedis(this.#redis.hmget(this.#name('results', `${id}:${slice}`), ...lines.map(String)));
     return sealed.map((text) => {
       const opened = text === null ? undefined : sealer.unseal(text);
-      return opened === undefined ? undefined : (JSON.parse(opened) as LineResult);
+      if (opened === undefined) return undefined;
+      const { outcome, text: line, error } = JSON.parse(opened) as LineResult;
+      return { outcome, text: line, error };
     });
   }
 
   /**
-   * Records the result of a line together with its requests in the usage ledger.
-   * @param sealer of the batch's owner
-   * @returns false if the line had a result, or its slice was over: then nothing was written
+   * Records the result of a line together with its requests in the usage ledger. May be called again with the same sealed result.
+   * @returns false if the line had another result, or its slice was over: then nothing was written
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
-    result: LineResult,
+    { outcome, error, sealed }: SealedResult,
     usage: LineUsage,
     { args: ledger, texts }: LedgerEntry,
-    sealer: Sealer,
   ): Promise<boolean> {
-    const sealed = await sealer.sealBytes([Buffer.from(JSON.stringify(result))]);
-    const { outcome, error } = result;
     const args = { prefix: this.#prefix, id, slice, line, outcome, error, usage, ledger };
     return (await recordLine.run(this.#redis, { args, texts: [sealed, ...texts] })) === 1;
   }

@@ -4,12 +4,11 @@
 --   attempt  the id of the one that was under way
 --   ledger   see `writeUsage`
 -- ARGV[2…]  the requests
--- Returns 1, or 0 if it was written, or the response was not cancelled in this attempt.
+-- Returns 1, also when it is called again because the answer was lost; 0 if the response was not cancelled in this attempt.
 if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
   return 0
 end
-if redis.call('HSETNX', record, 'charged', 1) == 0 then
-  return 0
+if redis.call('HSETNX', record, 'charged', 1) == 1 then
+  writeUsage(args.ledger, 2)
 end
-writeUsage(args.ledger, 2)
 return 1

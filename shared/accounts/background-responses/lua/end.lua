@@ -12,8 +12,11 @@
 -- ARGV[3]  the answer, sealed, where it is not among the stored responses; else empty
 -- ARGV[4]  the stored response, sealed, and ARGV[5] what is known of it, see stored.lua; else empty
 -- ARGV[6…]  the requests
--- Returns 1, 0 if the response is over or another attempt has begun, or -1 if the answer is too large to be stored.
+-- Returns 1, also when it is called again because the answer was lost; 0 if the response is over or another attempt has begun, or -1 if the answer is too large to be stored.
 sweep()
+if field('state') == args.state and field('attempt') == args.attempt then
+  return 1
+end
 if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
   return 0
 end

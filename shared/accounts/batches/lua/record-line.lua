@@ -1,5 +1,6 @@
 -- Records the result of a line, once: the result itself, the counts of the batch, and the requests of the line in the usage ledger.
--- A line that has a result, or whose slice is over, is left alone: then nothing is written and nothing is counted.
+-- A line that has a result, or whose slice is over, is left alone: then nothing is written and nothing is counted. Called again with the
+-- same text, because the first answer was lost, it says what became of the first call.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   slice    its number
@@ -10,13 +11,14 @@
 --   ledger   see `writeUsage`
 -- ARGV[2]  the result, sealed
 -- ARGV[3…]  the requests
--- Returns 1, or 0 if it was left alone.
+-- Returns 1 if this is the result of the line; 0 if it has another one, or its slice is over.
 local results = resultsOf(args.slice)
 if field('state') ~= 'running' or redis.call('HEXISTS', nameOf('done'), args.slice) == 1 then
   return 0
 end
 if redis.call('HSETNX', results, args.line, ARGV[2]) == 0 then
-  return 0
+  -- Each has a token of its own in it.
+  return redis.call('HGET', results, args.line) == ARGV[2] and 1 or 0
 end
 keepWithRecord(results)
 redis.call('HINCRBY', record, args.outcome, 1)

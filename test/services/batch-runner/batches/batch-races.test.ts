@@ -5,7 +5,7 @@ import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import type { LineResult } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Sealer } from '#shared/core/seal.ts';
@@ -47,9 +47,9 @@ describe('a slice', () => {
     const { id, owner, keys, parts, work, ledger, found } = await openBatch();
     await validateBatch(parts, { batch: id });
     const sealer = keys.storeSealer(owner) as Sealer;
-    const record = (line: number, by: Sealer): Promise<boolean> => {
-      const result: LineResult = { outcome: 'succeeded', text: `{"line":${line}}` };
-      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]), by);
+    const record = async (line: number, by: Sealer): Promise<boolean> => {
+      const result = await sealResult({ outcome: 'succeeded', text: `{"line":${line}}` }, by);
+      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
     };
     await record(0, sealer);
     await record(1, keys.storeSealer('bob') as Sealer);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import type { LineResult } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult } from '#shared/accounts/batches/batch-work.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
@@ -18,9 +18,8 @@ async function running() {
   const { id, owner, keys, parts, runner, ledger, work, files } = opened;
   await validateBatch(parts, { batch: id });
   const record = async (line: number, text: string): Promise<void> => {
-    const result: LineResult = { outcome: 'succeeded', text };
-    const sealer = keys.storeSealer(owner) as Sealer;
-    await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]), sealer);
+    const result = await sealResult({ outcome: 'succeeded', text }, keys.storeSealer(owner) as Sealer);
+    await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
   };
   const run = () => runSlice(runner, { batch: id, slice: 0 });
   const add = (bytes: number) =>

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
-import { BatchWork, type LineResult, type SlicePart } from '#shared/accounts/batches/batch-work.ts';
+import { BatchWork, sealResult, type LineResult, type SlicePart } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import type { LedgerEntry } from '#shared/accounts/ledger/ledger-entry.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
@@ -25,7 +26,14 @@ async function open(mostOpen = 10) {
   const sealer = keys.storeSealer('ada') as Sealer;
   const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
   const files = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
+  const work = new BatchWork(connection.redis, prefix, { report });
   return {
+    /** Records a line as a runner does that nobody interrupts. */
+    recordLine: async (
+      place: Parameters<BatchWork['recordLine']>[0],
+      result: LineResult,
+      entry: LedgerEntry,
+    ): Promise<boolean> => work.recordLine(place, await sealResult(result, sealer), usage, entry),
     /** What was stored as results of a slice. */
     upload: async (object: string): Promise<SlicePart> => {
       await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, bounded: false });
@@ -37,7 +45,7 @@ async function open(mostOpen = 10) {
     sealer,
     ledger,
     batches: new Batches(connection.redis, prefix, { bounds, report }),
-    work: new BatchWork(connection.redis, prefix, { report }),
+    work,
     usage: new UsageReader(connection.redis, prefix, report),
   };
 }
@@ -100,15 +108,9 @@ async function running(lines: number) {
 
 describe('a line', () => {
   it('that two runners execute at the same time is recorded, counted and charged once', async () => {
-    const { work, ledger, sealer, usage: reader } = await running(2);
+    const { work, ledger, sealer, recordLine, usage: reader } = await running(2);
     const record = (line: number, result: LineResult): Promise<boolean> =>
-      work.recordLine(
-        { id: 'batch_1', slice: 0, line },
-        result,
-        usage,
-        ledger.entryOf([requestOf(`r${line}`)]),
-        sealer,
-      );
+      recordLine({ id: 'batch_1', slice: 0, line }, result, ledger.entryOf([requestOf(`r${line}`)]));
     const outcomes = await Promise.all([
       record(0, answered),
       record(0, failed),
@@ -135,19 +137,19 @@ describe('a line', () => {
   });
 
   it('is refused once its slice is over, so that nothing is charged that is in no file', async () => {
-    const { work, ledger, sealer, upload } = await running(2);
+    const { work, ledger, recordLine, upload } = await running(2);
     const at = { id: 'batch_1', slice: 0, line: 0 };
-    await work.recordLine(at, answered, usage, ledger.entryOf([requestOf('r0')]), sealer);
+    await recordLine(at, answered, ledger.entryOf([requestOf('r0')]));
     const counts = { recorded: 1, cancelled: 0, expired: 1 };
     expect(await work.endSlice(at, counts, { output: await upload('o1') })).toBe('ended');
-    expect(await work.recordLine({ ...at, line: 1 }, answered, usage, ledger.entryOf([]), sealer)).toBe(false);
+    expect(await recordLine({ ...at, line: 1 }, answered, ledger.entryOf([]))).toBe(false);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'o1' });
   });
 
   it('has a result in Redis that only its owner can open', async () => {
-    const { redis, prefix, work, ledger, sealer } = await running(1);
-    await work.recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    const { redis, prefix, work, ledger, recordLine } = await running(1);
+    await recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, ledger.entryOf([]));
     expect(JSON.stringify(await everythingUnder(redis, prefix))).not.toContain('custom_id');
     const other = keys.storeSealer('bob') as Sealer;
     expect(await work.results('batch_1', 0, [0], other)).toEqual([undefined]);
@@ -156,11 +158,11 @@ describe('a line', () => {
 
 describe('the first errors of a batch', () => {
   it('are kept in the order in which they were recorded, each line once, and are few', async () => {
-    const { work, ledger, sealer, batches } = await running(30);
+    const { work, ledger, recordLine, batches } = await running(30);
     expect(await work.firstErrors('batch_1')).toEqual([]);
     for (const line of [3, 3, ...Array(30).keys()]) {
       const result: LineResult = { ...failed, error: { code: 'upstream_failed', line: line + 1 } };
-      await work.recordLine({ id: 'batch_1', slice: 0, line }, result, usage, ledger.entryOf([]), sealer);
+      await recordLine({ id: 'batch_1', slice: 0, line }, result, ledger.entryOf([]));
     }
     const errors = await work.firstErrors('batch_1');
     expect(errors).toHaveLength(20);
@@ -173,9 +175,9 @@ describe('the first errors of a batch', () => {
 
 describe('a slice', () => {
   it('does not end without a result that was recorded meanwhile', async () => {
-    const { work, ledger, sealer } = await running(1);
+    const { work, ledger, recordLine } = await running(1);
     const at = { id: 'batch_1', slice: 0 };
-    await work.recordLine({ ...at, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    await recordLine({ ...at, line: 0 }, answered, ledger.entryOf([]));
     expect(await work.endSlice(at, { recorded: 0, cancelled: 1, expired: 0 }, {})).toBe('changed');
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
   });
@@ -204,11 +206,11 @@ describe('what belongs to a batch in Redis', () => {
   const dayMs = 24 * hourMs;
 
   it('is there for as long as its record, however long its window is', async () => {
-    const { batches, work, ledger, sealer, redis, prefix } = await open();
+    const { batches, work, ledger, recordLine, redis, prefix } = await open();
     await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
     await work.move('batch_1', { from: 'validating', to: 'running', fields: { slices: 1, slicesLeft: 1 } });
-    await work.recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, usage, ledger.entryOf([]), sealer);
+    await recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, ledger.entryOf([]));
     for (const kind of ['batch', 'batch-slices', 'batch-results']) {
       const name = `${prefix}${kind}:batch_1${kind === 'batch-results' ? ':0' : ''}`;
       expect(await redis.pttl(name), kind).toBeGreaterThan(dayMs + hourMs - 60_000);
