@@ -307,6 +307,7 @@ describe('a line that no worker can serve', () => {
     await until(async () => (await waiting()) === 0);
     const { id } = await submit(openai, [chatLine('a', 'Hi.', { model: 'asleep' })]);
     await until(async () => (await waiting()) === 1);
+    expect((await openai.batches.retrieve(id)).request_counts).toMatchObject({ total: 1, completed: 0, failed: 0 });
     await openai.batches.cancel(id);
   });
 });
