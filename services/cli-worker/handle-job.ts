@@ -1,5 +1,5 @@
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
@@ -14,6 +14,7 @@ import { readRequest } from '#shared/upstream/read-request.ts';
 import type { AnswerPart } from './clis/cli.ts';
 import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
 import { runConversation, type AnswerTimeouts } from './answer/run-conversation.ts';
+import type { LoginState } from './login-state.ts';
 import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions {
@@ -28,6 +29,8 @@ export interface HandleJobOptions {
   /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
   timeouts: AnswerTimeouts;
+  /** Is told what the upstream says of the login. */
+  login: Pick<LoginState, 'accepted' | 'refused'>;
   log: Logger;
 }
 
@@ -40,6 +43,14 @@ interface Answer {
 /** Most processes that are tried for one job if they exit before they answer. */
 const maxTries = 3;
 
+/** What the upstream says of a request, or of its rate: the process that reports it is as good as before. */
+const ofRequest: ReadonlySet<ErrorCode> = new Set([
+  'invalid_request',
+  'context_length_exceeded',
+  'rate_limit_exceeded',
+  'overloaded',
+]);
+
 /** The outcome of one attempt with one process. */
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
@@ -48,7 +59,7 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
  * answer is first written as chat chunks and then translated to the client's format.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, takesThinking, traceName, usageChunk = false, timeouts, log } = options;
+  const { take, models, takesImages, takesThinking, traceName, usageChunk = false, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -124,9 +135,12 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
         signal,
       });
       endedWell = complete;
+      login.accepted();
       return { end: answer.end(outcome) };
     } catch (error) {
       if (!signal.aborted) reportToOperator(error);
+      endedWell = !signal.aborted && error instanceof RouterError && ofRequest.has(error.code);
+      if (error instanceof RouterError && error.refusesCredentials) login.refused();
       const isOfProcess = error instanceof RouterError && error.code === 'upstream_failed';
       return { error, diedSilently: isOfProcess && !answered && !signal.aborted && lease.session.process.hasEnded };
     } finally {

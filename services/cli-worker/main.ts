@@ -9,8 +9,10 @@ import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { cliOf } from './clis/cli-of.ts';
 import type { Cli } from './clis/cli.ts';
+import { loginFile, logins } from './clis/logins.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
+import { LoginState } from './login-state.ts';
 import { startSession } from './process-set/live-session.ts';
 import { ProcessSet, watchProcesses } from './process-set/process-set.ts';
 import { ProcessGuard } from './process/process-guard.ts';
@@ -18,13 +20,16 @@ import { ProcessStarter } from './process/process-starter.ts';
 
 const mebibyte = 1024 * 1024;
 
-await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, pace }) => {
+await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, pace, announce }) => {
   const { cli, program } = cliOf(config.CLI_KIND, config.CLI_COMMAND);
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
   releases.add('process guard', () => guard.close());
   const starter = new ProcessStarter({ command: program, guard, environment, further: config.CLI_ENV });
 
+  const file = cli.kind === 'command' ? undefined : loginFile(logins[cli.kind], starter.variable);
+  const login = new LoginState({ file, log, onChange: announce });
+  releases.add('login state', () => login.close());
   const sessions = { cli, starter, models: config.CLI_MODELS, root, startMs: config.START_TIMEOUT_MS, log };
   const processes = new ProcessSet({
     start: (signal) => startSession(sessions, signal),
@@ -56,9 +61,10 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
         idleMs: config.IDLE_TIMEOUT_MS,
         totalMs: config.ANSWER_TIMEOUT_MS,
       },
+      login,
       log,
     }),
-    facts: () => ({ models: modelsOf(config, cli, lacks), slots: config.SLOTS, accepting: true }),
+    facts: () => login.restrict({ models: modelsOf(config, cli, lacks), slots: config.SLOTS, accepting: true }),
   };
 });
 

@@ -71,6 +71,8 @@ export interface ErrorDetails {
   retryAfter?: number | undefined;
   /** Whether the request has called tools that may have changed something: clients are then not to repeat it by themselves. */
   hadEffects?: boolean | undefined;
+  /** Whether an upstream refuses the credentials of the worker: none of its jobs can succeed until these are renewed. */
+  refusesCredentials?: boolean | undefined;
   /** The underlying error. For logs only, never sent. */
   cause?: unknown;
   /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
@@ -86,6 +88,7 @@ export class RouterError extends Error {
   readonly param: string | undefined;
   readonly retryAfter: number | undefined;
   readonly hadEffects: boolean;
+  readonly refusesCredentials: boolean;
   readonly details: ErrorDetails['details'];
   readonly original: OriginalError | undefined;
 
@@ -95,6 +98,7 @@ export class RouterError extends Error {
     this.param = details.param;
     this.retryAfter = details.retryAfter;
     this.hadEffects = details.hadEffects ?? false;
+    this.refusesCredentials = details.refusesCredentials ?? false;
     this.details = details.details;
     this.original = details.original;
   }
@@ -106,14 +110,16 @@ export class RouterError extends Error {
 
   /** The same error, which clients of the original's format receive as the upstream wrote it. */
   quoting(original: OriginalError | undefined): RouterError {
-    const { code, message, param, retryAfter, hadEffects, cause, details } = this;
-    return new RouterError(code, message, { param, retryAfter, hadEffects, cause, details, original });
+    const { code, message, param, retryAfter, hadEffects, refusesCredentials, cause, details } = this;
+    const kept = { param, retryAfter, hadEffects, refusesCredentials, cause, details };
+    return new RouterError(code, message, { ...kept, original });
   }
 
   /** The same error, of a request that has had effects. */
   afterEffects(): RouterError {
-    const { code, message, param, retryAfter, cause, details, original } = this;
-    return new RouterError(code, message, { param, retryAfter, hadEffects: true, cause, details, original });
+    const { code, message, param, retryAfter, refusesCredentials, cause, details, original } = this;
+    const kept = { param, retryAfter, refusesCredentials, cause, details, original };
+    return new RouterError(code, message, { ...kept, hadEffects: true });
   }
 }
 

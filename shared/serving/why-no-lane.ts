@@ -104,17 +104,17 @@ function offersOf(
 /** There is no use in waiting for workers that all say when they take jobs again, if that is too late. */
 function whyNoneAccepts(offers: readonly Offer[], mostMs: number): NoLane {
   const workers = offers.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));
+  const resumes = Math.min(...workers.map(({ resumesAt }) => resumesAt ?? 0));
+  const waitMs = Math.max(0, resumes - Date.now());
+  const waits = waitMs <= mostMs;
+  const retryAfter = waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000);
   const other = workers.find(({ reason }) => reason?.startsWith('limited') !== true);
   if (other) {
-    const reason = other.reason ?? 'they are drained';
-    return { waits: true, error: unavailable(`The workers that can serve this request take none now: ${reason}.`) };
+    const message = `The workers that can serve this request take none now: ${other.reason ?? 'they are drained'}.`;
+    return { waits, error: unavailable(message, retryAfter) };
   }
-  const ends = workers.map(({ resumesAt }) => resumesAt ?? 0);
-  const waitMs = Math.max(0, Math.min(...ends) - Date.now());
-  const error = new RouterError('rate_limit_exceeded', 'Every upstream that can serve this request limits its rate.', {
-    retryAfter: waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000),
-  });
-  return { waits: waitMs <= mostMs, error };
+  const message = 'Every upstream that can serve this request limits its rate.';
+  return { waits, error: new RouterError('rate_limit_exceeded', message, { retryAfter }) };
 }
 
 function limitsOf({ only, except, max_cost: maxCost }: Registry['auto']): string {
@@ -122,6 +122,6 @@ function limitsOf({ only, except, max_cost: maxCost }: Registry['auto']): string
   return names.flatMap((each) => (each === undefined || each === false ? [] : `\`auto.${each}\``)).join(' or ');
 }
 
-function unavailable(message: string): RouterError {
-  return new RouterError('no_worker_available', message, { retryAfter: askAgainSeconds });
+function unavailable(message: string, retryAfter = askAgainSeconds): RouterError {
+  return new RouterError('no_worker_available', message, { retryAfter });
 }

@@ -66,6 +66,12 @@ export function hasKey({ keys }: Login, variable: ReadVariable): boolean {
   return keys.some((name) => variable(name) !== undefined);
 }
 
+/** The file that is written when somebody signs in; undefined where a key is set. */
+export function loginFile(login: Login, variable: ReadVariable): string | undefined {
+  const [file] = login.files;
+  return file === undefined || hasKey(login, variable) ? undefined : join(login.folder(variable), file);
+}
+
 function home(variable: ReadVariable): string {
   return variable('HOME') ?? '/';
 }

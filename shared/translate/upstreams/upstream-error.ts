@@ -50,7 +50,10 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       return new RouterError('upstream_timeout', 'The upstream took too long.', { cause: sentence });
     case 401:
     case 403:
-      return new RouterError('upstream_failed', `The upstream refused the router's credentials (status ${status}).`);
+      return new RouterError('upstream_failed', `The upstream refused the router's credentials (status ${status}).`, {
+        // With 403 it may be one model that they are not for.
+        refusesCredentials: status === 401,
+      });
     default: {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
       if (counts !== undefined) return contextOverflow(counts);

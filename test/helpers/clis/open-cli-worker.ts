@@ -40,6 +40,8 @@ export interface OpenCliWorker {
   processes: ProcessSet;
   /** Reports of its health, in order. */
   reports: boolean[];
+  /** What its upstream said of the login, in order. */
+  logins: string[];
   /** Folders of its processes. */
   workspaces(): string[];
   run(
@@ -61,6 +63,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
   const reports: OpenCliWorker['reports'] = [];
+  const logins: OpenCliWorker['logins'] = [];
   const settings = { cli, starter, models, root, startMs: options.startMs ?? 20_000, log };
   const processes = new ProcessSet({
     start: (signal) => startSession(settings, signal),
@@ -78,11 +81,13 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     takesImages: cli.capabilities.includes('vision'),
     takesThinking: cli.takesThinking ?? false,
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
+    login: { accepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
     log,
   });
   return {
     processes,
     reports,
+    logins,
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
     run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
       const pieces: string[] = [];

@@ -209,6 +209,7 @@ describe('a job whose CLI fails', () => {
       code: 'rate_limit_exceeded',
     });
     await expect(worker.run({ messages: [user('[replay 401]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(worker.logins.at(-1)).toBe('refused');
     await expect(worker.run({ messages: [user('[replay drop]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
     expect(worker.reports).toEqual([]);
     await worker.close();

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '#shared/core/log.ts';
+import { LoginState } from '#services/cli-worker/login-state.ts';
+
+const facts = { models: [], slots: 2, accepting: true };
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+let folder: string;
+let file: string;
+let changes: number;
+let login: LoginState;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  folder = mkdtempSync(join(tmpdir(), 'rtr-login-'));
+  file = join(folder, 'auth.json');
+  writeFileSync(file, '{}');
+  changes = 0;
+  login = new LoginState({ file, log, onChange: () => (changes += 1) });
+});
+afterEach(() => {
+  login.close();
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a login that the upstream refuses', () => {
+  it('lets the worker take no jobs, and say until when', () => {
+    expect(login.restrict(facts)).toEqual(facts);
+    login.refused();
+    const resumesAt = Date.now() + 60_000;
+    expect(login.restrict(facts)).toEqual({ ...facts, accepting: false, reason: 'failing: login', resumesAt });
+    expect(changes).toBe(1);
+  });
+
+  it('is tried again after a minute, then after two, and after one once it was accepted', () => {
+    for (const minutes of [1, 2, 4, 8, 8]) {
+      login.refused();
+      vi.advanceTimersByTime(minutes * 60_000 - 1_000);
+      expect(login.restrict(facts).accepting).toBe(false);
+      vi.advanceTimersByTime(1_000);
+      expect(login.restrict(facts)).toEqual(facts);
+    }
+    login.accepted();
+    login.refused();
+    vi.advanceTimersByTime(60_000);
+    expect(login.restrict(facts).accepting).toBe(true);
+  });
+
+  it('is tried again as soon as somebody has signed in anew', () => {
+    login.refused();
+    vi.advanceTimersByTime(5_000);
+    expect(login.restrict(facts).accepting).toBe(false);
+    utimesSync(file, new Date(), new Date(Date.now() + 5_000));
+    vi.advanceTimersByTime(1_000);
+    expect(login.restrict(facts)).toEqual(facts);
+    expect(changes).toBe(2);
+  });
+});
