@@ -24,7 +24,12 @@ function modelObject({ id, created, ownedBy, operations, contextWindow, maxOutpu
     created,
     owned_by: ownedBy,
     operations,
-    ...(contextWindow !== undefined && { context_window: contextWindow }),
+    // Under the names of Groq, OpenRouter and vLLM, one of which most clients read.
+    ...(contextWindow !== undefined && {
+      context_window: contextWindow,
+      context_length: contextWindow,
+      max_model_len: contextWindow,
+    }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
   };
 }

@@ -53,6 +53,7 @@ function count(value: Json | undefined): number {
 export function chatUsageDetails(usage: Usage): JsonObject {
   return {
     prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    // An upstream that does not count them has not said that there are none.
+    ...(usage.reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
   };
 }

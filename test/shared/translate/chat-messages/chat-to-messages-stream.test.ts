@@ -64,7 +64,6 @@ describe('a chat stream from a messages upstream', () => {
         completion_tokens: 9,
         total_tokens: 37,
         prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
-        completion_tokens_details: { reasoning_tokens: 0 },
       },
     });
     expect(end).toMatchObject({ finishReason: 'tool_calls', usage: { cachedTokens: 5, completionTokens: 9 } });
