@@ -10,7 +10,12 @@ export type MessagesSource =
 
 export type TextBlock = JsonObject & { type: 'text'; text: string };
 export type ImageBlock = JsonObject & { type: 'image'; source: MessagesSource };
-export type DocumentBlock = JsonObject & { type: 'document'; source: MessagesSource; title?: string | null };
+export type DocumentBlock = JsonObject & {
+  type: 'document';
+  source: MessagesSource;
+  title?: string | null;
+  context?: string | null;
+};
 export type ThinkingBlock = JsonObject & { type: 'thinking'; thinking: string; signature: string };
 export type ToolUseBlock = JsonObject & { type: 'tool_use'; id: string; name: string; input: JsonObject };
 export type ToolResultBlock = JsonObject & {

@@ -4,6 +4,7 @@ import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/m
 import { referenceText } from '../context/offered-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { documentHeading } from '../vocabulary/document-heading.ts';
 
 /**
  * Translates a text, image or document block to parts of a chat message.
@@ -45,10 +46,10 @@ function imageUrl({ source }: ImageBlock, param: string): string {
   }
 }
 
-/** A text document becomes text, after its title. */
+/** A text document becomes text, after its title and context. */
 function documentParts(block: DocumentBlock, param: string, target: Target): ChatPart[] {
   const { source, title } = block;
-  const heading = typeof title === 'string' && title !== '' ? `${title}\n\n` : '';
+  const heading = documentHeading(block);
   switch (source.type) {
     case 'text':
       return [{ type: 'text', text: `${heading}${source.data}` }];
@@ -60,7 +61,8 @@ function documentParts(block: DocumentBlock, param: string, target: Target): Cha
     case 'base64':
       if (target.takesFiles === true && source.media_type === 'application/pdf') {
         const filename = title ?? 'document.pdf';
-        return [{ type: 'file', file: { filename, file_data: `data:application/pdf;base64,${source.data}` } }];
+        const file = { filename, file_data: `data:application/pdf;base64,${source.data}` };
+        return [...contextPart(block), { type: 'file', file }];
       }
       throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`, 'document_block');
     default:
@@ -70,4 +72,9 @@ function documentParts(block: DocumentBlock, param: string, target: Target): Cha
         'document_block',
       );
   }
+}
+
+/** The context of a document whose title is the file's name. */
+function contextPart({ context }: DocumentBlock): ChatPart[] {
+  return typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : [];
 }

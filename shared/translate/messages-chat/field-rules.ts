@@ -18,6 +18,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] image', translated('messages[].content[].image_url.url', 'base64 as a data URL')),
   rule('messages[].content[] image, by file id', refused('images from that source')),
   rule('messages[].content[] document, text', translated('messages[].content', 'its title, then its text')),
+  rule('messages[].content[] document, context', translated('messages[].content', 'after the title')),
+  rule('messages[].content[] document, citations', ignored('the chat format has no citations')),
   rule('messages[].content[] document, PDF', refused('documents of that type, unless the upstream takes files')),
   rule('messages[].content[] document, by URL', refused('documents from that source')),
   rule(
@@ -30,7 +32,10 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'messages[].content[] tool_result, image',
-    translated('messages[].content[].image_url.url', 'in the user message after the results'),
+    translated(
+      'messages[].content[].image_url.url',
+      'in the user message after the results, behind a text that names the call',
+    ),
   ),
   rule('messages[].content[].is_error', translated('messages[].content', 'with the prefix `Error: `')),
   rule(
@@ -103,6 +108,7 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('output_config.effort', translated('reasoning_effort', 'if `thinking` is adaptive')),
+  rule('output_config.task_budget', ignored('the chat format has no such parameter')),
   rule('output_config.format', translated('response_format.json_schema.schema')),
   rule('output_format', translated('response_format.json_schema.schema', 'the older name of `output_config.format`')),
   rule('metadata.user_id', translated('user', 'as a SHA-256 hash')),

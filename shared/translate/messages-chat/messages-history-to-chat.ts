@@ -21,7 +21,7 @@ const billingHeader = 'x-anthropic-billing-header:';
 /**
  * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
  * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
- * results move to the user message after them. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
+ * results move to the user message after them, behind a text that names the call. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
  * calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
@@ -59,7 +59,7 @@ function userMessages(content: string | MessagesBlock[], param: string, target: 
     if (block.type === 'tool_result') {
       const { text, images } = resultOf(block, `${param}.${at}.content`, target);
       results.push({ role: 'tool', tool_call_id: block.tool_use_id, content: text });
-      parts.push(...images);
+      if (images.length > 0) parts.push({ type: 'text', text: originText(block, images.length) }, ...images);
     } else {
       parts.push(...blockToParts(block, `${param}.${at}`, target));
     }
@@ -74,6 +74,11 @@ function resultOf(block: ToolResultBlock, param: string, target: Target): { text
   const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, target));
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
+}
+
+/** What stands before the images of a result, which are no part of its message. */
+function originText({ tool_use_id: id }: ToolResultBlock, images: number): string {
+  return images === 1 ? `The image in the result of ${id}:` : `The ${images} images in the result of ${id}:`;
 }
 
 /** The parts of an assistant's message that are not written yet. */

@@ -3,6 +3,7 @@ import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/m
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { referenceText } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { documentHeading } from '../vocabulary/document-heading.ts';
 
 /**
  * Translates a text, image or document block to parts of an item's content.
@@ -40,9 +41,10 @@ function imageUrl({ source }: ImageBlock, param: string): string {
   }
 }
 
-/** A text document becomes text, after its title. */
-function documentParts({ source, title }: DocumentBlock, param: string): ResponsesPart[] {
-  const heading = typeof title === 'string' && title !== '' ? `${title}\n\n` : '';
+/** A text document becomes text, after its title and context. */
+function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
+  const { source, title } = block;
+  const heading = documentHeading(block);
   switch (source.type) {
     case 'text':
       return [{ type: 'input_text', text: `${heading}${source.data}` }];
@@ -53,10 +55,10 @@ function documentParts({ source, title }: DocumentBlock, param: string): Respons
     }
     case 'base64': {
       const data = `data:${source.media_type};base64,${source.data}`;
-      return [{ type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
+      return [...contextPart(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
     }
     case 'url':
-      return [{ type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
+      return [...contextPart(block), { type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,
@@ -64,6 +66,11 @@ function documentParts({ source, title }: DocumentBlock, param: string): Respons
         'document_block',
       );
   }
+}
+
+/** The context of a document that becomes a file. */
+function contextPart({ context }: DocumentBlock): ResponsesPart[] {
+  return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }
 
 function onTheWeb(url: string, param: string): string {

@@ -16,6 +16,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] image', translated('input[].content[].image_url', 'base64 as a data URL')),
   rule('messages[].content[] image, by file id', refused('images from that source')),
   rule('messages[].content[] document, text', translated('input[].content[].text', 'its title, then its text')),
+  rule('messages[].content[] document, context', translated('input[].content[].text', 'after the title')),
+  rule('messages[].content[] document, citations', ignored('the Responses format has no citations of documents')),
   rule('messages[].content[] document, PDF', translated('input[].content[].file_data')),
   rule('messages[].content[] document, by URL', translated('input[].content[].file_url')),
   rule(
@@ -95,6 +97,7 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('output_config.effort', translated('reasoning.effort')),
+  rule('output_config.task_budget', ignored('the Responses format has no such parameter')),
   rule('output_config.format', translated('text.format.schema')),
   rule('output_format', translated('text.format.schema', 'the older name of `output_config.format`')),
   rule('metadata.user_id', translated('user', 'as a SHA-256 hash')),

@@ -61,6 +61,14 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
 const source = 'messages[].content[].source';
 
+const document = { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } };
+
+/** Two requests that differ in what a user says. */
+function said(content: Json[], without: Json[], path: string): Example {
+  const asked = (each: Json[]): JsonObject => ({ ...base, messages: [{ role: 'user', content: each }] });
+  return { with: asked(content), without: asked(without), path };
+}
+
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
   system: top({ system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }] }),
@@ -85,6 +93,16 @@ const examples: Record<string, Example> = {
   'messages[].content[] document, text': block(
     { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } },
     source,
+  ),
+  'messages[].content[] document, context': said(
+    [{ ...document, context: 'c' }],
+    [document],
+    'messages[].content[].context',
+  ),
+  'messages[].content[] document, citations': said(
+    [{ ...document, citations: { enabled: true } }],
+    [document],
+    'messages[].content[].citations',
   ),
   'messages[].content[] document, PDF': block(
     { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aa' } },
@@ -215,6 +233,10 @@ const examples: Record<string, Example> = {
   ),
   thinking: top({ thinking: { type: 'adaptive' } }),
   'output_config.effort': top({ output_config: { effort: 'low' } }, { thinking: { type: 'adaptive' } }),
+  'output_config.task_budget': top(
+    { output_config: { task_budget: { type: 'tokens', total: 50_000 } } },
+    { output_config: {} },
+  ),
   'output_config.format': top({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } }),
   output_format: top({ output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'metadata.user_id': top({ metadata: { user_id: 'u' } }),

@@ -48,6 +48,27 @@ describe('a messages request to a chat upstream', () => {
     if (name === 'computer') expect(tool?.function.description).toContain('1024 x 768');
   });
 
+  it('has the title and the context of a document before it', () => {
+    const document = {
+      type: 'document',
+      title: 'Notes',
+      context: 'Of 1999.',
+      source: { type: 'text', media_type: 'text/plain', data: 'a' },
+    };
+    const pdf = { ...document, source: { type: 'base64', media_type: 'application/pdf', data: 'AA' } };
+    const said = (content: Json[]): Json | undefined =>
+      translate({ messages: [{ role: 'user', content }] }, { takesFiles: true })['messages'];
+    expect(said([document])).toEqual([{ role: 'user', content: 'Notes\n\nOf 1999.\n\na' }]);
+    expect(said([pdf])).toMatchObject([
+      {
+        content: [
+          { type: 'text', text: 'Of 1999.' },
+          { type: 'file', file: { filename: 'Notes' } },
+        ],
+      },
+    ]);
+  });
+
   it('has every tool result as a message of its own, before the rest of the turn', () => {
     const results = {
       role: 'user',
@@ -75,6 +96,7 @@ describe('a messages request to a chat upstream', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'look' },
+          { type: 'text', text: 'The image in the result of t:' },
           { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
         ],
       },
