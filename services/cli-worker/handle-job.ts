@@ -5,29 +5,29 @@ import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { type Conversation, conversationUpstream } from '#shared/translate/conversation/conversation.ts';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
-import { findTranslation, type Minted, type Translation } from '#shared/translate/translation.ts';
-import { conversationTranslations } from '#shared/translate/translations.ts';
+import { findTranslation, type Minted, type Target, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import type { AnswerPart } from './clis/cli.ts';
-import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
+import type { CliSession } from './clis/cli.ts';
+import type { Outcome } from './answer/outcome.ts';
+import type { Dialogue } from './answer/dialogue.ts';
 import { runConversation, type AnswerTimeouts } from './answer/run-conversation.ts';
 import type { LoginState } from './login-state.ts';
 import type { Lease } from './process-set/process-set.ts';
 
-export interface HandleJobOptions {
+export interface HandleJobOptions<Request, Piece> {
+  dialogue: Dialogue<Request, Piece>;
   /** Leases a session for one conversation. */
-  take: (signal: AbortSignal) => Promise<Lease>;
+  take: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
   /** The models that the worker announces. */
   models: readonly string[];
-  takesImages: boolean;
-  takesThinking: boolean;
+  /** What the installed version of the CLI takes. */
+  takes: Partial<Target>;
   /** Name of the provider in traces. */
   traceName: string;
   /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
-  usageChunk?: boolean;
+  usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Is told what the upstream says of the login. */
   login: Pick<LoginState, 'accepted' | 'refused'>;
@@ -35,9 +35,9 @@ export interface HandleJobOptions {
 }
 
 /** Writes the answer to one request. */
-interface Answer {
-  onPart: (part: AnswerPart) => void;
-  end: (outcome: { finishReason: string }) => JobEnd;
+interface Answer<Piece> {
+  onPiece: (piece: Piece) => void;
+  end: (outcome: Outcome) => JobEnd;
 }
 
 /** Most processes that are tried for one job if they exit before they answer. */
@@ -55,50 +55,48 @@ const ofRequest: ReadonlySet<ErrorCode> = new Set([
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /**
- * Makes the handler that serves jobs with a CLI: it reads the conversation, leases a session and translates the answer. The
- * answer is first written as chat chunks and then translated to the client's format.
+ * Makes the handler that serves jobs with a CLI: it translates the request, leases a session and translates the answer.
  */
-export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, takesThinking, traceName, usageChunk = false, timeouts, login, log } = options;
+export function createHandleJob<Request, Piece>(options: HandleJobOptions<Request, Piece>): JobHandler {
+  const { dialogue, take, models, takes, traceName, usageChunk, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
     }
-    const translation = findTranslation(conversationTranslations, job.format, conversationUpstream);
-    const { given: request } = readRequest(job);
-    const inputTokens = translation.client.estimateInput(request);
+    const translation = findTranslation(dialogue.translations, job.format, dialogue.upstream);
+    const { given } = readRequest(job);
+    const inputTokens = translation.client.estimateInput(given);
     if (job.operation === 'count_tokens') {
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const recalled = translation.recall?.(request);
-    const target = { model: job.model, takesImages, takesThinking, unseal: unsealOf(job) };
-    const conversation = translation.request(request, target);
+    const recalled = translation.recall?.(given);
+    const request = translation.request(given, { model: job.model, ...takes, unseal: unsealOf(job) });
     const minted = mint(translation.client, {
       model: job.model,
       job,
       recalled,
-      usageChunk: usageChunk && asksForUsage(request),
+      usageChunk: usageChunk && asksForUsage(given),
       promptTokens: () => inputTokens,
     });
-    const answer = job.stream ? streamed(translation, minted, reply) : whole(translation, minted, reply);
-    return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);
+    const answer = (job.stream ? streamed : whole)(dialogue, translation, minted, reply);
+    return job.trace ? traced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };
 
   async function traced(
     { model, stream }: GrantedJob,
     parent: TraceSpan,
-    conversation: Conversation,
-    answer: Answer,
+    request: Request,
+    answer: Answer<Piece>,
     signal: AbortSignal,
   ): Promise<JobEnd> {
     const span = new GenerationSpan({ parent, provider: traceName, operation: 'generate', model, stream });
-    const onPart = (part: AnswerPart): void => {
+    const onPiece = (piece: Piece): void => {
       span.received();
-      answer.onPart(part);
+      answer.onPiece(piece);
     };
     try {
-      const end = await converse(conversation, { ...answer, onPart }, signal);
+      const end = await converse(request, { ...answer, onPiece }, signal);
       span.ended(end);
       return end;
     } catch (error) {
@@ -111,26 +109,27 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
    * A ready process, and others with it, may exit at the moment it is leased. As long as a process has answered nothing, the
    * next one is tried.
    */
-  async function converse(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<JobEnd> {
+  async function converse(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<JobEnd> {
     for (let tries = 1; ; tries += 1) {
-      const came = await attempt(conversation, answer, signal);
+      const came = await attempt(request, answer, signal);
       if ('end' in came) return came.end;
       if (!came.diedSilently || tries === maxTries) throw came.error;
     }
   }
 
-  async function attempt(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<Attempt> {
+  async function attempt(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<Attempt> {
     const lease = await takeInTime(signal);
     let endedWell = false;
     let answered = false;
     try {
-      const onPart = (part: AnswerPart): void => {
+      const onPiece = (piece: Piece): void => {
         answered = true;
         lease.begun();
-        answer.onPart(part);
+        answer.onPiece(piece);
       };
-      const { outcome, complete } = await runConversation(lease.session, conversation, {
-        onPart,
+      const { outcome, complete } = await runConversation(lease.session, request, {
+        onPiece,
+        limits: dialogue.limits?.(request),
         timeouts,
         signal,
       });
@@ -148,7 +147,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
   }
 
-  function takeInTime(signal: AbortSignal): Promise<Lease> {
+  function takeInTime(signal: AbortSignal): Promise<Lease<CliSession<Request, Piece>>> {
     return take(AbortSignal.any([signal, AbortSignal.timeout(timeouts.firstMs)])).catch((error: unknown) => {
       if (signal.aborted || error instanceof RouterError) throw error;
       throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
@@ -163,16 +162,20 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 }
 
 /** Writes an answer piece by piece. */
-function streamed(translation: Translation<Conversation>, minted: Minted, reply: Reply): Answer {
+function streamed<Request, Piece>(
+  dialogue: Dialogue<Request, Piece>,
+  translation: Translation<Request>,
+  minted: Minted,
+  reply: Reply,
+): Answer<Piece> {
   const stream = holdOpening(translation.stream(minted));
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };
   return {
-    onPart: (part) => write(stream.event(partChunk(part))),
+    onPiece: (piece) => write(stream.event(dialogue.event(piece))),
     end: (outcome) => {
-      write(stream.event(endChunk(outcome)));
-      write(stream.event(chatDone));
+      for (const data of dialogue.ending(outcome)) write(stream.event(data));
       const { text, ending } = stream.end();
       write(text);
       return ending;
@@ -181,12 +184,17 @@ function streamed(translation: Translation<Conversation>, minted: Minted, reply:
 }
 
 /** Writes an answer when it is complete. */
-function whole(translation: Translation<Conversation>, minted: Minted, reply: Reply): Answer {
-  const parts: AnswerPart[] = [];
+function whole<Request, Piece>(
+  dialogue: Dialogue<Request, Piece>,
+  translation: Translation<Request>,
+  minted: Minted,
+  reply: Reply,
+): Answer<Piece> {
+  const pieces: Piece[] = [];
   return {
-    onPart: (part) => void parts.push(part),
+    onPiece: (piece) => void pieces.push(piece),
     end: (outcome) => {
-      const { body, ending } = translation.reply(wholeAnswer(parts, outcome), minted);
+      const { body, ending } = translation.reply(dialogue.whole(pieces, outcome), minted);
       reply.write(JSON.stringify(body));
       return ending;
     },

@@ -47,8 +47,12 @@ export interface Target {
   origin?: string | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
-  /** Whether a command-line agent passes signed thinking of earlier turns to its upstream. */
-  takesThinking?: boolean | undefined;
+  /** Whether a command-line agent offers the client's tools to its model. */
+  takesTools?: boolean | undefined;
+  /** Whether a command-line agent has its model answer in a JSON schema. */
+  takesSchemas?: boolean | undefined;
+  /** Whether the upstream has limits of output tokens of its own, so that a request needs none. */
+  limitsItself?: boolean | undefined;
   /** Whether the upstream searches the web itself for requests of the client's format. */
   searches?: boolean | undefined;
   /** Opens a text that an earlier answer to the same owner sealed; returns undefined for any other text. */

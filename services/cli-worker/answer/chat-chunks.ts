@@ -1,8 +1,8 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { reasoningSignatureField } from '#shared/translate/upstreams/chat/reasoning.ts';
 import { writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
-import type { AnswerPart, Outcome } from '../clis/cli.ts';
+import type { AnswerPart } from '../clis/cli.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Data of the last event of a stream in the chat format. */
 export const chatDone = '[DONE]';
@@ -18,8 +18,6 @@ function deltaOf({ kind, text }: AnswerPart): JsonObject {
       return { content: text };
     case 'thinking':
       return { reasoning_content: text };
-    case 'signature':
-      return { [reasoningSignatureField]: text };
   }
 }
 
@@ -39,14 +37,10 @@ export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage 
       .map(({ text }) => text)
       .join('');
   const thinking = joined('thinking');
-  const signatures = parts.filter(({ kind }) => kind === 'signature');
-  // Thinking that was signed in pieces has no signature as a whole.
-  const [signature] = signatures.length === 1 ? signatures : [];
   const message: JsonObject = {
     role: 'assistant',
     content: joined('text'),
     ...(thinking !== '' && { reasoning_content: thinking }),
-    ...(signature && { [reasoningSignatureField]: signature.text }),
   };
   return {
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],

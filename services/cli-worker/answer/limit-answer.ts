@@ -1,5 +1,6 @@
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import type { AnswerPart } from '../clis/cli.ts';
+import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerLimits {
   /** Tokens of text and thinking together, estimated. */
@@ -12,8 +13,7 @@ export interface AnswerLimits {
  * Ends an answer at its client's limits, which CLIs do not take. Text that may begin a stop text is kept back until it is
  * clear whether it does.
  */
-export class LimitedAnswer {
-  /** The limit that the answer has reached; undefined before. */
+export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
   ended: 'stop' | 'length' | undefined;
   readonly #limits: AnswerLimits;
   readonly #longestStop: number;
@@ -25,15 +25,12 @@ export class LimitedAnswer {
     this.#longestStop = Math.max(0, ...limits.stop.map(({ length }) => length));
   }
 
-  /** Takes a piece of the answer. Returns what the client gets now, of it and of the text kept back. */
   push(part: AnswerPart): AnswerPart[] {
     if (this.ended !== undefined) return [];
-    if (part.kind === 'signature') return [...this.end(), part];
     const parts: AnswerPart[] = part.kind === 'text' ? this.#text(part.text) : [...this.end(), part];
     return parts.flatMap((each) => this.#count(each));
   }
 
-  /** Returns the text kept back, at the answer's end. */
   end(): AnswerPart[] {
     const text = this.#keptBack;
     this.#keptBack = '';

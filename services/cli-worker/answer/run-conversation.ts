@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import type { AnswerPart, CliSession, Outcome } from '../clis/cli.ts';
-import type { Conversation } from '#shared/translate/conversation/conversation.ts';
-import { LimitedAnswer } from './limit-answer.ts';
+import type { CliSession } from '../clis/cli.ts';
+import type { Outcome } from './outcome.ts';
+import type { CliProcess } from '../process/cli-process.ts';
+import type { AnswerLimiter } from './dialogue.ts';
 
 /** Bounds of an answer's waits. */
 export interface AnswerTimeouts {
@@ -14,6 +15,15 @@ export interface AnswerTimeouts {
   totalMs: number;
 }
 
+export interface RunOptions<Piece> {
+  /** Is called with the answer as the client gets it. */
+  onPiece: (piece: Piece) => void;
+  /** Ends the answer at its client's limits; undefined where the upstream does. */
+  limits: AnswerLimiter<Piece> | undefined;
+  timeouts: AnswerTimeouts;
+  signal: AbortSignal;
+}
+
 /** Milliseconds between the request to stop and SIGKILL. */
 const stopMs = 1_000;
 
@@ -23,22 +33,20 @@ const limitReached = new Error('the answer has reached its limit');
 /**
  * Holds a conversation with a session, within its timeouts. When the signal aborts, a timeout passes, or the answer reaches
  * a limit of the client's, the CLI is asked to stop, and killed when it has not after a second.
- * @param onPart is called with the answer as the client gets it
  * @returns how the answer ended, and whether the CLI has ended it by itself
  * @throws RouterError of the CLI, `upstream_timeout`, and the signal's reason
  */
-export async function runConversation(
-  session: CliSession,
-  conversation: Conversation,
-  { onPart, timeouts, signal }: { onPart: (part: AnswerPart) => void; timeouts: AnswerTimeouts; signal: AbortSignal },
+export async function runConversation<Request, Piece>(
+  session: CliSession<Request, Piece>,
+  request: Request,
+  { onPiece, limits, timeouts, signal }: RunOptions<Piece>,
 ): Promise<{ outcome: Outcome; complete: boolean }> {
-  const limited = new LimitedAnswer(conversation);
   const stop = new AbortController();
   const timeOut = (what: string) => () => stop.abort(new RouterError('upstream_timeout', what));
   const total = setTimeout(timeOut(`The CLI took more than ${timeouts.totalMs} ms.`), timeouts.totalMs);
   let idle = setTimeout(timeOut(`The CLI gave no answer within ${timeouts.firstMs} ms.`), timeouts.firstMs);
   let hasBegun = false;
-  const take = (part: AnswerPart): void => {
+  const take = (piece: Piece): void => {
     if (stop.signal.aborted) return;
     if (hasBegun) idle.refresh();
     else {
@@ -46,19 +54,19 @@ export async function runConversation(
       idle = setTimeout(timeOut(`The CLI stopped answering for ${timeouts.idleMs} ms.`), timeouts.idleMs);
       hasBegun = true;
     }
-    for (const each of limited.push(part)) onPart(each);
-    if (limited.ended !== undefined) stop.abort(limitReached);
+    for (const each of limits?.push(piece) ?? [piece]) onPiece(each);
+    if (limits?.ended !== undefined) stop.abort(limitReached);
   };
   const onAbort = (): void => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    const outcome = await untilStopped(session, session.converse(conversation, take, stop.signal), stop.signal);
-    for (const part of limited.end()) onPart(part);
+    const outcome = await untilStopped(session, session.converse(request, take, stop.signal), stop.signal);
+    for (const piece of limits?.end() ?? []) onPiece(piece);
     return { outcome, complete: true };
   } catch (error) {
     if (stop.signal.reason === limitReached)
-      return { outcome: { finishReason: limited.ended ?? 'stop' }, complete: false };
+      return { outcome: { finishReason: limits?.ended ?? 'stop' }, complete: false };
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
     clearTimeout(total);
@@ -68,7 +76,11 @@ export async function runConversation(
 }
 
 /** Waits for the conversation's end. Kills the process when it runs on for `stopMs` after the stop. */
-async function untilStopped(session: CliSession, running: Promise<Outcome>, stop: AbortSignal): Promise<Outcome> {
+async function untilStopped(
+  session: { process: CliProcess },
+  running: Promise<Outcome>,
+  stop: AbortSignal,
+): Promise<Outcome> {
   const settled = new AbortController();
   const kill = async (): Promise<void> => {
     await sleep(stopMs, undefined, { signal: settled.signal }).catch(() => undefined);

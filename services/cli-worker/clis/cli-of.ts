@@ -1,24 +1,40 @@
 import { ConfigError } from '#shared/core/load-config.ts';
 import { claude } from './claude/claude.ts';
 import { codex } from './codex/codex.ts';
+import { serveCli, type ServedCli, type ServeOptions } from '../serve-cli.ts';
 import type { Cli, CliKind } from './cli.ts';
 import { commandCli } from './command.ts';
 import { gemini } from './gemini/gemini.ts';
 import { opencode } from './opencode/opencode.ts';
 
+/** A CLI of any kind, ready to be served. */
+export interface ServableCli {
+  kind: CliKind;
+  serve(options: ServeOptions): Promise<ServedCli>;
+}
+
 /** The CLIs that are known, each with the name of its program. */
-const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, gemini, opencode };
+const clis: Readonly<Record<Exclude<CliKind, 'command'>, ServableCli>> = {
+  claude: servable(claude),
+  codex: servable(codex),
+  gemini: servable(gemini),
+  opencode: servable(opencode),
+};
+
+function servable<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {
+  return { kind: cli.kind, serve: (options) => serveCli(cli, options) };
+}
 
 /**
  * The CLI of a kind, and the program to run: a name on the PATH, or a path.
  * @param command the program, for `command` with its arguments; undefined for the kind's own name
  * @throws ConfigError when there is no program to run
  */
-export function cliOf(kind: CliKind, command: string | undefined): { cli: Cli; program: string } {
+export function cliOf(kind: CliKind, command: string | undefined): { cli: ServableCli; program: string } {
   if (kind !== 'command') return { cli: clis[kind], program: command ?? kind };
   const [program, ...args] = splitCommand(command ?? '');
   if (program === undefined) throw new ConfigError('CLI_COMMAND must name a program when CLI_KIND is command.');
-  return { cli: commandCli(args), program };
+  return { cli: servable(commandCli(args)), program };
 }
 
 /**

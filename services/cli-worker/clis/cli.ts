@@ -1,6 +1,7 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import type { Usage } from '#shared/core/usage.ts';
 import type { Conversation } from '#shared/translate/conversation/conversation.ts';
+import type { Dialogue } from '../answer/dialogue.ts';
+import type { Outcome } from '../answer/outcome.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Workspace } from '../process/workspace.ts';
@@ -11,17 +12,8 @@ export type CliKind = (typeof cliKinds)[number];
 
 /** A piece of an answer, in the order in which the model wrote it. */
 export interface AnswerPart {
-  /** `signature`: that of the thinking before it. */
-  kind: 'text' | 'thinking' | 'signature';
+  kind: 'text' | 'thinking';
   text: string;
-}
-
-/** How an answer ended. */
-export interface Outcome {
-  /** In the chat format's words: stop, length, content_filter. */
-  finishReason: string;
-  /** What the CLI counted; absent where it reports nothing. */
-  usage?: Usage | undefined;
 }
 
 /** What a session is started with. */
@@ -36,31 +28,40 @@ export interface SessionStart {
 }
 
 /** A running CLI, ready for conversations, one at a time. */
-export interface CliSession {
+export interface CliSession<Request, Piece> {
   readonly process: CliProcess;
   /**
    * Holds one conversation, which neither sees earlier ones nor is seen by later ones.
    * When the signal aborts it asks the CLI to stop and settles when the CLI has stopped.
-   * @param onPart is called with the answer piece by piece
+   * @param onPiece is called with the answer piece by piece
    * @throws RouterError for the client
    */
-  converse(conversation: Conversation, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome>;
+  converse(request: Request, onPiece: (piece: Piece) => void, signal: AbortSignal): Promise<Outcome>;
 }
 
+/** A session with a CLI that takes a conversation and answers with texts. */
+export type ConversationSession = CliSession<Conversation, AnswerPart>;
+export type ConversationCli = Cli<Conversation, AnswerPart>;
+
 /** One kind of CLI. */
-export interface Cli {
+export interface Cli<Request, Piece> {
   readonly kind: CliKind;
   /** What generates behind it, in traces: OpenTelemetry's name for the provider, the CLI's where that may be any. */
   readonly traceName: string;
-  /** What its models can do through it. */
+  /** What its models can do through it, in every version. */
   readonly capabilities: readonly Capability[];
-  /** Whether it passes signed thinking of earlier turns to its upstream. */
-  readonly takesThinking?: boolean;
+  /** How clients' requests become its own, and its answers theirs. */
+  readonly dialogue: Dialogue<Request, Piece>;
   /** Whether a process remembers its conversation, and so must not hold another one. */
   readonly singleUse: boolean;
   /**
    * Starts a process and resolves when it can take a conversation at once.
    * @throws RouterError `upstream_failed` when it does not become ready
    */
-  start(options: SessionStart): Promise<CliSession>;
+  start(options: SessionStart): Promise<CliSession<Request, Piece>>;
+  /**
+   * Finds out what the installed version can do besides `capabilities`.
+   * @throws RouterError `upstream_failed` when it cannot be started
+   */
+  probe?(options: SessionStart): Promise<Capability[]>;
 }

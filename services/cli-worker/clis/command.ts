@@ -1,16 +1,19 @@
 import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import type { AnswerPart, Cli, CliSession, Outcome, SessionStart } from './cli.ts';
+import { conversationDialogue } from '../answer/conversation-dialogue.ts';
+import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } from './cli.ts';
+import type { Outcome } from '../answer/outcome.ts';
 
 /**
  * Any program that reads a prompt from its standard input until that ends, and prints its answer as text.
  * @param args its arguments; `{model}` in them stands for the model's name
  */
-export function commandCli(args: readonly string[]): Cli {
+export function commandCli(args: readonly string[]): ConversationCli {
   return {
     kind: 'command',
     traceName: 'command',
     capabilities: ['stream'],
+    dialogue: conversationDialogue,
     singleUse: true,
     start: ({ starter, workspace, models }: SessionStart) => {
       const startFor = (model: string): CliProcess =>
@@ -22,7 +25,7 @@ export function commandCli(args: readonly string[]): Cli {
 }
 
 /** A conversation with a program that answers one prompt and ends. */
-class CommandSession implements CliSession {
+class CommandSession implements ConversationSession {
   readonly #startFor: (model: string) => CliProcess;
   readonly #model: string;
   #process: CliProcess;

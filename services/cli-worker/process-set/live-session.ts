@@ -1,11 +1,12 @@
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Cli, CliSession } from '../clis/cli.ts';
+import type { SessionStart } from '../clis/cli.ts';
+import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import { createWorkspace, type Workspace } from '../process/workspace.ts';
 
-export interface SessionSettings {
-  cli: Cli;
+export interface SessionSettings<Session> {
+  cli: { start(options: SessionStart): Promise<Session> };
   starter: ProcessStarter;
   models: readonly [string, ...string[]];
   /** Folder of all workspaces. */
@@ -16,8 +17,8 @@ export interface SessionSettings {
 }
 
 /** A session with its folders. */
-export interface LiveSession {
-  session: CliSession;
+export interface LiveSession<Session> {
+  session: Session;
   /** Ends its process and removes its folders, within seconds. Never rejects. */
   close(): Promise<void>;
 }
@@ -26,7 +27,10 @@ export interface LiveSession {
  * Makes a workspace and starts a CLI in it.
  * @throws RouterError `upstream_timeout` when it is not ready in time, and that of the CLI
  */
-export async function startSession(settings: SessionSettings, signal: AbortSignal): Promise<LiveSession> {
+export async function startSession<Session extends { process: CliProcess }>(
+  settings: SessionSettings<Session>,
+  signal: AbortSignal,
+): Promise<LiveSession<Session>> {
   const { cli, starter, models, root, startMs, log } = settings;
   const workspace = await createWorkspace(root);
   const late = AbortSignal.timeout(startMs);
@@ -40,7 +44,7 @@ export async function startSession(settings: SessionSettings, signal: AbortSigna
   }
 }
 
-async function closeSession({ process }: CliSession, workspace: Workspace, log: Logger): Promise<void> {
+async function closeSession({ process }: { process: CliProcess }, workspace: Workspace, log: Logger): Promise<void> {
   await process.end();
   await removeWorkspace(workspace, log);
 }

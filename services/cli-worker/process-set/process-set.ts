@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { CliSession } from '../clis/cli.ts';
+import type { CliProcess } from '../process/cli-process.ts';
 import type { LiveSession } from './live-session.ts';
 import { memoryOf } from './memory-of.ts';
 
-export interface ProcessSetOptions {
-  start: (signal: AbortSignal) => Promise<LiveSession>;
+export interface ProcessSetOptions<Session> {
+  start: (signal: AbortSignal) => Promise<LiveSession<Session>>;
   /** Conversations at once, and processes that are ready when there is none. */
   size: number;
   /** Whether a process is replaced after each conversation. */
@@ -21,8 +21,8 @@ export interface ProcessSetOptions {
 }
 
 /** A session that is held for one conversation. */
-export interface Lease {
-  readonly session: CliSession;
+export interface Lease<Session> {
+  readonly session: Session;
   /** Reports that the answer has begun. Until it ends there is time to start the next process. */
   begun(): void;
   /** Returns the session. After a conversation that did not end well it is closed. */
@@ -36,13 +36,13 @@ export interface ProcessCounts {
   starting: number;
 }
 
-interface Seat {
-  live: LiveSession;
+interface Seat<Session> {
+  live: LiveSession<Session>;
   conversations: number;
 }
 
-interface Waiter {
-  take: (seat: Seat) => void;
+interface Waiter<Session> {
+  take: (seat: Seat<Session>) => void;
   refuse: (error: unknown) => void;
 }
 
@@ -60,13 +60,13 @@ const longestPauseMs = 30_000;
  * when it uses too much memory, or when it ends by itself. Another process then takes its place. A set of processes that hold
  * one conversation each has one more place, so that the next process is ready before the last one ends.
  */
-export class ProcessSet {
-  readonly #options: ProcessSetOptions;
-  readonly #ready: Seat[] = [];
-  readonly #held = new Set<Seat>();
+export class ProcessSet<Session extends { process: CliProcess }> {
+  readonly #options: ProcessSetOptions<Session>;
+  readonly #ready: Seat<Session>[] = [];
+  readonly #held = new Set<Seat<Session>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #starting = new Set<Promise<void>>();
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: Waiter<Session>[] = [];
   readonly #stop = new AbortController();
   /** What was last reported. */
   #healthy = true;
@@ -76,7 +76,7 @@ export class ProcessSet {
   #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(options: ProcessSetOptions) {
+  constructor(options: ProcessSetOptions<Session>) {
     this.#options = options;
     this.#fill();
   }
@@ -93,7 +93,7 @@ export class ProcessSet {
    * Holds a session for one conversation, after a start where none is ready.
    * @throws RouterError when no process can be started, and the signal's reason
    */
-  async take(signal: AbortSignal): Promise<Lease> {
+  async take(signal: AbortSignal): Promise<Lease<Session>> {
     signal.throwIfAborted();
     const seat = this.#takeReady() ?? (await this.#wait(signal));
     this.#held.add(seat);
@@ -112,7 +112,7 @@ export class ProcessSet {
   }
 
   /** The session that has been ready longest. A process may have ended without its `ended` having resolved yet. */
-  #takeReady(): Seat | undefined {
+  #takeReady(): Seat<Session> | undefined {
     for (let seat = this.#ready.shift(); seat; seat = this.#ready.shift()) {
       if (seat.live.session.process.isRunning) return seat;
       this.#close(seat);
@@ -120,7 +120,7 @@ export class ProcessSet {
     return undefined;
   }
 
-  #lease(seat: Seat): Lease {
+  #lease(seat: Seat<Session>): Lease<Session> {
     let released = false;
     return {
       session: seat.live.session,
@@ -135,7 +135,7 @@ export class ProcessSet {
     };
   }
 
-  async #release(seat: Seat, endedWell: boolean): Promise<void> {
+  async #release(seat: Seat<Session>, endedWell: boolean): Promise<void> {
     seat.conversations += 1;
     const isGood = endedWell && !(await this.#isWorn(seat));
     this.#held.delete(seat);
@@ -144,14 +144,14 @@ export class ProcessSet {
     this.#fill();
   }
 
-  async #isWorn({ conversations, live }: Seat): Promise<boolean> {
+  async #isWorn({ conversations, live }: Seat<Session>): Promise<boolean> {
     const { singleUse, recycleAfter, recycleBytes } = this.#options;
     if (singleUse || conversations >= recycleAfter) return true;
     const { pid } = live.session.process;
     return pid === undefined || (await memoryOf(pid)) > recycleBytes;
   }
 
-  #wait(signal: AbortSignal): Promise<Seat> {
+  #wait(signal: AbortSignal): Promise<Seat<Session>> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         const at = this.#waiters.indexOf(waiter);
@@ -162,7 +162,7 @@ export class ProcessSet {
         leave();
         reject(signal.reason);
       };
-      const waiter: Waiter = {
+      const waiter: Waiter<Session> = {
         take: (seat) => {
           leave();
           resolve(seat);
@@ -179,7 +179,7 @@ export class ProcessSet {
   }
 
   /** Gives a ready session to the first waiter, or keeps it. */
-  #offer(seat: Seat): void {
+  #offer(seat: Seat<Session>): void {
     const waiter = this.#waiters[0];
     if (!waiter) {
       this.#ready.push(seat);
@@ -219,7 +219,7 @@ export class ProcessSet {
       this.#failures = 0;
       this.#failedStarts = 0;
       this.#report(true);
-      const seat: Seat = { live, conversations: 0 };
+      const seat: Seat<Session> = { live, conversations: 0 };
       void live.session.process.ended.then(({ how }) => this.#onEnded(seat, how));
       this.#offer(seat);
     } catch (error) {
@@ -241,7 +241,7 @@ export class ProcessSet {
   }
 
   /** Replaces a ready process that has ended. The end of a held one fails its conversation, which releases it. */
-  #onEnded(seat: Seat, how: string): void {
+  #onEnded(seat: Seat<Session>, how: string): void {
     const at = this.#ready.indexOf(seat);
     if (at === -1) return;
     this.#ready.splice(at, 1);
@@ -261,7 +261,7 @@ export class ProcessSet {
     }, ms);
   }
 
-  #close(seat: Seat): void {
+  #close(seat: Seat<Session>): void {
     const closing = seat.live.close();
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));

@@ -2,9 +2,9 @@ import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatContentToBlocks, withRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
-import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
+import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
-import { arrangeTurns } from '../conversation/arrange-turns.ts';
+import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /** Fields that no CLI supports and without which the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
   refuseFields(request);
   const system: string[] = [];
-  const turns: Turn[] = [];
+  const turns: Turn<TurnBlock>[] = [];
   for (const [at, message] of request.messages.entries()) {
     const param = `messages[${at}]`;
     const blocks = blocksOf(message, param, takesImages && message.role === 'user');

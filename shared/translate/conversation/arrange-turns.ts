@@ -1,5 +1,20 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Conversation, Turn, TurnBlock } from './conversation.ts';
+import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
+
+/** One turn of a conversation. */
+export interface Turn<Block> {
+  role: 'user' | 'assistant';
+  blocks: Block[];
+}
+
+export interface ArrangedTurns<Block> {
+  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
+  history: Turn<Block>[];
+  /** The last turn, which is the user's. */
+  question: Block[];
+}
+
+const opening: TextBlock = { type: 'text', text: '…' };
 
 /**
  * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns and thinking that ends a turn are omitted, and the
@@ -7,8 +22,11 @@ import type { Conversation, Turn, TurnBlock } from './conversation.ts';
  * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
  */
-export function arrangeTurns(turns: readonly Turn[], param = 'messages'): Pick<Conversation, 'history' | 'question'> {
-  const arranged: { role: Turn['role']; blocks: TurnBlock[] }[] = [];
+export function arrangeTurns<Block extends MessagesBlock>(
+  turns: readonly Turn<Block>[],
+  param = 'messages',
+): ArrangedTurns<Block> {
+  const arranged: Turn<Block>[] = [];
   for (const { role, blocks } of turns) {
     const kept = blocks.filter((block) => block.type !== 'text' || block.text !== '');
     if (kept.length === 0) continue;
@@ -31,12 +49,12 @@ export function arrangeTurns(turns: readonly Turn[], param = 'messages'): Pick<C
       param,
     });
   // No CLI accepts a conversation that begins with the assistant.
-  if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [{ type: 'text', text: '…' }] });
+  if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [opening as Block] });
   return { history: arranged, question: last.blocks };
 }
 
 /** Drops the thinking that the last turn ends in: upstreams refuse a turn that ends so. */
-function dropFinalThinking(turns: { blocks: TurnBlock[] }[]): void {
+function dropFinalThinking(turns: { blocks: MessagesBlock[] }[]): void {
   const last = turns.at(-1);
   if (!last) return;
   while (last.blocks.at(-1)?.type === 'thinking') last.blocks.pop();

@@ -1,25 +1,16 @@
-import type { ImageBlock, TextBlock, ThinkingBlock } from '#shared/formats/messages/request.ts';
+import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type { UpstreamFormat } from '../upstream-format.ts';
+import type { ArrangedTurns } from './arrange-turns.ts';
 
-/** A block of a turn, in the messages format. */
-export type TurnBlock = TextBlock | ImageBlock | ThinkingBlock;
-
-/** One turn. An assistant turn has only text, and signed thinking if the agent takes it. */
-export interface Turn {
-  role: 'user' | 'assistant';
-  blocks: TurnBlock[];
-}
+/** A block of a turn, in the messages format. A turn of the assistant has only text. */
+export type TurnBlock = TextBlock | ImageBlock;
 
 /** A request to a command-line agent, independent of the client format. */
-export interface Conversation {
+export interface Conversation extends ArrangedTurns<TurnBlock> {
   /** One of the announced models. */
   model: string;
   /** All system text, joined; empty if there is none. */
   system: string;
-  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
-  history: Turn[];
-  /** The last turn, which is the user's. */
-  question: TurnBlock[];
   /** The client's effort of thinking: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
   /** Limit of output tokens. */

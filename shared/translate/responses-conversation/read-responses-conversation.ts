@@ -1,13 +1,7 @@
-import type {
-  ResponsesItem,
-  ResponsesMessage,
-  ResponsesReasoning,
-  ResponsesRequest,
-} from '#shared/formats/responses/request.ts';
-import { arrangeTurns } from '../conversation/arrange-turns.ts';
-import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
+import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
+import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
-import { thinkingBlock } from '../responses-messages/carried-thinking.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
@@ -24,8 +18,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a Responses request. Sampling is ignored: no CLI takes it. So is thinking of earlier turns, but for what
- * the agent's upstream has signed, if the agent takes it.
+ * Reads the conversation of a Responses request. Sampling is ignored: no CLI takes it. So is thinking of earlier turns.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readResponsesConversation(request: ResponsesRequest, target: Target): Conversation {
@@ -34,14 +27,9 @@ export function readResponsesConversation(request: ResponsesRequest, target: Tar
   const { model, takesImages = false } = target;
   const { instructions, input, max_output_tokens: maxTokens } = request;
   const system: string[] = typeof instructions === 'string' && instructions !== '' ? [instructions] : [];
-  const turns: Turn[] = [];
+  const turns: Turn<TurnBlock>[] = [];
   const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
   for (const [at, item] of items.entries()) {
-    if (item.type === 'reasoning') {
-      if (target.takesThinking)
-        turns.push({ role: 'assistant', blocks: signedThinking(item as ResponsesReasoning, target) });
-      continue;
-    }
     const message = messageIn(item, `input[${at}]`);
     if (!message) continue;
     const { role, content } = message;
@@ -60,12 +48,6 @@ export function readResponsesConversation(request: ResponsesRequest, target: Tar
   };
 }
 
-/** Claude Code takes no thinking that is hidden. */
-function signedThinking(item: ResponsesReasoning, target: Target): TurnBlock[] {
-  const block = thinkingBlock(item, target);
-  return block?.type === 'thinking' ? [block] : [];
-}
-
 /** The item if it is a message; undefined for one that a CLI needs not know. */
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
@@ -73,6 +55,7 @@ function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undef
     case null:
     case 'message':
       return item as ResponsesMessage;
+    case 'reasoning':
     case 'additional_tools':
       return undefined;
     default:
@@ -83,7 +66,6 @@ function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undef
 
 function blocksOf(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
   return responsesContentToBlocks(content, param).map((block): TurnBlock => {
-    // Cache hints are left out: the CLI sets its own, and the upstream limits their number.
     if (block.type === 'text') return { type: 'text', text: block.text };
     if (block.type === 'image' && takesImages) return { type: 'image', source: block.source };
     throw unsupportedInChat(param, block.type === 'image' ? 'images' : `content of type '${block.type}'`);

@@ -4,7 +4,7 @@
  * does what a word in brackets in the last text asks for: `[status]` answers with its arguments, environment and folder,
  * `[die]` ends by SIGKILL after the first piece, `[hang]` is silent after the first piece and ignores interrupts, `[slow]`
  * answers for long, `[obey]` too, but stops when interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line
- * without end, `[ask]` asks for a permission first, `[replay NAME]` prints a recorded answer. `FAKE_START` in its
+ * without end, `[replay NAME]` prints a recorded answer. `FAKE_START` in its
  * environment: `die` or `hang` before it is ready.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -14,8 +14,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 interface Message {
   type: string;
   request_id?: string;
-  request?: { subtype: string; systemPrompt?: string; settings?: { model?: string } };
-  response?: { response?: { behavior?: string } };
+  request?: {
+    subtype: string;
+    systemPrompt?: string;
+    sdkMcpServers?: string[];
+    settings?: { model?: string; env?: Record<string, string> };
+  };
   message?: { content: { type: string; text?: string }[] };
   shouldQuery?: boolean;
 }
@@ -24,7 +28,7 @@ const history: string[] = [];
 let system = '';
 let model = process.argv[process.argv.indexOf('--model') + 1] ?? '';
 let interrupted = false;
-let onPermission: ((behavior: string) => void) | undefined;
+let fields: unknown;
 
 if (process.env['FAKE_START'] === 'die') {
   process.stderr.write('this CLI is broken\n');
@@ -41,7 +45,7 @@ process.exit(0);
 
 async function take(message: Message): Promise<void> {
   if (message.type === 'control_request') control(message);
-  else if (message.type === 'control_response') onPermission?.(message.response?.response?.behavior ?? 'error');
+  else if (message.type === 'control_response') return;
   else if (message.type === 'assistant') history.push(`assistant: ${textOf(message)}`);
   else if (message.shouldQuery === false) {
     if (message.message?.content.length !== 0) history.push(`user: ${textOf(message)}`);
@@ -51,7 +55,16 @@ async function take(message: Message): Promise<void> {
 
 function control({ request_id: id, request }: Message): void {
   if (request?.subtype === 'initialize') system = request.systemPrompt ?? '';
+  for (const server of request?.sdkMcpServers ?? []) {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    print({
+      type: 'control_request',
+      request_id: 't',
+      request: { subtype: 'mcp_message', server_name: server, message },
+    });
+  }
   if (request?.settings?.model !== undefined) model = request.settings.model;
+  if (request?.settings?.env) fields = JSON.parse(request.settings.env['CLAUDE_CODE_EXTRA_BODY'] ?? 'null');
   if (request?.subtype === 'interrupt') interrupted = true;
   print({ type: 'control_response', response: { subtype: 'success', request_id: id } });
 }
@@ -62,16 +75,12 @@ async function answer(asked: string): Promise<void> {
     for (const line of recorded(replay)) process.stdout.write(`${line}\n`);
     return;
   }
-  event({ type: 'message_start', message: { id: 'msg', role: 'assistant', content: [], usage: {} } });
+  const usage = { input_tokens: 5, output_tokens: 1, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
+  const opening = { id: 'msg', type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage };
+  event({ type: 'message_start', message: opening });
+  event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
   if (asked.includes('[rubbish]')) process.stdout.write('Segmentation fault, or was it?\n');
   if (asked.includes('[flood]')) for (;;) await write('x'.repeat(1024 * 1024));
-  if (asked.includes('[ask]')) {
-    const answered = new Promise<string>((resolve) => {
-      onPermission = resolve;
-    });
-    print({ type: 'control_request', request_id: 'p1', request: { subtype: 'can_use_tool', tool_name: 'Bash' } });
-    say(`The permission was: ${await answered}.`);
-  }
   say(
     asked.includes('[status]')
       ? status()
@@ -85,13 +94,17 @@ async function answer(asked: string): Promise<void> {
     await sleep(10);
     say(' more');
   }
-  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
+  event({ type: 'content_block_stop', index: 0 });
+  if (interrupted) {
+    print({ type: 'result', subtype: 'error_during_execution', is_error: true });
+    return;
+  }
+  event({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: 7 },
+  });
   event({ type: 'message_stop' });
-  const usage = { input_tokens: 5, output_tokens: 7, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
-  const end = interrupted
-    ? { subtype: 'error_during_execution', is_error: true }
-    : { subtype: 'success', is_error: false };
-  print({ type: 'result', ...end, stop_reason: 'end_turn', usage });
 }
 
 function isInterrupted(): boolean {
@@ -105,6 +118,7 @@ function status(): string {
     environment: process.env,
     cwd: process.cwd(),
     files: readdirSync('.'),
+    fields,
   });
 }
 

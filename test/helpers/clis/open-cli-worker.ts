@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
@@ -8,9 +9,6 @@ import { createLog } from '#shared/core/log.ts';
 import type { AnswerTimeouts } from '#services/cli-worker/answer/run-conversation.ts';
 import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
 import type { CliKind } from '#services/cli-worker/clis/cli.ts';
-import { createHandleJob } from '#services/cli-worker/handle-job.ts';
-import { startSession } from '#services/cli-worker/process-set/live-session.ts';
-import { ProcessSet } from '#services/cli-worker/process-set/process-set.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
 
@@ -37,7 +35,10 @@ export interface CliJobResult {
 
 /** A CLI worker without a broker. */
 export interface OpenCliWorker {
-  processes: ProcessSet;
+  /** Number of processes that are ready for a conversation. */
+  ready(): number;
+  /** What the CLI can do. */
+  capabilities: readonly Capability[];
   /** Reports of its health, in order. */
   reports: boolean[];
   /** What its upstream said of the login, in order. */
@@ -54,7 +55,7 @@ export interface OpenCliWorker {
 }
 
 /** Starts a worker that drives the given CLI, by default `fake-claude.ts`. */
-export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
+export async function openCliWorker(options: CliWorkerOptions = {}): Promise<OpenCliWorker> {
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
@@ -64,28 +65,23 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
   const reports: OpenCliWorker['reports'] = [];
   const logins: OpenCliWorker['logins'] = [];
-  const settings = { cli, starter, models, root, startMs: options.startMs ?? 20_000, log };
-  const processes = new ProcessSet({
-    start: (signal) => startSession(settings, signal),
-    size: options.size ?? 1,
-    singleUse: cli.singleUse,
+  const served = await cli.serve({
+    starter,
+    models,
+    root,
+    slots: options.size ?? 1,
     recycleAfter: options.recycleAfter ?? 100,
     recycleBytes: 2 ** 40,
+    startMs: options.startMs ?? 20_000,
+    timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
+    usageChunk: false,
+    login: { accepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
     log,
     onHealth: (healthy) => reports.push(healthy),
   });
-  const handleJob = createHandleJob({
-    take: (signal) => processes.take(signal),
-    models,
-    traceName: kind,
-    takesImages: cli.capabilities.includes('vision'),
-    takesThinking: cli.takesThinking ?? false,
-    timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
-    login: { accepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
-    log,
-  });
   return {
-    processes,
+    ready: () => served.counts().ready,
+    capabilities: served.capabilities,
     reports,
     logins,
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
@@ -106,12 +102,12 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
         body: Buffer.from(JSON.stringify(body)),
         ...fields,
       };
-      const end = await handleJob(job, { head: () => undefined, write }, signal);
+      const end = await served.handler(job, { head: () => undefined, write }, signal);
       const text = pieces.join('');
       return { end, text, events: eventsOf(text) };
     },
     close: async () => {
-      await processes.close();
+      await served.close();
       await guard.close();
     },
   };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** One call that a command-line agent made. */
 export interface UpstreamCall {
@@ -25,6 +25,8 @@ export interface FakeModelApis {
 interface Answer {
   thinking: string;
   pieces: string[];
+  /** Inputs of the calls of the first tool that was offered, made after the text. */
+  calls: JsonObject[];
   /** Milliseconds before each piece. */
   delayMs: number;
 }
@@ -32,7 +34,9 @@ interface Answer {
 /**
  * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
  * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
- * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`.
+ * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In the
+ * messages API also `calls=2`, which calls the first tool twice; results of tools count as text there, and limits, stop
+ * sequences and output formats are kept.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
@@ -78,10 +82,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
   const plan: Answer = {
     thinking: asked.includes('think') ? 'Hm, let me think.' : '',
     pieces,
+    calls: Array.from({ length: Number(/calls=(\d+)/.exec(asked)?.[1] ?? 0) }, (_, at) => ({
+      n: at,
+      city: `city ${at}`,
+    })),
     delayMs: Number(/delay=(\d+)/.exec(asked)?.[1] ?? 0),
   };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const events = eventsOf(path, plan, body);
+  const events = eventsOf(path, plan, body, calls.length);
   let sent = 0;
   for (const { event, data, isPiece } of events) {
     if (isPiece && plan.delayMs > 0) await sleep(plan.delayMs);
@@ -105,13 +113,16 @@ interface Event {
   isPiece?: boolean;
 }
 
-function eventsOf(path: string, plan: Answer, body: JsonObject): Iterable<Event> {
-  if (path.endsWith('/messages')) return messagesEvents(plan, body);
+/** @param nth number of the call, which makes ids unique */
+function eventsOf(path: string, plan: Answer, body: JsonObject, nth: number): Iterable<Event> {
+  if (path.endsWith('/messages')) return messagesEvents(plan, body, nth);
   if (path.endsWith('/responses')) return responsesEvents(plan);
   return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan);
 }
 
-function* messagesEvents({ thinking, pieces }: Answer, { model }: JsonObject): Generator<Event> {
+function* messagesEvents(answer: Answer, body: JsonObject, nth: number): Generator<Event> {
+  const { thinking, calls } = answer;
+  const { pieces, stopReason, stopSequence } = withinLimits(answer, body);
   const named = (data: JsonObject & { type: string }, isPiece = false): Event => ({ event: data.type, data, isPiece });
   const usage = { input_tokens: 11, output_tokens: 1, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
   yield named({
@@ -120,7 +131,7 @@ function* messagesEvents({ thinking, pieces }: Answer, { model }: JsonObject): G
       id: 'msg_fake',
       type: 'message',
       role: 'assistant',
-      model: model ?? null,
+      model: body['model'] ?? null,
       content: [],
       stop_reason: null,
       stop_sequence: null,
@@ -144,12 +155,48 @@ function* messagesEvents({ thinking, pieces }: Answer, { model }: JsonObject): G
     yield named({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }, true);
   }
   yield named({ type: 'content_block_stop', index });
+  const [tool] = Array.isArray(body['tools']) ? body['tools'] : [];
+  const name = isJsonObject(tool) ? (tool['name'] ?? '') : '';
+  for (const [at, input] of calls.entries()) {
+    index += 1;
+    const block = { type: 'tool_use', id: `toolu_${nth}_${at}`, name, input: {} };
+    yield named({ type: 'content_block_start', index, content_block: block });
+    for (const json of JSON.stringify(input).match(/.{1,5}/g) ?? []) {
+      yield named(
+        { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } },
+        true,
+      );
+    }
+    yield named({ type: 'content_block_stop', index });
+  }
   yield named({
     type: 'message_delta',
-    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    delta: { stop_reason: calls.length > 0 ? 'tool_use' : stopReason, stop_sequence: stopSequence },
     usage: { output_tokens: pieces.length },
   });
   yield named({ type: 'message_stop' });
+}
+
+/** The answer as the limits, stop sequences and format of a messages request leave it. One piece is one token. */
+function withinLimits(
+  { pieces }: Answer,
+  { max_tokens: limit, stop_sequences: stops, output_config: output }: JsonObject,
+): { pieces: string[]; stopReason: string; stopSequence: string | null } {
+  if (isJsonObject(output) && output['format'] !== undefined) {
+    return { pieces: ['{"said":', '"yes"}'], stopReason: 'end_turn', stopSequence: null };
+  }
+  const stop = (Array.isArray(stops) ? stops : []).find(
+    (each) => typeof each === 'string' && pieces.join('').includes(each),
+  );
+  if (typeof stop === 'string') {
+    return { pieces: split(pieces.join('').split(stop)[0] ?? ''), stopReason: 'stop_sequence', stopSequence: stop };
+  }
+  const fits = typeof limit !== 'number' || pieces.length <= limit;
+  return {
+    pieces: fits ? pieces : pieces.slice(0, limit),
+    stopReason: fits ? 'end_turn' : 'max_tokens',
+    stopSequence: null,
+  };
 }
 
 function* responsesEvents({ thinking, pieces }: Answer): Generator<Event> {
@@ -257,10 +304,16 @@ function lastText({ messages, input, contents }: JsonObject): string {
   if (!isJsonObject(last)) return '';
   const content = last['content'] ?? last['parts'];
   if (typeof content === 'string') return content;
-  const texts = (Array.isArray(content) ? content : []).flatMap((part) =>
-    isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
-  );
-  return texts.at(-1) ?? '';
+  return textsIn(content).at(-1) ?? '';
+}
+
+/** The texts of a turn's parts, and of the results of tools in it. */
+function textsIn(content: Json | undefined): string[] {
+  return (Array.isArray(content) ? content : []).flatMap((part) => {
+    if (!isJsonObject(part)) return [];
+    if (part['type'] !== 'tool_result') return typeof part['text'] === 'string' ? [part['text']] : [];
+    return typeof part['content'] === 'string' ? [part['content']] : textsIn(part['content']);
+  });
 }
 
 async function readBody(request: IncomingMessage): Promise<JsonObject> {

@@ -1,10 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Conversation, Turn, TurnBlock } from '#shared/translate/conversation/conversation.ts';
+import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { jsonLineReader } from '../../process/line-reader.ts';
-import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
+import type { CliSession } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 import { ClaudeAnswer } from './claude-answer.ts';
+import { toolsNotTaken, type ClaudeRequest } from './claude-request.ts';
+import { ClientTools } from './client-tools.ts';
+
+/** An address to which nothing can connect. */
+const nowhere = 'http://127.0.0.1:0';
 
 /** A wait for one of the process's messages. */
 interface Expectation {
@@ -16,14 +22,15 @@ interface Expectation {
 /**
  * A conversation with a Claude Code process, over JSON lines.
  *
- * States: starting → ready (answers control requests) → prepared (has system prompt and history) → asked → over. Claude Code
+ * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code
  * takes a turn of the assistant at once and queues a turn of the user, so each of the user's turns is followed by a wait for
  * the message that reports it as taken.
  */
-export class ClaudeSession implements CliSession {
+export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   readonly process: CliProcess;
   readonly #startModel: string;
   readonly #expected = new Set<Expectation>();
+  #tools = new ClientTools([]);
   #requests = 0;
 
   constructor(process: CliProcess, startModel: string) {
@@ -40,35 +47,30 @@ export class ClaudeSession implements CliSession {
     await this.#control({ subtype: 'apply_flag_settings', settings: {} });
   }
 
-  async converse(
-    { model, system, history, question, effort }: Conversation,
-    onPart: (part: AnswerPart) => void,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async converse(request: ClaudeRequest, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<Outcome> {
     const interrupt = (): void => this.#send(controlRequest('interrupt', { subtype: 'interrupt' }));
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       signal.throwIfAborted();
+      this.#tools = new ClientTools(request.tools);
       // Claude Code takes messages in order, so all are sent before the first is answered.
-      const set = Promise.all(
-        settings(system, model === this.#startModel ? undefined : model, effort).map((request) =>
-          this.#control(request),
-        ),
-      );
-      const [outcome] = await Promise.all([this.#talk(model, history, question, onPart, signal), set]);
+      const set = Promise.all(settings(request, this.#startModel).map((each) => this.#control(each)));
+      const [outcome] = await Promise.all([this.#talk(request, onEvent, signal), set]);
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
+      // The tools are the client's to run, so the process would wait.
+      this.process.kill();
     }
   }
 
   async #talk(
-    model: string,
-    history: readonly Turn[],
-    question: TurnBlock[],
-    onPart: (part: AnswerPart) => void,
+    { model, history, question, tools }: ClaudeRequest,
+    onEvent: (event: JsonObject) => void,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    const listed = tools.length === 0 ? undefined : this.#tools.listed;
+    if (listed) await Promise.race([listed, this.process.failure().then((error) => Promise.reject(error))]);
     for (const { role, blocks } of history) {
       signal.throwIfAborted();
       if (role === 'user') await this.#addUserTurn(blocks);
@@ -76,14 +78,29 @@ export class ClaudeSession implements CliSession {
       else this.#send({ type: 'assistant', message: { role, model, content: blocks } });
     }
     signal.throwIfAborted();
-    const answer = new ClaudeAnswer(onPart);
-    const ended = this.#expect((message) => answer.push(message));
+    const answer = new ClaudeAnswer((event) => {
+      if (event['type'] === 'message_start') this.#cutOff();
+      onEvent(event);
+    });
+    const ended = this.#expect((message) => {
+      if (message['type'] === 'system' && message['subtype'] === 'init') checkTools(tools, message['tools']);
+      return answer.push(message);
+    });
     this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
     return ended;
   }
 
+  /**
+   * Takes its upstream from the process, for all requests but the one that is being answered. After some answers Claude Code
+   * asks again within milliseconds, faster than it can be ended.
+   */
+  #cutOff(): void {
+    const settings = { env: { ANTHROPIC_BASE_URL: nowhere } };
+    this.#send(controlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
+  }
+
   /** Adds a turn of the user's to the history, without an answer. */
-  async #addUserTurn(content: TurnBlock[]): Promise<void> {
+  async #addUserTurn(content: MessagesBlock[]): Promise<void> {
     const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
     await taken;
@@ -123,7 +140,7 @@ export class ClaudeSession implements CliSession {
 
   #onMessage(message: JsonObject): void {
     if (message['type'] === 'control_request') {
-      this.#refuse(message);
+      this.#onRequest(message);
       return;
     }
     for (const expectation of this.#expected) {
@@ -136,12 +153,20 @@ export class ClaudeSession implements CliSession {
     }
   }
 
-  /** Refuses a permission, and everything else that needs a person. */
-  #refuse({ request_id: id, request }: JsonObject): void {
-    const asksPermission = isJsonObject(request) && request['subtype'] === 'can_use_tool';
-    const response: JsonObject = asksPermission
-      ? { subtype: 'success', request_id: id, response: { behavior: 'deny', message: 'Tools are not allowed.' } }
-      : { subtype: 'error', request_id: id, error: 'Not supported.' };
+  /** Refuses everything that needs a person. Calls of tools are not answered: they are the client's. */
+  #onRequest({ request_id: id, request }: JsonObject): void {
+    const subtype = isJsonObject(request) ? request['subtype'] : undefined;
+    if (subtype === 'can_use_tool') return;
+    const isOfTools = isJsonObject(request) && subtype === 'mcp_message' && isJsonObject(request['message']);
+    if (!isOfTools) {
+      this.#respond({ subtype: 'error', request_id: id, error: 'Not supported.' });
+      return;
+    }
+    const answer = this.#tools.answer(request['message'] as JsonObject);
+    if (answer) this.#respond({ subtype: 'success', request_id: id, response: { mcp_response: answer } });
+  }
+
+  #respond(response: JsonObject): void {
     this.#send({ type: 'control_response', response });
   }
 
@@ -152,24 +177,39 @@ export class ClaudeSession implements CliSession {
 
 /** The control requests that prepare a conversation. None of them calls the upstream. */
 function settings(
-  system: string,
-  model: string | undefined,
-  effort: string | undefined,
+  { model, system, tools, thinks, fields }: ClaudeRequest,
+  startModel: string,
 ): (JsonObject & { subtype: string })[] {
-  const flags: JsonObject = {
-    ...(model !== undefined && { model }),
-    ...(effort !== undefined && effort !== 'none' && { effortLevel: effort === 'minimal' ? 'low' : effort }),
-  };
   return [
-    // Without the field Claude Code uses its own prompt; with an empty one it uses none.
-    { subtype: 'initialize', systemPrompt: system },
-    ...(effort === 'none' ? [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }] : []),
-    ...(Object.keys(flags).length > 0 ? [{ subtype: 'apply_flag_settings', settings: flags }] : []),
+    {
+      subtype: 'initialize',
+      // Without the field Claude Code uses its own prompt; with an empty one it uses none.
+      systemPrompt: system,
+      ...(tools.length > 0 && { sdkMcpServers: [ClientTools.server] }),
+    },
+    ...(thinks ? [] : [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }]),
+    {
+      subtype: 'apply_flag_settings',
+      settings: {
+        ...(model !== startModel && { model }),
+        // Otherwise it tells the model how to sign commits, if a login is used.
+        attribution: { commit: '', pr: '' },
+        // Fields of the request to the upstream, over those that Claude Code sets itself.
+        env: { CLAUDE_CODE_EXTRA_BODY: JSON.stringify(fields) },
+      },
+    },
   ];
 }
 
+/** @throws RouterError when the process does not offer all tools */
+function checkTools(tools: ClaudeRequest['tools'], offered: Json | undefined): void {
+  const names = new Set(Array.isArray(offered) ? offered : []);
+  const missing = tools.map(({ name }) => name).filter((name) => !names.has(name));
+  if (missing.length > 0) throw toolsNotTaken(missing);
+}
+
 /** Puts a space before a slash, which would begin a command to Claude Code. */
-function asSpeech(block: TurnBlock): TurnBlock {
+function asSpeech(block: MessagesBlock): MessagesBlock {
   return block.type === 'text' && block.text.startsWith('/') ? { ...block, text: ` ${block.text}` } : block;
 }
 

@@ -1,33 +1,42 @@
-import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Cli, SessionStart } from '../cli.ts';
 import { hasKey, logins } from '../logins.ts';
+import { claudeDialogue } from './claude-dialogue.ts';
+import type { ClaudeRequest } from './claude-request.ts';
 import { ClaudeSession } from './claude-session.ts';
+import { probeClaude } from './probe-claude.ts';
 
 /** Its keys and addresses. Without a key it uses the login in its own folder. */
 const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
- * Leaves Claude Code nothing but the model: no tools, MCP servers, settings files or skills, nothing saved. Permission
- * prompts are refused.
+ * Leaves Claude Code nothing but the model and the client's tools: no tools of its own, other MCP servers, settings files or
+ * skills, nothing saved. It asks for permission to call a tool over its streamed output.
  */
 const args = [
   ['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
   ['--include-partial-messages', '--tools', '', '--strict-mcp-config', '--setting-sources', ''],
-  ['--disable-slash-commands', '--no-session-persistence', '--permission-prompts', 'none'],
+  ['--disable-slash-commands', '--no-session-persistence', '--permission-prompt-tool', 'stdio'],
 ].flat();
 
 /** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
-export const claude: Cli = {
+export const claude: Cli<ClaudeRequest, JsonObject> = {
   kind: 'claude',
   traceName: 'anthropic',
   capabilities: ['stream', 'vision', 'thinking'],
-  takesThinking: true,
+  dialogue: claudeDialogue,
   singleUse: true,
-  start: startClaude,
+  start: (options) => startClaude(options, {}),
+  probe: (options) => probeClaude((set) => startClaude(options, set), options),
 };
 
-async function startClaude({ starter, workspace, models, signal }: SessionStart): Promise<CliSession> {
+/** @param set variables that take precedence over the worker's */
+async function startClaude(
+  { starter, workspace, models, signal }: SessionStart,
+  set: Record<string, string>,
+): Promise<ClaudeSession> {
   const [model] = models;
-  const has = (name: string): boolean => starter.variable(name) !== undefined;
+  const has = (name: string): boolean => (set[name] ?? starter.variable(name)) !== undefined;
   // Leaves out the text about this machine from the model's prompt. Only possible with a key: it also skips the login.
   const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
   const login = hasKey(logins.claude, starter.variable)
@@ -46,6 +55,14 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
       DISABLE_AUTOUPDATER: '1',
       // A failed request moves to another worker.
       CLAUDE_CODE_MAX_RETRIES: '0',
+      CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
+      // The history is the client's.
+      DISABLE_COMPACT: '1',
+      // The client's tools keep their names and descriptions, and the model sees all of them.
+      CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
+      CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH: '1000000',
+      ENABLE_TOOL_SEARCH: 'false',
+      ...set,
     },
   });
   const session = new ClaudeSession(process, model);

@@ -2,7 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, Outcome } from '../cli.ts';
+import type { AnswerPart } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 
 /** Reads the app server's notifications of one turn: pieces, token counts, the end. */
 export class CodexAnswer {

@@ -1,14 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
-import { textOf, type Conversation, type Turn } from '#shared/translate/conversation/conversation.ts';
+import type { Turn } from '#shared/translate/conversation/arrange-turns.ts';
+import { textOf, type Conversation, type TurnBlock } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
+import type { AnswerPart, ConversationSession } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 import { CodexAnswer } from './codex-answer.ts';
 
 /** Conversations with one Codex app server, each in a thread of its own. Notifications of other threads are ignored. */
-export class CodexSession implements CliSession {
+export class CodexSession implements ConversationSession {
   readonly process: CliProcess;
   readonly #peer: JsonRpcPeer;
   readonly #threadOptions: JsonObject;
@@ -111,7 +113,7 @@ function refuse(method: string): JsonObject | undefined {
 }
 
 /** A turn as an item of the Responses API. */
-function responsesItem({ role, blocks }: Turn): JsonObject {
+function responsesItem({ role, blocks }: Turn<TurnBlock>): JsonObject {
   const type = role === 'user' ? 'input_text' : 'output_text';
   return { type: 'message', role, content: [{ type, text: textOf(blocks) }] };
 }

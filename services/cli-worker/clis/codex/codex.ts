@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
-import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
+import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { CodexSession } from './codex-session.ts';
 
@@ -31,15 +32,16 @@ const modelOnly: readonly string[] = [
 ];
 
 /** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
-export const codex: Cli = {
+export const codex: ConversationCli = {
   kind: 'codex',
   traceName: 'openai',
   capabilities: ['stream', 'thinking'],
+  dialogue: conversationDialogue,
   singleUse: false,
   start: startCodex,
 };
 
-async function startCodex({ starter, workspace, models, signal }: SessionStart): Promise<CliSession> {
+async function startCodex({ starter, workspace, models, signal }: SessionStart): Promise<ConversationSession> {
   const home = join(workspace.home, '.codex');
   const keyed = hasKey(logins.codex, starter.variable);
   if (keyed) await mkdir(home);

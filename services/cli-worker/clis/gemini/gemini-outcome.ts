@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { Outcome } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
 
 /**

@@ -4,7 +4,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
+import type { AnswerPart, ConversationSession } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
 
 export interface GeminiSessionOptions {
@@ -19,7 +20,7 @@ export interface GeminiSessionOptions {
 const noSystem = 'You are a helpful assistant.';
 
 /** Conversations with one Gemini CLI process, each in a session of its own. Updates of other sessions are ignored. */
-export class GeminiSession implements CliSession {
+export class GeminiSession implements ConversationSession {
   readonly process: CliProcess;
   readonly #options: GeminiSessionOptions;
   readonly #peer: JsonRpcPeer;

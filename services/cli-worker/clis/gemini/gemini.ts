@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
-import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
+import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { GeminiSession } from './gemini-session.ts';
 
@@ -16,15 +17,16 @@ const allowed = [
 ];
 
 /** Gemini CLI, driven over the Agent Client Protocol. Each conversation is a session of its own. */
-export const gemini: Cli = {
+export const gemini: ConversationCli = {
   kind: 'gemini',
   traceName: 'gcp.gemini',
   capabilities: ['stream', 'thinking'],
+  dialogue: conversationDialogue,
   singleUse: false,
   start: startGemini,
 };
 
-async function startGemini({ starter, workspace, models, signal }: SessionStart): Promise<CliSession> {
+async function startGemini({ starter, workspace, models, signal }: SessionStart): Promise<ConversationSession> {
   const home = join(workspace.home, '.gemini');
   const systemFile = join(workspace.home, 'system.md');
   const keyed = hasKey(logins.gemini, starter.variable);

@@ -2,7 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, Outcome } from '../cli.ts';
+import type { AnswerPart } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 
 /** Reads an opencode server's events of one session: parts and their pieces, token counts, the end. */
 export class OpencodeAnswer {

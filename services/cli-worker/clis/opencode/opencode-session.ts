@@ -2,7 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
+import type { AnswerPart, ConversationSession } from '../cli.ts';
+import type { Outcome } from '../../answer/outcome.ts';
 import { OpencodeAnswer } from './opencode-answer.ts';
 import { bareAgent, warmUpModel } from './opencode-config.ts';
 import type { OpencodeHttp } from './opencode-http.ts';
@@ -16,7 +17,7 @@ interface Model extends JsonObject {
 }
 
 /** Conversations with one opencode server, each in a session of its own. Events of other sessions are ignored. */
-export class OpencodeSession implements CliSession {
+export class OpencodeSession implements ConversationSession {
   readonly process: CliProcess;
   readonly #http: OpencodeHttp;
   #answer: OpencodeAnswer | undefined;

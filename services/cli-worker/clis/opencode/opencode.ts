@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { lineReader } from '../../process/line-reader.ts';
-import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
+import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
 import { linkLogin, logins } from '../logins.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
@@ -11,15 +12,16 @@ import { OpencodeSession } from './opencode-session.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
 /** opencode, driven over its HTTP server. Each conversation is a session of its own that is deleted afterwards. */
-export const opencode: Cli = {
+export const opencode: ConversationCli = {
   kind: 'opencode',
   traceName: 'opencode',
   capabilities: ['stream', 'thinking'],
+  dialogue: conversationDialogue,
   singleUse: false,
   start: startOpencode,
 };
 
-async function startOpencode({ starter, workspace, signal }: SessionStart): Promise<CliSession> {
+async function startOpencode({ starter, workspace, signal }: SessionStart): Promise<ConversationSession> {
   const password = randomBytes(24).toString('base64url');
   const data = join(workspace.home, '.local', 'share');
   await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));

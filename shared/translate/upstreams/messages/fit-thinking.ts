@@ -11,7 +11,8 @@ const defaultMaxTokens = 8192;
 /** Thinking that a model takes, and the limit of output tokens, which counts the thinking. */
 export interface FittedThinking {
   thinking: ThinkingRequest | undefined;
-  maxTokens: number;
+  /** Undefined where the upstream has a limit of its own and the client sets none. */
+  maxTokens: number | undefined;
 }
 
 /**
@@ -21,16 +22,19 @@ export interface FittedThinking {
 export function fitThinking(
   asked: ThinkingRequest | undefined,
   limit: number | null | undefined,
-  { thinkingTypes, maxOutput = Infinity }: Pick<Target, 'thinkingTypes' | 'maxOutput'>,
+  { thinkingTypes, limitsItself, maxOutput = Infinity }: Pick<Target, 'thinkingTypes' | 'limitsItself' | 'maxOutput'>,
 ): FittedThinking {
   const thinking = asked && inTypeOf(thinkingTypes, asked);
+  const limitBeside = (budget: number): number | undefined =>
+    limit ?? (limitsItself ? undefined : Math.min(maxOutput, defaultMaxTokens + budget));
   const budget = thinking?.thinking['budget_tokens'];
   if (!thinking || thinking.thinking.type !== 'enabled' || typeof budget !== 'number') {
-    return { thinking, maxTokens: limit ?? Math.min(maxOutput, defaultMaxTokens) };
+    return { thinking, maxTokens: limitBeside(0) };
   }
-  const maxTokens = limit ?? Math.min(maxOutput, defaultMaxTokens + budget);
-  if (maxTokens <= leastBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
-  const fitted = Math.max(leastBudget, Math.min(budget, maxTokens - 1));
+  const maxTokens = limitBeside(budget);
+  const most = (maxTokens ?? Infinity) - 1;
+  if (most < leastBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
+  const fitted = Math.max(leastBudget, Math.min(budget, most));
   return { thinking: { thinking: { ...thinking.thinking, budget_tokens: fitted } }, maxTokens };
 }
 

@@ -33,7 +33,7 @@ export function generationFields(asked: Generation, tools: JsonObject, target: T
     ...(schema !== undefined && { format: { type: 'json_schema', schema } }),
   };
   return {
-    max_tokens: maxTokens,
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(thinking && { thinking: thinking.thinking }),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...(typeof temperature === 'number' && !thinks && { temperature: Math.min(1, temperature) }),

@@ -4,7 +4,7 @@ import { splitCommand } from '#services/cli-worker/clis/cli-of.ts';
 
 let worker: OpenCliWorker;
 afterEach(() => worker?.close());
-const open = (command: string): OpenCliWorker => openCliWorker({ kind: 'command', command });
+const open = (command: string): Promise<OpenCliWorker> => openCliWorker({ kind: 'command', command });
 const ask = (content: string, model?: string) =>
   worker.run(
     {
@@ -18,7 +18,7 @@ const ask = (content: string, model?: string) =>
 
 describe('a command as a worker', () => {
   it('gets the prompt on its standard input, and its output is the answer', async () => {
-    worker = open('cat');
+    worker = await open('cat');
     const { events } = await ask('$(touch x); `echo y` & 日本 \\n');
     expect(events[0]).toMatchObject({
       choices: [{ message: { content: 'Be brief.\n\n$(touch x); `echo y` & 日本 \\n' }, finish_reason: 'stop' }],
@@ -26,21 +26,33 @@ describe('a command as a worker', () => {
   });
 
   it("gets the model's name where its arguments have a place for it", async () => {
-    worker = open("sh -c 'cat >/dev/null; echo model=$0' {model}");
+    worker = await open("sh -c 'cat >/dev/null; echo model=$0' {model}");
     expect((await ask('hello')).text).toContain('model=m1');
     expect((await ask('hello', 'm2')).text).toContain('model=m2');
   });
 
+  it('ends at a stop text and at the limit of tokens', async () => {
+    worker = await open('cat');
+    const messages = [{ role: 'user', content: 'one STOP two' }];
+    const stopped = await worker.run({ messages, stop: ['STOP'] });
+    expect(stopped.events[0]).toMatchObject({ choices: [{ message: { content: 'one ' }, finish_reason: 'stop' }] });
+    const limited = await worker.run({ messages: [{ role: 'user', content: 'x'.repeat(1000) }], max_tokens: 30 });
+    expect(limited.events[0]).toMatchObject({
+      choices: [{ finish_reason: 'length' }],
+      usage: { completion_tokens: 30 },
+    });
+  });
+
   it('fails the job when the program fails', async () => {
-    worker = open("sh -c 'echo half; exit 3'");
+    worker = await open("sh -c 'echo half; exit 3'");
     await expect(ask('hello')).rejects.toMatchObject({
       code: 'upstream_failed',
       message: expect.stringContaining('3'),
     });
   });
 
-  it('is split into words at blanks and quotes, and nothing else', () => {
-    worker = open('cat');
+  it('is split into words at blanks and quotes, and nothing else', async () => {
+    worker = await open('cat');
     expect(splitCommand(`a  "b c" 'd "e' f'g'"h" $X *`)).toEqual(['a', 'b c', 'd "e', 'fgh', '$X', '*']);
   });
 });

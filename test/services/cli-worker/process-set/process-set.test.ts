@@ -9,7 +9,7 @@ import { until } from '../../../helpers/until.ts';
 const signal = new AbortController().signal;
 /** What the set has reported of its health. */
 let health: boolean[];
-let processes: ProcessSet;
+let processes: ProcessSet<{ process: CliProcess }>;
 afterEach(() => processes.close());
 
 interface TestSetOptions {
@@ -27,7 +27,7 @@ function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetO
   const guard = new ProcessGuard('/nonexistent', process.env['PATH']);
   const alive = new Set<number>();
   let starts = 0;
-  const start = async (): Promise<LiveSession> => {
+  const start = async (): Promise<LiveSession<{ process: CliProcess }>> => {
     starts += 1;
     await beforeStart(starts);
     const cat = new CliProcess({
@@ -40,8 +40,7 @@ function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetO
     const { pid = 0 } = cat;
     alive.add(pid);
     void cat.ended.then(() => alive.delete(pid));
-    const session = { process: cat, converse: () => Promise.reject(new Error('no conversation here')) };
-    return { session, close: () => cat.end() };
+    return { session: { process: cat }, close: () => cat.end() };
   };
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   processes = new ProcessSet({

@@ -2,18 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
 import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
-import { sealer } from '#shared/core/seal.ts';
-import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import type { Target } from '#shared/translate/translation.ts';
-import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { transcript } from '#shared/translate/conversation/conversation.ts';
 
 const chat = (fields: object, takesImages = false) =>
   readChatConversation({ model: 'auto', messages: [{ role: 'user', content: 'hi' }], ...fields }, 'm', takesImages);
-const messages = (fields: object, takesImages = false, takesThinking = false) =>
+const messages = (fields: object, takesImages = false) =>
   readMessagesConversation(
     { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields },
-    { model: 'm', takesImages, takesThinking },
+    { model: 'm', takesImages },
   );
 const responses = (fields: object, target: Omit<Target, 'model'> = {}) =>
   readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, { model: 'm', ...target });
@@ -97,23 +94,6 @@ describe('the conversation of a messages request', () => {
     expect(history[1]?.blocks).toEqual([{ type: 'text', text: 'two' }]);
   });
 
-  it('has signed thinking for an agent that takes it, but none that the router has signed', () => {
-    const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
-    const turns = [
-      { role: 'user', content: 'one' },
-      {
-        role: 'assistant',
-        content: [thinking, { ...thinking, signature: syntheticSignature }, { type: 'text', text: 'two' }],
-      },
-      { role: 'user', content: 'three' },
-    ];
-    expect(messages({ messages: turns }, false, true).history[1]?.blocks).toEqual([
-      thinking,
-      { type: 'text', text: 'two' },
-    ]);
-    expect(messages({ messages: turns }).history[1]?.blocks).toEqual([{ type: 'text', text: 'two' }]);
-  });
-
   it.each([
     ['tools', { tools: [{ name: 'x', input_schema: {} }] }],
     ['output_config.format', { output_config: { format: { type: 'json_schema', schema: {} } } }],
@@ -147,40 +127,6 @@ describe('the conversation of a Responses request', () => {
       { role: 'assistant', blocks: [{ type: 'text', text: 'two' }] },
     ]);
     expect(question).toEqual([{ type: 'text', text: 'three' }]);
-  });
-
-  it('has thinking that an upstream of its own has signed, for an agent that takes it', () => {
-    const { seal, unseal } = sealer(Buffer.alloc(32, 5));
-    const signed = (model: string) => ({
-      type: 'reasoning',
-      summary: [],
-      content: [{ type: 'reasoning_text', text: 'shown' }],
-      encrypted_content: seal(writeReasoning({ text: 'hm', sealed: { model, signature: 'c2ln' } })),
-    });
-    const input = [
-      { role: 'user', content: 'one' },
-      signed('m'),
-      signed('another'),
-      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'unsigned' }] },
-      { role: 'assistant', content: 'two' },
-      { role: 'user', content: 'three' },
-    ];
-    const text = { type: 'text', text: 'two' };
-    const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
-    expect(blocks({ takesThinking: true, unseal })).toEqual([
-      { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
-      text,
-    ]);
-    expect(blocks({ takesThinking: true, unseal: sealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
-    expect(blocks({ unseal })).toEqual([text]);
-    const broken = [input[0], signed('m'), { role: 'user', content: 'again' }];
-    expect(responses({ input: broken }, { takesThinking: true, unseal })).toMatchObject({
-      history: [],
-      question: [{ text: 'one' }, { text: 'again' }],
-    });
-    expect(responses({ input: [input[0], signed('m')] }, { takesThinking: true, unseal }).question).toMatchObject([
-      { text: 'one' },
-    ]);
   });
 
   it('has effort and limit', () => {

@@ -1,24 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject } from '#shared/core/json.ts';
-import type { AnswerPart, Outcome } from '#services/cli-worker/clis/cli.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
+import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
 /** Replays a recording. */
-function replay(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined } {
-  const parts: AnswerPart[] = [];
-  const answer = new ClaudeAnswer((part) => parts.push(part));
+function replay(name: string): { events: JsonObject[]; outcome: Outcome | undefined } {
+  const events: JsonObject[] = [];
+  const answer = new ClaudeAnswer((event) => events.push(event));
   let outcome: Outcome | undefined;
   for (const line of cliRecording(`claude/${name}`)) outcome ??= answer.push(line);
-  return { parts, outcome };
+  return { events, outcome };
 }
 
 describe("Claude Code's recorded answers", () => {
-  it('have thinking with its signature, text and usage', () => {
-    const { parts, outcome } = replay('thinking');
-    expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
-    expect(parts[1]).toEqual({ kind: 'signature', text: 'c2ln' });
-    expect(parts.slice(2).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
+  it('are the events of the upstream, with its usage', () => {
+    const { events, outcome } = replay('thinking');
+    expect(events.at(-1)).toEqual({ type: 'message_stop' });
+    expect(assembleMessage(events)).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'Hm, let me think.', signature: 'c2ln' },
+        { type: 'text', text: 'You said: hello [fake think]' },
+      ],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 11, output_tokens: 5 },
+    });
     expect(outcome).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 16, completionTokens: 5 } });
   });
 
@@ -31,12 +38,12 @@ describe("Claude Code's recorded answers", () => {
   });
 
   it('never hold the text of Claude Code in place of a failed answer', () => {
-    const parts: AnswerPart[] = [];
-    const answer = new ClaudeAnswer((part) => parts.push(part));
+    const events: JsonObject[] = [];
+    const answer = new ClaudeAnswer((event) => events.push(event));
     const lines = cliRecording('claude/429');
     for (const line of lines.slice(0, -1)) answer.push(line);
     expect(lines.some(({ message }) => isJsonObject(message) && message['model'] === '<synthetic>')).toBe(true);
-    expect(parts).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it("take the time to the end of an account's limit from its event", () => {

@@ -1,0 +1,34 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
+import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
+import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
+import type { Translation } from '#shared/translate/translation.ts';
+import type { Dialogue } from '../../answer/dialogue.ts';
+import { readClaudeRequest, type ClaudeRequest, type ClientParams } from './claude-request.ts';
+
+/** The dialogue with Claude Code, which shows the events of its upstream's messages as they come. */
+export const claudeDialogue: Dialogue<ClaudeRequest, JsonObject> = {
+  upstream: messagesUpstream,
+  translations: [
+    forClaude(chatToMessages, { turns: 'messages', format: 'response_format' }),
+    forClaude(messagesToMessages, { turns: 'messages', format: 'output_config.format' }),
+    forClaude(responsesToMessages, { turns: 'input', format: 'text.format' }),
+  ],
+  event: (event) => JSON.stringify(event),
+  ending: () => [],
+  whole: assembleMessage,
+};
+
+function forClaude(translation: Translation, params: ClientParams): Translation<ClaudeRequest> {
+  return {
+    ...translation,
+    passesHeaders: false,
+    request: (body, target) => {
+      // Claude Code knows the limit of each model.
+      const translated = translation.request(body, { ...target, takesFiles: true, limitsItself: true });
+      return readClaudeRequest(translated, target, params);
+    },
+  };
+}

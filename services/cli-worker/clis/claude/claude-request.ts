@@ -1,0 +1,154 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
+import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
+import { afterSummary } from '#shared/translate/context/after-summary.ts';
+import { isToolChange, offeredTools, referenceText } from '#shared/translate/context/offered-tools.ts';
+import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
+import { isAsked } from '#shared/translate/conversation/is-asked.ts';
+import { systemTexts } from '#shared/translate/conversation/system-texts.ts';
+import type { Target } from '#shared/translate/translation.ts';
+import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
+
+/** A request to Claude Code. */
+export interface ClaudeRequest {
+  model: string;
+  /** All system text, joined; empty if there is none. */
+  system: string;
+  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
+  history: Turn<MessagesBlock>[];
+  /** The last turn, which is the user's. */
+  question: MessagesBlock[];
+  /** The client's tools, as an MCP server lists them. */
+  tools: (JsonObject & { name: string })[];
+  /** Whether the model thinks. */
+  thinks: boolean;
+  /** Fields of the upstream's request that Claude Code passes on as they are. */
+  fields: JsonObject;
+}
+
+/** The client's names of fields, for errors. */
+export interface ClientParams {
+  turns: string;
+  format: string;
+}
+
+/** Fields of a messages request that Claude Code cannot pass on, and without which the answer would be wrong. */
+const refusedFields: Readonly<Record<string, string>> = {
+  output_format: 'an output format in its older form',
+  mcp_servers: 'MCP servers that the upstream connects to',
+  container: 'a container on the upstream',
+  compaction: 'a request for a summary in place of an answer',
+};
+
+/** Fields that the upstream gets as the client sent them. */
+const passedFields = [
+  ['max_tokens', 'stop_sequences', 'temperature', 'top_p', 'top_k'],
+  ['tool_choice', 'output_config', 'context_management'],
+].flat();
+
+/**
+ * Reads what Claude Code is asked from a request in the messages format.
+ * @throws RouterError `unsupported_parameter` with the field that Claude Code cannot serve
+ */
+export function readClaudeRequest(body: JsonObject, target: Target, params: ClientParams): ClaudeRequest {
+  const request = afterSummary(body as MessagesRequest);
+  const tools = offeredTools(request);
+  refuse(request, tools, target, params);
+  const system = systemTexts(request.system ?? '');
+  const turns: Turn<MessagesBlock>[] = [];
+  for (const [at, { role, content }] of request.messages.entries()) {
+    if (role === 'system') system.push(...systemTexts(content));
+    else turns.push({ role, blocks: blocksOf(content, `messages.${at}.content`) });
+  }
+  const { thinking } = request;
+  const thinks = isAsked(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
+  return {
+    model: target.model,
+    system: system.join('\n\n'),
+    ...arrangeTurns(turns, params.turns),
+    tools: tools.map(listed),
+    thinks,
+    // Claude Code knows how each model thinks if no budget is given.
+    fields: { ...fieldsOf(request), ...(thinking?.type === 'enabled' && { thinking }) },
+  };
+}
+
+function refuse(
+  request: MessagesRequest,
+  tools: readonly MessagesTool[],
+  { takesTools, takesSchemas }: Target,
+  params: ClientParams,
+): void {
+  for (const [field, what] of Object.entries(refusedFields)) {
+    if (isAsked(request[field])) {
+      const rejected = field === 'output_format' ? 'structured_outputs_unsupported' : undefined;
+      throw unsupportedInMessages(field, what, rejected);
+    }
+  }
+  if (takesSchemas !== true && isAsked(request.output_config?.format ?? undefined)) {
+    throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
+  }
+  if (takesTools !== true && tools.length > 0) throw unsupportedInMessages('tools', 'tools of the client');
+  for (const [at, { type }] of tools.entries()) {
+    if (typeof type === 'string' && type !== 'custom') {
+      throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}'`);
+    }
+  }
+}
+
+function fieldsOf(request: MessagesRequest): JsonObject {
+  const asked = passedFields.filter((field) => isAsked(request[field]) || request[field] === 0);
+  return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
+}
+
+/** Claude Code drops all tools of a list in which one schema is not of an object. */
+function listed({ name, description, input_schema: schema }: MessagesTool): JsonObject & { name: string } {
+  return { name, description: description ?? '', inputSchema: { ...schema, type: 'object' } };
+}
+
+function blocksOf(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.flatMap((block, at) => blockOf(block, `${param}.${at}`));
+}
+
+/** Cache hints are left out: Claude Code sets its own, and the upstream limits their number. */
+function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
+  const { cache_control: _, ...kept } = block;
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: block.text }];
+    case 'image':
+    case 'document':
+    case 'thinking':
+    case 'tool_use':
+      return [kept];
+    case 'tool_result': {
+      const { content } = block;
+      const inner = Array.isArray(content) ? { content: blocksOf(content, `${param}.content`) } : {};
+      return [{ ...kept, ...inner } as MessagesBlock];
+    }
+    case 'tool_reference':
+      return [{ type: 'text', text: referenceText(block) }];
+    // Claude Code takes no thinking that is hidden.
+    case 'redacted_thinking':
+      return [];
+    default: {
+      const hosted = hostedBlockText(block);
+      if (hosted !== undefined) return [{ type: 'text', text: hosted }];
+      if (isToolChange(block)) return [];
+      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}'`);
+    }
+  }
+}
+
+/** The error when Claude Code has not taken all tools of a client. */
+export function toolsNotTaken(names: readonly string[]): RouterError {
+  return new RouterError(
+    'unsupported_parameter',
+    `The agent that serves this request cannot take the tools ${names.join(', ')}.`,
+    {
+      param: 'tools',
+    },
+  );
+}

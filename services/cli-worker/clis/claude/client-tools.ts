@@ -1,0 +1,47 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * A client's tools as the MCP server that Claude Code reaches over its control requests. It lists them and runs none: a call
+ * that is not answered ends the turn.
+ */
+export class ClientTools {
+  /** The server's name. */
+  static readonly server = 'client';
+  /** Resolves when the tools have been listed. */
+  readonly listed: Promise<void>;
+  readonly #tools: JsonObject[];
+  readonly #onListed: () => void;
+
+  /** @param tools in the form in which MCP lists them */
+  constructor(tools: JsonObject[]) {
+    this.#tools = tools;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.listed = promise;
+    this.#onListed = resolve;
+  }
+
+  /** Answers a message of the MCP client; undefined for the call of a tool. */
+  answer({ id, method, params }: JsonObject): JsonObject | undefined {
+    // A notification needs an answer, too, without a meaning.
+    const to = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: id ?? 0, result });
+    switch (method) {
+      case 'initialize':
+        return to(initialized(isJsonObject(params) ? params['protocolVersion'] : undefined));
+      case 'tools/list':
+        this.#onListed();
+        return to({ tools: this.#tools });
+      case 'tools/call':
+        return undefined;
+      default:
+        return to({});
+    }
+  }
+}
+
+function initialized(version: Json | undefined): JsonObject {
+  return {
+    protocolVersion: version ?? '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: ClientTools.server, version: '1' },
+  };
+}

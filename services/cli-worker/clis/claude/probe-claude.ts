@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { CliSession } from '../cli.ts';
+import type { ClaudeRequest } from './claude-request.ts';
+
+/** Milliseconds for the question and its answer. */
+const askMs = 10_000;
+
+const events: readonly (JsonObject & { type: string })[] = [
+  { type: 'message_start', message: { id: 'msg_probe', type: 'message', role: 'assistant', content: [], usage: {} } },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
+  { type: 'message_stop' },
+];
+const answer = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+const tool = { name: 'probe', description: 'A tool', inputSchema: { type: 'object' } };
+const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
+
+/**
+ * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it passes on fields
+ * of the request: has a process ask an upstream of the worker's own on the loopback interface, and reads what it asked. Takes
+ * about half a second and no tokens.
+ * @param start starts a process with these variables
+ */
+export async function probeClaude(
+  start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
+  { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
+): Promise<Capability[]> {
+  let asked: JsonObject = {};
+  const server = createServer((request, response) => {
+    void json(request)
+      .catch(() => undefined)
+      .then((body) => {
+        if (isJsonObject(body)) asked = body;
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    const session = await start({
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+      ANTHROPIC_API_KEY: 'probe',
+      NO_PROXY: '127.0.0.1',
+    });
+    try {
+      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), ignore, tooLate));
+    } finally {
+      await session.process.end();
+    }
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+  const takesTools = nameOf(asked['tools']) === tool.name && isJsonObject(asked['tool_choice']);
+  const takesFormats = isJsonObject(asked['output_config']) && asked['output_config']['format'] !== undefined;
+  return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];
+}
+
+function ignore(): void {}
+
+function question(model: string): ClaudeRequest {
+  return {
+    model,
+    system: '',
+    history: [],
+    question: [{ type: 'text', text: 'Hello' }],
+    tools: [tool],
+    thinks: false,
+    fields: { tool_choice: { type: 'any' }, output_config: { format } },
+  };
+}
+
+/** The name of the only tool. */
+function nameOf(tools: Json | undefined): Json | undefined {
+  const [only, ...others] = Array.isArray(tools) ? tools : [];
+  return isJsonObject(only) && others.length === 0 ? only['name'] : undefined;
+}

@@ -1,0 +1,118 @@
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { clientFormatsOn } from '#shared/translate/translation.ts';
+import type { AnswerTimeouts } from './answer/run-conversation.ts';
+import type { Cli } from './clis/cli.ts';
+import { createHandleJob } from './handle-job.ts';
+import type { LoginState } from './login-state.ts';
+import { startSession } from './process-set/live-session.ts';
+import { ProcessSet, type ProcessCounts } from './process-set/process-set.ts';
+import type { ProcessStarter } from './process/process-starter.ts';
+import { createWorkspace } from './process/workspace.ts';
+
+export interface ServeOptions {
+  starter: ProcessStarter;
+  /** The models that the worker announces. */
+  models: readonly [string, ...string[]];
+  /** Folder of all workspaces. */
+  root: string;
+  /** Conversations at once. */
+  slots: number;
+  recycleAfter: number;
+  recycleBytes: number;
+  /** Milliseconds for a process to become ready. */
+  startMs: number;
+  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  usageChunk: boolean;
+  timeouts: AnswerTimeouts;
+  /** Is told what the upstream says of the login. */
+  login: Pick<LoginState, 'accepted' | 'refused'>;
+  log: Logger;
+  onHealth: (healthy: boolean) => void;
+}
+
+/** A CLI that serves jobs. */
+export interface ServedCli {
+  /** Client formats that it answers in. */
+  formats: string[];
+  /** What the installed version can do. */
+  capabilities: readonly Capability[];
+  /** The features of client formats that it refuses, see `lackedFeatures`. */
+  lacks: readonly string[];
+  handler: JobHandler;
+  /** How many processes there are. */
+  counts: () => ProcessCounts;
+  /** Ends all processes and removes their folders. */
+  close(): Promise<void>;
+}
+
+/** Starts the processes of a CLI, finds out what its installed version can do, and serves jobs with them. */
+export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options: ServeOptions): Promise<ServedCli> {
+  const {
+    starter,
+    models,
+    root,
+    slots,
+    recycleAfter,
+    recycleBytes,
+    startMs,
+    usageChunk,
+    timeouts,
+    login,
+    log,
+    onHealth,
+  } = options;
+  const { dialogue, singleUse, traceName } = cli;
+  const sessions = { cli, starter, models, root, startMs, log };
+  const processes = new ProcessSet({
+    start: (signal) => startSession(sessions, signal),
+    size: slots,
+    singleUse,
+    recycleAfter,
+    recycleBytes,
+    log,
+    onHealth,
+  });
+  const capabilities = [...cli.capabilities, ...(await probe(cli, options))];
+  const can = (capability: Capability): boolean => capabilities.includes(capability);
+  const takes = { takesImages: can('vision'), takesTools: can('tools'), takesSchemas: can('json') };
+  return {
+    formats: clientFormatsOn(dialogue.translations, dialogue.upstream),
+    capabilities,
+    lacks: lackedFeatures(dialogue.translations, { model: 'any', ...takes }),
+    handler: createHandleJob({
+      dialogue,
+      take: (signal) => processes.take(signal),
+      models,
+      takes,
+      traceName,
+      usageChunk,
+      timeouts,
+      login,
+      log,
+    }),
+    counts: () => processes.counts,
+    close: () => processes.close(),
+  };
+}
+
+/** What the installed version can do besides; nothing where that cannot be found out. */
+async function probe<Request, Piece>(
+  cli: Cli<Request, Piece>,
+  { starter, models, root, startMs, log }: ServeOptions,
+): Promise<Capability[]> {
+  if (!cli.probe) return [];
+  const workspace = await createWorkspace(root);
+  try {
+    const found = await cli.probe({ starter, workspace, models, signal: AbortSignal.timeout(startMs) });
+    if (found.length === 0) log.warn('this version of the CLI takes no tools of clients; a newer one may');
+    return found;
+  } catch (error) {
+    log.warn({ err: error }, 'what this version of the CLI can do could not be found out: it takes no tools');
+    return [];
+  } finally {
+    await workspace.remove().catch((error: unknown) => log.warn({ err: error }, 'a folder could not be removed'));
+  }
+}

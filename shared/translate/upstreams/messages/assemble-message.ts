@@ -1,0 +1,68 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { overlayUsage } from '#shared/formats/messages/usage.ts';
+import { toolInput } from '../../vocabulary/tool-call.ts';
+
+/** A block that is being put together. */
+interface OpenBlock {
+  block: JsonObject;
+  /** JSON text of a tool's input, so far. */
+  input: string;
+}
+
+/** Puts together the message that a complete stream of events stands for. */
+export function assembleMessage(events: readonly JsonObject[]): JsonObject {
+  let message: JsonObject = {};
+  const blocks = new Map<Json | undefined, OpenBlock>();
+  for (const { type, index, message: started, content_block: block, delta, usage, ...rest } of events) {
+    switch (type) {
+      case 'message_start':
+        if (isJsonObject(started)) message = started;
+        break;
+      case 'content_block_start':
+        if (isJsonObject(block)) blocks.set(index, { block, input: '' });
+        break;
+      case 'content_block_delta': {
+        const open = blocks.get(index);
+        if (open && isJsonObject(delta)) add(open, delta);
+        break;
+      }
+      case 'message_delta': {
+        const known = isJsonObject(message['usage']) ? message['usage'] : {};
+        message = { ...message, ...(isJsonObject(delta) && delta), ...rest, usage: overlayUsage(known, usage) };
+        break;
+      }
+      default:
+      // The ends of blocks and of the message add nothing.
+    }
+  }
+  return { ...message, content: [...blocks.values()].map(complete) };
+}
+
+function add(open: OpenBlock, delta: JsonObject): void {
+  const { block } = open;
+  switch (delta['type']) {
+    case 'input_json_delta':
+      open.input += textIn(delta['partial_json']);
+      break;
+    case 'citations_delta':
+      open.block = { ...block, citations: [...listIn(block['citations']), delta['citation'] ?? null] };
+      break;
+    default:
+      for (const field of ['text', 'thinking', 'signature']) {
+        const more = delta[field];
+        if (typeof more === 'string') open.block = { ...open.block, [field]: textIn(open.block[field]) + more };
+      }
+  }
+}
+
+function complete({ block, input }: OpenBlock): JsonObject {
+  return input === '' ? block : { ...block, input: toolInput(input) };
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listIn(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}

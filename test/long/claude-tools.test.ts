@@ -1,0 +1,356 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { until } from '../helpers/until.ts';
+
+const model = 'claude-sonnet-5';
+const command = await installCli('claude');
+
+const schema = {
+  type: 'object' as const,
+  properties: { n: { type: 'integer' }, city: { type: 'string', description: 'A city' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+/** Longer than Claude Code's usual limit of descriptions, and with the name of a tool of its own. */
+const description = `Says the weather. ${'It is exact. '.repeat(400)}`.trim();
+const name = 'Bash';
+const anthropicTools: Anthropic.Tool[] = [{ name, description, input_schema: schema }];
+const chatTools: OpenAI.ChatCompletionTool[] = [
+  { type: 'function', function: { name, description, parameters: schema } },
+];
+const responsesTools: OpenAI.Responses.Tool[] = [
+  { type: 'function', name, description, parameters: schema, strict: false },
+];
+
+/** What the fake upstream counts. */
+const usage = { input_tokens: 11, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
+
+describe.skipIf(command === undefined)('tools of clients on Claude Code', () => {
+  let api: FakeModelApis;
+  let cluster: Cluster;
+  let worker: CliWorker;
+  let openai: OpenAI;
+  let anthropic: Anthropic;
+
+  beforeAll(async () => {
+    api = await startFakeModelApis();
+    cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+    worker = await startCliWorker(cluster, {
+      CLI_KIND: 'claude',
+      CLI_COMMAND: command ?? '',
+      CLI_MODELS: model,
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'upstream-key',
+    });
+    openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+    anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+  }, 300_000);
+
+  afterAll(async () => {
+    await worker?.stop();
+    await cluster?.stop();
+    await api?.close();
+  });
+
+  /** The body of the last request to the upstream, without the cache hints that Claude Code sets. */
+  function lastBody(): JsonObject {
+    return withoutHints(api.calls.at(-1)?.body ?? {}) as JsonObject;
+  }
+
+  async function ask(
+    params: Omit<Anthropic.MessageCreateParamsNonStreaming, 'model' | 'max_tokens'>,
+    streams: boolean,
+  ): Promise<Anthropic.Message> {
+    const body = { model, max_tokens: 500, ...params };
+    return streams ? anthropic.messages.stream(body).finalMessage() : anthropic.messages.create(body);
+  }
+
+  async function chat(
+    params: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'>,
+    streams: boolean,
+  ): Promise<OpenAI.ChatCompletion> {
+    const body = { model, ...params };
+    return streams
+      ? openai.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
+      : openai.chat.completions.create(body);
+  }
+
+  it('is announced, so that auto and the models list have it', async () => {
+    const { data } = await openai.models.list();
+    expect(data.find(({ id }) => id === model)).toMatchObject({
+      owned_by: 'cli',
+    });
+    const answer = await chat({ model: 'auto', messages: [user('Hi')], tools: chatTools } as never, false);
+    expect(answer.choices[0]?.message.content).toBe('You said: Hi');
+  });
+
+  it.each([true, false])('makes three turns with a messages client (streamed: %s)', async (streams) => {
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is it? [fake calls=2]' }];
+    const first = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    expect(first).toMatchObject({ stop_reason: 'tool_use', usage: { ...usage, output_tokens: 7 } });
+    expect(first.content).toMatchObject([
+      { type: 'text', text: 'You said: How is it? [fake calls=2]' },
+      { type: 'tool_use', name, input: { n: 0, city: 'city 0' } },
+      { type: 'tool_use', name, input: { n: 1, city: 'city 1' } },
+    ]);
+    expect(lastBody()).toMatchObject({
+      tools: [{ name, description, input_schema: schema }],
+      thinking: { type: 'disabled' },
+      max_tokens: 500,
+    });
+
+    const [one, two] = first.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const source = { type: 'base64' as const, media_type: 'image/png' as const, data: png };
+    messages.push({ role: 'assistant', content: first.content });
+    messages.push({
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: one ?? '', content: [{ type: 'image', source }], is_error: false },
+        { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
+      ],
+    });
+    const second = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    expect(second).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use' }] });
+    expect(lastBody()['messages']).toEqual(asBlocks(messages));
+
+    const [three] = second.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+    messages.push({ role: 'assistant', content: second.content });
+    messages.push({
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: three ?? '', content: [{ type: 'text', text: 'sunny' }] },
+        { type: 'text', text: 'So?' },
+      ],
+    });
+    const third = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    expect(third).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: So?' }] });
+    expect(third.usage).toMatchObject({ ...usage, output_tokens: 3 });
+    expect(lastBody()['messages']).toEqual(asBlocks(messages));
+    expect(JSON.stringify(lastBody()['system'])).toContain('Be exact.');
+  });
+
+  it.each([true, false])('makes three turns with a chat client (streamed: %s)', async (streams) => {
+    const messages: OpenAI.ChatCompletionMessageParam[] = [user('How is it? [fake calls=2]')];
+    const first = await chat({ messages, tools: chatTools }, streams);
+    expect(first.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        tool_calls: [
+          { function: { name, arguments: '{"n":0,"city":"city 0"}' } },
+          { function: { name, arguments: '{"n":1,"city":"city 1"}' } },
+        ],
+      },
+    });
+    expect(first.usage).toMatchObject({ prompt_tokens: 16, completion_tokens: 7 });
+    const calls = first.choices[0]?.message.tool_calls ?? [];
+    const [one = '', two = ''] = calls.map(({ id }) => id);
+    expect(one).not.toBe(two);
+    messages.push({ role: 'assistant', content: null, tool_calls: calls });
+    messages.push({ role: 'tool', tool_call_id: one, content: 'rain' });
+    messages.push({ role: 'tool', tool_call_id: two, content: 'hail [fake calls=1]' });
+    const second = await chat({ messages, tools: chatTools }, streams);
+    expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
+    const use = (id: string, at: number) => ({ type: 'tool_use', id, name, input: { n: at, city: `city ${at}` } });
+    expect(lastBody()['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'How is it? [fake calls=2]' }] },
+      { role: 'assistant', content: [use(one, 0), use(two, 1)] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: one, content: 'rain' },
+          { type: 'tool_result', tool_use_id: two, content: 'hail [fake calls=1]' },
+        ],
+      },
+    ]);
+    const further = second.choices[0]?.message.tool_calls ?? [];
+    messages.push({ role: 'assistant', content: null, tool_calls: further });
+    messages.push({ role: 'tool', tool_call_id: further[0]?.id ?? '', content: 'sunny' });
+    const third = await chat({ messages, tools: chatTools }, streams);
+    expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: sunny' } });
+  });
+
+  it.each([true, false])(
+    'calls tools of a Responses client, and goes on with thinking (streamed: %s)',
+    async (streams) => {
+      const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'How? [fake calls=1 think]' }];
+      const create = async (): Promise<OpenAI.Responses.Response> => {
+        const thinks = { reasoning: { effort: 'low' as const }, include: ['reasoning.encrypted_content' as const] };
+        const body = { model, input, tools: responsesTools, store: false, ...thinks };
+        return streams ? openai.responses.stream(body).finalResponse() : openai.responses.create(body);
+      };
+      const first = await create();
+      expect(first.output).toMatchObject([
+        { type: 'reasoning' },
+        { type: 'message' },
+        { type: 'function_call', name, arguments: '{"n":0,"city":"city 0"}' },
+      ]);
+      expect(lastBody()).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
+      const call = first.output.find((item) => item.type === 'function_call');
+      // What an answer has is what the next request may have.
+      input.push(...(first.output as OpenAI.Responses.ResponseInputItem[]));
+      input.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'sunny' });
+      const second = await create();
+      expect(second.output_text).toBe('You said: sunny');
+      expect(second.usage).toMatchObject({ input_tokens: 16, output_tokens: 3 });
+      expect(lastBody()['messages']).toMatchObject([
+        { role: 'user' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm, let me think.', signature: 'c2ln' },
+            { type: 'text', text: 'You said: How? [fake calls=1 think]' },
+            { type: 'tool_use', input: { n: 0, city: 'city 0' } },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', content: 'sunny' }] },
+      ]);
+    },
+  );
+
+  it('shows the input of a call as it comes', async () => {
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=30]' }];
+    const pieces: { at: number; json: string }[] = [];
+    const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: anthropicTools });
+    for await (const event of stream) {
+      if (event.type !== 'content_block_delta' || event.delta.type !== 'input_json_delta') continue;
+      pieces.push({ at: performance.now(), json: event.delta.partial_json });
+    }
+    expect(pieces.map(({ json }) => json).join('')).toBe('{"n":0,"city":"city 0"}');
+    expect(pieces.length).toBeGreaterThanOrEqual(3);
+    expect((pieces.at(-1)?.at ?? 0) - (pieces[0]?.at ?? 0)).toBeGreaterThan(50);
+  });
+
+  it('passes on a forced choice of tools, no parallel calls, and the choice of none', async () => {
+    await chat({ messages: [user('Hi')], tools: chatTools, tool_choice: 'required' }, false);
+    expect(lastBody()['tool_choice']).toEqual({ type: 'any' });
+    await chat({ messages: [user('Hi')], tools: chatTools, parallel_tool_calls: false }, false);
+    expect(lastBody()['tool_choice']).toEqual({ type: 'auto', disable_parallel_tool_use: true });
+    const choice = { type: 'tool' as const, name };
+    await ask({ messages: [user('Hi')], tools: anthropicTools, tool_choice: choice }, true);
+    expect(lastBody()['tool_choice']).toEqual(choice);
+    await ask({ messages: [user('Hi')], tools: anthropicTools, tool_choice: { type: 'none' } }, true);
+    expect(lastBody()['tool_choice']).toEqual({ type: 'none' });
+  });
+
+  it('answers in the format that the client gives', async () => {
+    const answerSchema = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] };
+    const format = { type: 'json_schema' as const, json_schema: { name: 'answer', schema: answerSchema } };
+    const answer = await chat({ messages: [user('Hi')], response_format: format }, true);
+    expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
+    expect(lastBody()['output_config']).toMatchObject({ format: { type: 'json_schema', schema: answerSchema } });
+    const response = await openai.responses.create({
+      model,
+      input: 'Hi',
+      store: false,
+      text: { format: { type: 'json_schema', name: 'answer', schema: answerSchema } },
+    });
+    expect(response.output_text).toBe('{"said":"yes"}');
+  });
+
+  it("keeps the client's limits, and asks the upstream once", async () => {
+    const before = api.calls.length;
+    const cut = await ask({ messages: [user('one [fake delay=50]')], max_tokens: 3 } as never, true);
+    expect(cut).toMatchObject({ stop_reason: 'max_tokens', usage: { ...usage, output_tokens: 3 } });
+    const stopped = await ask({ messages: [user('one STOP two [fake delay=50]')], stop_sequences: ['STOP'] }, false);
+    expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'STOP', usage });
+    expect(stopped.content).toMatchObject([{ text: 'You said: one ' }]);
+    expect(api.calls.length).toBe(before + 2);
+  });
+
+  it('thinks only when it is asked to', async () => {
+    await chat({ messages: [user('Hi')] }, false);
+    expect(lastBody()['thinking']).toEqual({ type: 'disabled' });
+    const thinking = { type: 'enabled' as const, budget_tokens: 1024 };
+    await ask({ messages: [user('Hi')], max_tokens: 2000, thinking } as never, false);
+    expect(lastBody()['thinking']).toEqual(thinking);
+  });
+
+  it('offers sixty tools at once', async () => {
+    const many = Array.from({ length: 60 }, (_, at) => ({ name: `tool_${at}`, description, input_schema: schema }));
+    await ask({ messages: [user('Hi')], tools: many }, true);
+    const { tools } = lastBody();
+    const names = (Array.isArray(tools) ? tools : []).map((tool) => (isJsonObject(tool) ? tool['name'] : ''));
+    expect(new Set(names)).toEqual(new Set(many.map((tool) => tool.name)));
+    expect(names.length).toBe(60);
+  });
+
+  it('passes on documents, also beside results of tools', async () => {
+    const pdf = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
+    const content: Anthropic.ContentBlockParam[] = [
+      { type: 'document', title: 'Notes', source: { type: 'text', media_type: 'text/plain', data: 'one two' } },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+      { type: 'text', text: 'Read.' },
+    ];
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content }];
+    await ask({ messages }, false);
+    expect(lastBody()['messages']).toEqual(asBlocks(messages));
+  });
+
+  it('refuses what Claude Code cannot pass on, by name', async () => {
+    const tool = { type: 'bash_20250124', name: 'bash' };
+    await expect(ask({ messages: [user('Hi')], tools: [tool as never] }, false)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('tools.0.type'),
+    });
+  });
+
+  it('leaves no process behind', async () => {
+    const loops = Array.from({ length: 6 }, () =>
+      ask({ messages: [user('[fake calls=2]')], tools: anthropicTools }, true),
+    );
+    for (const { stop_reason: reason } of await Promise.all(loops)) expect(reason).toBe('tool_use');
+    // Two slots, each with a process that is ready.
+    await until(() => worker.processes().length === 2, 60_000);
+  });
+});
+
+describe.skipIf(command === undefined)('tools of clients on Claude Code with a login', () => {
+  it('are called, and the model is told nothing about commits', async () => {
+    const api = await startFakeModelApis();
+    const cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+    const worker = await startCliWorker(cluster, {
+      CLI_KIND: 'claude',
+      CLI_COMMAND: command ?? '',
+      CLI_MODELS: model,
+      ANTHROPIC_BASE_URL: api.url,
+      CLAUDE_CODE_OAUTH_TOKEN: 'token',
+    });
+    const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+    const messages = [user('[fake calls=2]')];
+    const answer = await anthropic.messages.create({ model, max_tokens: 300, messages, tools: anthropicTools });
+    expect(answer).toMatchObject({ stop_reason: 'tool_use', content: [{}, { name }, { name }], usage });
+    const { body } = api.calls.at(-1) ?? {};
+    expect(body).toMatchObject({ max_tokens: 300, tools: [{ name }] });
+    expect(JSON.stringify(body?.['messages'])).not.toContain('Co-Authored-By');
+    await worker.stop();
+    await cluster.stop();
+    await api.close();
+  });
+});
+
+function user(content: string): { role: 'user'; content: string } {
+  return { role: 'user', content };
+}
+
+/** Turns whose contents are blocks. */
+function asBlocks(messages: readonly Anthropic.MessageParam[]): Json {
+  const blocks = messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+  }));
+  return JSON.parse(JSON.stringify(blocks)) as Json;
+}
+
+function withoutHints(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutHints);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([field]) => field !== 'cache_control');
+  return Object.fromEntries(kept.map(([field, inner]) => [field, withoutHints(inner ?? null)]));
+}

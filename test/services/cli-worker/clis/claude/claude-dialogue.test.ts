@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { sealer } from '#shared/core/seal.ts';
+import { findTranslation, type Target } from '#shared/translate/translation.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
+import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
+import type { ClaudeRequest } from '#services/cli-worker/clis/claude/claude-request.ts';
+
+const able = { takesImages: true, takesTools: true, takesSchemas: true };
+const read = (client: string, body: object, target: Omit<Target, 'model'> = able): ClaudeRequest =>
+  findTranslation(claudeDialogue.translations, client, claudeDialogue.upstream).request(
+    { model: 'auto', ...body },
+    { model: 'm', ...target },
+  );
+const messages = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('messages', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+const chat = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+const responses = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('responses', { input: 'hi', ...fields }, target);
+
+describe('a request to Claude Code', () => {
+  it('has turns with calls and results of tools as the client sent them, without cache hints', () => {
+    const hint = { cache_control: { type: 'ephemeral' } };
+    const call = { type: 'tool_use', id: 'a', name: 'f', input: { z: 1, a: 2 } };
+    const inner = { type: 'text', text: 'done' };
+    const { history, question } = messages({
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'one', ...hint }] },
+        { role: 'assistant', content: [{ type: 'text', text: 'two' }, call] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ ...inner, ...hint }], ...hint }],
+        },
+        { role: 'user', content: 'three' },
+      ],
+    });
+    expect(history).toEqual([
+      { role: 'user', blocks: [{ type: 'text', text: 'one' }] },
+      { role: 'assistant', blocks: [{ type: 'text', text: 'two' }, call] },
+    ]);
+    expect(question).toEqual([
+      { type: 'tool_result', tool_use_id: 'a', content: [inner] },
+      { type: 'text', text: 'three' },
+    ]);
+  });
+
+  it('lists tools as MCP servers do', () => {
+    const { tools } = messages({
+      tools: [{ name: 'f', input_schema: { properties: {} } }],
+      tool_choice: { type: 'auto' },
+    });
+    expect(tools).toEqual([{ name: 'f', description: '', inputSchema: { type: 'object', properties: {} } }]);
+    const deferred = [{ name: 'f', input_schema: { type: 'object' }, defer_loading: true }];
+    expect(messages({ tools: deferred }).tools).toEqual([]);
+  });
+
+  it('has the fields of the upstream that the client sets, and no others', () => {
+    expect(messages({ temperature: 0, metadata: { user_id: 'x' }, stop_sequences: [] }).fields).toEqual({
+      max_tokens: 10,
+      temperature: 0,
+    });
+    expect(chat({ tool_choice: 'required', tools: [{ type: 'function', function: { name: 'f' } }] }).fields).toEqual({
+      tool_choice: { type: 'any' },
+    });
+    expect(responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }).fields).toEqual({
+      output_config: { format: { type: 'json_schema', schema: {} } },
+    });
+  });
+
+  it('thinks only if the client asks for it', () => {
+    expect(messages({})).toMatchObject({ thinks: false, fields: { max_tokens: 10 } });
+    expect(messages({ thinking: { type: 'disabled' } }).fields).toEqual({ max_tokens: 10 });
+    const thinking = { type: 'enabled', budget_tokens: 2000 };
+    expect(messages({ thinking })).toMatchObject({ thinks: true, fields: { thinking } });
+    expect(chat({ reasoning_effort: 'low' })).toMatchObject({
+      thinks: true,
+      fields: { output_config: { effort: 'low' } },
+    });
+    expect(chat({ reasoning_effort: 'none' }).thinks).toBe(false);
+  });
+
+  it('has thinking that the upstream has signed, and none that the router has', () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
+    const others = [
+      { ...thinking, signature: syntheticSignature },
+      { type: 'redacted_thinking', data: 'x' },
+    ];
+    const { history } = messages({
+      messages: [
+        { role: 'user', content: 'one' },
+        { role: 'assistant', content: [thinking, ...others, { type: 'text', text: 'two' }] },
+        { role: 'user', content: 'three' },
+      ],
+    });
+    expect(history[1]?.blocks).toEqual([thinking, { type: 'text', text: 'two' }]);
+  });
+
+  it('has thinking that an answer to the same owner carried in a Responses item', () => {
+    const { seal, unseal } = sealer(Buffer.alloc(32, 5));
+    const signed = (model: string) => ({
+      type: 'reasoning',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'shown' }],
+      encrypted_content: seal(writeReasoning({ text: 'hm', sealed: { model, signature: 'c2ln' } })),
+    });
+    const input = [
+      { role: 'user', content: 'one' },
+      signed('m'),
+      signed('another'),
+      { role: 'assistant', content: 'two' },
+      { role: 'user', content: 'three' },
+    ];
+    const text = { type: 'text', text: 'two' };
+    const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
+    expect(blocks({ unseal })).toEqual([{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, text]);
+    expect(blocks({ unseal: sealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
+  });
+
+  it.each([
+    ['tools.0.type', () => messages({ tools: [{ type: 'bash_20250124', name: 'bash' }] })],
+    ['mcp_servers', () => messages({ mcp_servers: [{ name: 'x' }] })],
+    ['container', () => messages({ container: 'c' })],
+    [
+      'messages.0.content.0.type',
+      () => messages({ messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }),
+    ],
+    ['input', () => responses({ input: [{ role: 'assistant', content: 'a' }] })],
+    ['tools', () => messages({ tools: [{ name: 'f', input_schema: {} }] }, {})],
+    ['output_config.format', () => messages({ output_config: { format: { type: 'json_schema' } } }, {})],
+    ['response_format', () => chat({ response_format: { type: 'json_schema', json_schema: { schema: {} } } }, {})],
+    ['text.format', () => responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }, {})],
+  ])('is refused with the field: %s', (param, ask) => {
+    expect(ask).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});
