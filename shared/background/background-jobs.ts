@@ -116,6 +116,12 @@ export class BackgroundJobs {
     return (await this.#count(queue)).waiting;
   }
 
+  /** The priority of the job that a worker of a queue would take next; 0 if no job with a priority waits. */
+  async nextPriority(queue: BackgroundQueue): Promise<number> {
+    const [next] = await asked(this.#queues[queue].getPrioritized(0, 0));
+    return next?.priority ?? 0;
+  }
+
   /** How many jobs each queue has. */
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));

@@ -32,6 +32,6 @@ async function addMissing({ work, jobs }: RepairParts, batch: BatchRecord): Prom
   const missing = Array.from({ length: slices }, (_, slice) => slice).filter((slice) => !done.has(slice));
   await jobs.addAll(
     'batch-slices',
-    missing.map((slice) => sliceJob(id, slice, ofOwner)),
+    missing.map((slice) => sliceJob(id, slice, { ofOwner })),
   );
 }

@@ -58,7 +58,8 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
   if (begun?.state !== 'running') return;
   const { batch: format } = formatsOf(begun, parts.formats) ?? {};
   if (format?.source.kind === 'inline') await parts.files.remove(begun.owner, begun.inputFile);
-  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice, begun.ofOwner));
+  const turns = { ofOwner: begun.ofOwner, next: await jobs.nextPriority('batch-slices') };
+  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice, turns));
   await jobs.addAfter(endingJob(id), slices);
 }
 

@@ -166,7 +166,7 @@ export class HeldBatches {
     const slices = [...held.out].slice(0, most);
     for (const slice of slices) {
       held.out.delete(slice);
-      const { queue, id } = sliceJob(batch, slice, 1);
+      const { queue, id } = sliceJob(batch, slice, { ofOwner: 1 });
       this.#parts.jobs.tryNow({ queue, id }).catch((error: unknown) => {
         this.#parts.log.debug({ err: error, job: id }, 'a slice could not be called back before its time');
       });

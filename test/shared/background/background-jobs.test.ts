@@ -47,6 +47,15 @@ describe('background work', () => {
     expect(JSON.stringify(await everythingUnder(connection.redis, prefix))).not.toContain('"name"');
   });
 
+  it('tells the priority of what is next', async () => {
+    const { jobs } = open();
+    expect(await jobs.nextPriority('batch-slices')).toBe(0);
+    await jobs.add(job('batch-slices', 'second', 12));
+    await jobs.add(job('batch-slices', 'first', 7));
+    expect(await jobs.nextPriority('batch-slices')).toBe(7);
+    expect(await jobs.countWaiting('batch-slices')).toBe(2);
+  });
+
   it('is begun anew later when it says so, and after a failure', async () => {
     const { jobs, work } = open();
     const attempts: string[] = [];

@@ -154,7 +154,7 @@ describe('the files of a batch', () => {
     await jobs.remove(endingJob(id));
     expect(await endings()).toBe(1);
     await jobs.remove(endingJob(id, true));
-    await jobs.addAfter(endingJob(id), [sliceJob(id, 7, 1)]);
+    await jobs.addAfter(endingJob(id), [sliceJob(id, 7, { ofOwner: 1 })]);
     expect(await endings()).toBe(1);
   });
 });

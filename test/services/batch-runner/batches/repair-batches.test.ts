@@ -20,7 +20,7 @@ describe('a batch whose jobs are lost', () => {
     for (const slice of [0, 7, 1_199])
       await work.endSlice({ id, slice }, { recorded: 0, cancelled: 1, expired: 0 }, {});
     // One is there still.
-    await jobs.add(sliceJob(id, 3, 1));
+    await jobs.add(sliceJob(id, 3, { ofOwner: 1 }));
     await Promise.all([repairBatches(parts, later()), repairBatches(parts, later())]);
     await repairBatches(parts, later());
     expect(await jobs.countWaiting('batch-slices')).toBe(slices - 3);
