@@ -1,5 +1,5 @@
 import { LaterError } from '#shared/background/background-worker.ts';
-import type { BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import type { BatchProblem, BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork, LineResult, Slice, SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
@@ -23,8 +23,11 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
-/** The input of a batch that is not to be run any more is lost, so what its lines were cannot be said. */
-export class InputLostError extends Error {}
+/** What is wrong where lines were not run and the input is lost: nobody can say what they were. */
+const inputLost: BatchProblem = {
+  code: 'not_found',
+  message: 'The input of the batch was lost: requests that were not run are in none of its files.',
+};
 
 /** Which file of the batch a line of its results belongs to. */
 type Side = keyof SliceResults;
@@ -33,7 +36,7 @@ const sides: readonly Side[] = ['output', 'errors'];
 /**
  * Writes the results of a slice into objects, those of lines that were not run included, and ends it.
  * @param outcome what becomes of lines that were not run; undefined while they are to be
- * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover; InputLostError
+ * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover
  */
 export async function endSlice(
   parts: BatchParts,
@@ -57,7 +60,7 @@ export async function endSlice(
         const upload = await writeSide(parts, ending, recorded, lines, side);
         if (upload) uploads[side] = upload;
       }
-      const end = await work.endSlice(place, counts, uploads);
+      const end = await work.endSlice(place, counts, uploads, lines ? undefined : inputLost);
       if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
     } finally {
@@ -66,15 +69,15 @@ export async function endSlice(
   }
 }
 
-/** The results of the lines that were not run. */
+/** The results of the lines that were not run; undefined if the input is lost. */
 async function stoppedLines(
   { objects, maxLineBytes }: BatchParts,
   { batch, formats, number, slice }: EndingSlice,
   recorded: ReadonlySet<number>,
   outcome: Extract<LineOutcome, 'cancelled' | 'expired'>,
-): Promise<Map<number, LineResult>> {
+): Promise<Map<number, LineResult> | undefined> {
   const pieces = await objects.get(batch.input ?? '', slice);
-  if (!pieces) throw new InputLostError();
+  if (!pieces) return undefined;
   const results = new Map<number, LineResult>();
   let line = 0;
   for await (const { bytes } of linesOf(pieces, maxLineBytes, slice.from)) {
@@ -96,7 +99,7 @@ async function writeSide(
   { work, files }: BatchParts,
   ending: EndingSlice,
   recorded: ReadonlySet<number>,
-  stopped: ReadonlyMap<number, LineResult>,
+  stopped: ReadonlyMap<number, LineResult> | undefined,
   side: Side,
 ): Promise<Upload | undefined> {
   const { batch, formats } = ending;
@@ -116,7 +119,7 @@ async function* linesOfSide(
   work: BatchWork,
   { batch, number, slice, sealer, formats }: EndingSlice,
   recorded: ReadonlySet<number>,
-  stopped: ReadonlyMap<number, LineResult>,
+  stopped: ReadonlyMap<number, LineResult> | undefined,
   side: Side,
 ): AsyncGenerator<Uint8Array> {
   const belongs = ({ outcome }: LineResult): boolean =>
@@ -126,7 +129,8 @@ async function* linesOfSide(
     const run = numbers.filter((line) => recorded.has(line));
     const found = new Map((await work.results(batch.id, number, run, sealer)).map((result, at) => [run[at], result]));
     for (const line of numbers) {
-      const result = stopped.get(line) ?? found.get(line);
+      if (!stopped && !recorded.has(line)) continue;
+      const result = stopped?.get(line) ?? found.get(line);
       // Redis has lost it, or it is sealed with a secret that is not set: a line must not be missing in silence.
       if (!result)
         throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);

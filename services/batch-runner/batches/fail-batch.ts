@@ -2,11 +2,6 @@ import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-r
 import { endingJob } from '#shared/background/batch-jobs.ts';
 import type { BatchParts } from './batch-parts.ts';
 
-export const inputGone: BatchProblem = {
-  code: 'not_found',
-  message: 'The input of the batch is not there any more.',
-};
-
 /** Ends a batch that cannot be worked on, and says why. Does nothing if it is not in the state that it was seen in. */
 export async function failBatch(
   { work, jobs, log }: Pick<BatchParts, 'work' | 'jobs' | 'log'>,

@@ -18,8 +18,7 @@ import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
-import { endSlice, InputLostError } from './end-slice.ts';
-import { failBatch, inputGone } from './fail-batch.ts';
+import { endSlice } from './end-slice.ts';
 import { SlicePlace } from './slice-place.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
@@ -77,9 +76,6 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
     await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
     isOver = true;
-  } catch (error) {
-    if (!(error instanceof InputLostError)) throw error;
-    await failBatch(parts, batch, [inputGone]);
   } finally {
     watch.close();
     parts.held.left(id, number, isOver);

@@ -8,7 +8,7 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
-import { failBatch, inputGone } from './fail-batch.ts';
+import { failBatch } from './fail-batch.ts';
 
 /** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
 const linesPerSlice = 100;
@@ -18,6 +18,11 @@ const bytesPerSlice = 8 * 1024 * 1024;
 
 /** Problems that are kept; with as many, the input is not read on. */
 const mostProblems = 100;
+
+const inputGone: BatchProblem = {
+  code: 'not_found',
+  message: 'The input of the batch is not there any more.',
+};
 
 /** What was found in the input of a batch. */
 interface ReadInput {

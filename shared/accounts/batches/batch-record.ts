@@ -8,7 +8,7 @@ import { storedJson } from '../redis/stored-value.ts';
  * - `running`: its slices are worked on.
  * - `finishing`: every line has a result; the files are being written.
  * - `ended`: the files are there.
- * - `failed`: its input is not valid, and no line was run; or it was lost, and the batch was to stop.
+ * - `failed`: its input is not valid, and no line was run.
  */
 export const batchStates = ['validating', 'running', 'finishing', 'ended', 'failed'] as const;
 export type BatchState = (typeof batchStates)[number];

@@ -8,7 +8,13 @@ import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/s
 import { storedFields, storedJson } from '../redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
-import { batchRecordSchema, type BatchRecord, type BatchState, type LineOutcome } from './batch-record.ts';
+import {
+  batchRecordSchema,
+  type BatchProblem,
+  type BatchRecord,
+  type BatchState,
+  type LineOutcome,
+} from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
 const move = new RedisScript(emitScript, common, new URL('lua/move.lua', import.meta.url));
@@ -233,15 +239,18 @@ export class BatchWork {
    * Ends a slice whose results are in objects, which the batch holds from then on.
    * @param counts how many lines of the objects were run, and how many were not
    * @param parts the objects, which were received as uploads
+   * @param problem what is wrong with the input, if they lack lines for it
    * @returns `changed` if results were recorded that the objects have not, `lapsed` if the uploads count as dead
    */
   async endSlice(
     { id, slice }: { id: string; slice: number },
     counts: { recorded: number; cancelled: number; expired: number },
     { output, errors }: { output?: SlicePart; errors?: SlicePart },
+    problem?: BatchProblem,
   ): Promise<'ended' | 'was over' | 'changed' | 'lapsed'> {
     const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
-    const args = { prefix: this.#prefix, id, slice, ...counts, parts };
+    const fields = storedFields(problem ? { problems: [problem] } : {});
+    const args = { prefix: this.#prefix, id, slice, ...counts, parts, fields };
     const results: SliceResults = { output: output?.object, errors: errors?.object };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
     if (reply === -2) return 'lapsed';

@@ -6,7 +6,7 @@ import type { JsonObject } from '#shared/core/json.ts';
  */
 export const webhookEventTypes = {
   'batch.completed': 'every line of a batch has a result',
-  'batch.failed': 'the input of a batch is not valid, or was lost',
+  'batch.failed': 'the input of a batch is not valid, or was removed before it was read',
   'batch.cancelled': 'a batch was cancelled; results that it had stay',
   'batch.expired': 'the completion window of a batch has closed; results that it had stay',
   'response.completed': 'a background response is complete',

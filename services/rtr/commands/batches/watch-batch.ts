@@ -94,5 +94,6 @@ export function outcomeText(batch: BatchObject): string {
   const tokens = usage ? `, ${countText(usage.input_tokens + usage.output_tokens)} tokens` : '';
   const numbers = `${countText(counts.completed)} of ${countText(counts.total)} answered, ${countText(counts.failed)} failed${tokens}`;
   const hasFiles = batch.output_file_id !== null || batch.error_file_id !== null;
-  return `Batch ${id} ${endings[status] ?? status}: ${numbers}.${hasFiles ? ` Fetch the results with: rtr batches download ${id}` : ''}`;
+  const lost = (errors?.data ?? []).map(({ message }) => ` ${message}`).join('');
+  return `Batch ${id} ${endings[status] ?? status}: ${numbers}.${lost}${hasFiles ? ` Fetch the results with: rtr batches download ${id}` : ''}`;
 }

@@ -5,6 +5,7 @@
 --   slice      its number
 --   recorded   how many results the objects have of lines that were run
 --   cancelled, expired  how many they have of lines that were not
+--   fields     of the record that change with it
 --   parts      { object, bytes } of each of the objects, which are uploads
 -- ARGV[2]  JSON: the names of the objects
 -- Returns 1; 0 if it was over before, or the batch is not running; -1 if there are results that the objects have not; -2 if an upload
@@ -27,6 +28,9 @@ for _, part in ipairs(args.parts) do
 end
 redis.call('HSET', done, args.slice, ARGV[2])
 keepWithRecord(done)
+for name, value in pairs(args.fields) do
+  redis.call('HSET', record, name, value)
+end
 redis.call('HINCRBY', record, 'cancelled', args.cancelled)
 redis.call('HINCRBY', record, 'expired', args.expired)
 redis.call('HINCRBY', record, 'slicesLeft', -1)

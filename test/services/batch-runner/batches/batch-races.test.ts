@@ -13,7 +13,7 @@ import type { Files } from '#shared/files/files.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
-import { inPieces } from '../../../helpers/files/bytes.ts';
+import { allOf, inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
 const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
@@ -64,9 +64,11 @@ describe('a slice', () => {
 });
 
 describe('a batch whose input is lost', () => {
-  it('fails once it is cancelled, because nobody can say what its lines were', async () => {
-    const { id, runner, parts, store, batches, found } = await openBatch();
+  it('ends once it is cancelled, with the results of what is done, and says that others are missing', async () => {
+    const { id, owner, runner, parts, work, keys, ledger, files, store, batches, found } = await openBatch();
     await validateBatch(parts, { batch: id });
+    const result = await sealResult({ outcome: 'succeeded', text: '{"line":1}' }, keys.storeSealer(owner) as Sealer);
+    await work.recordLine({ id, slice: 0, line: 1 }, result, noUse, ledger.entryOf([]));
     await store.delete((await found()).input ?? '');
     const run = () => runSlice(runner, { batch: id, slice: 0 });
     await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -74,7 +76,11 @@ describe('a batch whose input is lost', () => {
     await batches.cancel(id);
     await run();
     await finishBatch(parts, { batch: id });
-    expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }], cancelled: 0 });
+    const { outputFile = '', ...batch } = await found();
+    expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }], succeeded: 1, cancelled: 1 });
+    expect(batch.errorFile).toBeUndefined();
+    const file = await files.find(owner, outputFile);
+    expect(file && (await allOf(await files.read(file)))?.toString()).toBe('{"line":1}\n');
     expect(await parts.work.open()).toEqual([]);
   });
 });

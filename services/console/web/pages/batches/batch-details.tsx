@@ -83,14 +83,19 @@ function Facts({ batch }: { batch: BatchDetails }) {
   );
 }
 
+function titleOf(state: BatchDetails['state'], hasProblems: boolean): string {
+  if (!hasProblems) return 'First errors';
+  return state === 'failed' ? 'The input is not valid' : 'The input was lost';
+}
+
 /** What is wrong with the input, or how the first lines failed that did. */
-function Errors({ batch: { problems, firstErrors } }: { batch: BatchDetails }) {
+function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetails }) {
   const errors: BatchDetails['problems'] = problems.length > 0 ? problems : firstErrors;
   if (errors.length === 0) return null;
   return (
     <section aria-label="First errors">
       <Title order={3} size="h4">
-        {problems.length > 0 ? 'The input is not valid' : 'First errors'}
+        {titleOf(state, problems.length > 0)}
       </Title>
       <Table>
         <Table.Thead>

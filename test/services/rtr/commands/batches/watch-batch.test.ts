@@ -118,6 +118,8 @@ describe('the end of a batch', () => {
       'Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. Fetch the results with: rtr batches download batch_1',
     );
     expect(outcomeText(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
+    const errors = { data: [{ message: 'The input was lost.', line: null }] };
+    expect(outcomeText(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
   });
 
   it('names the first mistakes of an input that is not valid', () => {
