@@ -130,8 +130,9 @@ keys
   .requiredOption('--name <name>', 'name of the key')
   .addOption(new Option('--class <class>', 'priority class of its requests').choices(priorityClasses).default('normal'))
   .option('--weight <turns>', 'turns in the queue for each one of another key, 1 to 100')
+  .option('--tools <name...>', 'tools that it may use, or `<server>/*` for all of an MCP server; all without it')
   .addOption(json)
-  .action((options: { name: string; class: PriorityClass; weight?: string; json?: true }) =>
+  .action((options: { name: string; class: PriorityClass; weight?: string; tools?: string[]; json?: true }) =>
     withKeys(options, (context) => createRouterKey(context, options)),
   );
 keys

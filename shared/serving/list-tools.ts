@@ -1,5 +1,6 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { ToolPermits } from './tool-permits.ts';
 
 /** A tool of the connected workers, with the name of one worker that has it. */
 export interface ListedTool extends ToolInfo {
@@ -7,10 +8,10 @@ export interface ListedTool extends ToolInfo {
 }
 
 /**
- * Every tool of the connected workers once, sorted by name. If workers describe a name differently, the worker that started
+ * Every tool of the connected workers that is permitted once, sorted by name. If workers describe a name differently, the worker that started
  * first counts, so that every ingress lists the same.
  */
-export function listTools(pools: Iterable<LivePool>): ListedTool[] {
+export function listTools(pools: Iterable<LivePool>, { allows }: Pick<ToolPermits, 'allows'>): ListedTool[] {
   const workers = [...pools]
     .filter(({ tier }) => tier === 'tools')
     .flatMap(({ workers }) => [...workers].map(({ id, announcement }) => ({ ...announcement, id })))
@@ -18,7 +19,7 @@ export function listTools(pools: Iterable<LivePool>): ListedTool[] {
     .sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id));
   const tools = new Map<string, ListedTool>();
   for (const { id: worker, tools: announced } of workers) {
-    for (const tool of announced) if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
+    for (const tool of announced.filter(allows)) if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
   }
   return [...tools.values()].sort((a, b) => a.name.localeCompare(b.name));
 }

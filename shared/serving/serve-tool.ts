@@ -4,6 +4,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { isCalled } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
+import { isToolDenied, toolDenied, toolPermitsOf, type ToolPermits } from './tool-permits.ts';
 import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
@@ -36,6 +37,8 @@ export async function serveTool(
 ): Promise<RunningRequest | undefined> {
   const { requestId, identity, trace } = caller;
   requireToolsTier(identity);
+  const permits = toolPermitsOf(identity);
+  if (isToolDenied(permits, tool, workers.pools())) throw toolDenied(tool);
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
@@ -46,7 +49,7 @@ export async function serveTool(
   const job = {
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
     sender: senderOf(identity),
-    place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
+    place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid, permits),
     tiers: () => ['tools'] as const,
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
@@ -63,12 +66,19 @@ export async function serveTool(
   );
 }
 
-/** The pools that have a tool of this name now, most free slots first. The placement's model is the tool's name there. */
-export function chooseToolLanes(called: string, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+/** The pools that have a permitted tool of this name now, most free slots first. The placement's model is the tool's name there. */
+export function chooseToolLanes(
+  called: string,
+  pools: Iterable<LivePool>,
+  avoid: ReadonlySet<string>,
+  { allows }: Pick<ToolPermits, 'allows'>,
+): Placement[] {
   return [...pools]
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
     .flatMap((pool) => {
-      const tool = isServing(pool, avoid) ? pool.tools.find((each) => isCalled(each, called)) : undefined;
+      const tool = isServing(pool, avoid)
+        ? pool.tools.find((each) => isCalled(each, called) && allows(each))
+        : undefined;
       return tool ? [{ pool, model: tool.name }] : [];
     })
     .sort((a, b) => freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model));

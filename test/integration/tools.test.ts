@@ -22,6 +22,7 @@ interface Tool {
   input_schema: { type: string; properties?: Record<string, unknown> };
   output_schema?: object;
   annotations?: object;
+  server?: string;
   worker: string;
 }
 
@@ -165,6 +166,26 @@ describe('the list of tools', () => {
   it('only allows GET', async () => {
     expect(await errorOf(await ask('/list', { method: 'DELETE' }))).toMatchObject({ status: 405 });
     expect(await errorOf(await ask('/nothing'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('a key that may use some tools only', () => {
+  it('lists and runs these, and no others', async () => {
+    const { raw } = await cluster.addKey({ tools: ['calculator', 'files/*'] });
+    const init = { headers: { authorization: `Bearer ${raw}`, 'content-type': 'application/json' } };
+    const listed = (await (await fetch(`${cluster.url}/api/tools/v1/list`, init)).json()) as { data: Tool[] };
+    const found = listed.data.map(({ name }) => name);
+    expect(found).toEqual(expect.arrayContaining(['calculator', 'read_text_file']));
+    expect(found).not.toContain('echo');
+    expect(listed.data.find(({ name }) => name === 'read_text_file')).toMatchObject({ server: 'files' });
+    const call = (body: object) =>
+      fetch(`${cluster.url}/api/tools/v1/execute`, { ...init, method: 'POST', body: JSON.stringify(body) });
+    const path = join(files, 'hello.txt');
+    expect((await call({ tool: 'read_text_file', input: { path } })).status).toBe(200);
+    for (const tool of ['echo', 'current_time', 'notes.read']) {
+      const denied = await errorOf(await call({ tool, input: { message: 'hi' } }));
+      expect(denied).toMatchObject({ status: 403, error: { code: 'permission_denied', param: 'tool' } });
+    }
   });
 });
 

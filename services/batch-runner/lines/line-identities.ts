@@ -69,6 +69,7 @@ export class LineIdentities {
       ownerId: userId,
       models: undefined,
       tiers: undefined,
+      tools: undefined,
       limits: hasLimits(limits) ? [{ party: `user:${userId}`, limits }] : [],
       ownerWeight: weight,
     };

@@ -43,7 +43,7 @@ export interface Link {
 /**
  * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; for an admin, all.
  * `POST /keys` with a NewKey answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null
- * removes `expiresAt`, `models` or `tiers`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same
+ * removes `expiresAt`, `models`, `tiers` or `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same
  * settings, lets the old key expire after that time, and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
 export interface Key extends KeySettings {
@@ -70,6 +70,8 @@ export interface KeySettings {
   /** Absent: all models, all tiers. */
   models?: string[];
   tiers?: Tier[];
+  /** Names of tools, and `<server>/*` for all tools of an MCP server; absent: all. */
+  tools?: string[];
   limits: Limits;
   /** Turns in the queue for each one of another key of the same owner; absent: 1. */
   weight?: number;

@@ -5,6 +5,7 @@ import {
   Server,
   type McpHandlerRequestOptions,
   type McpRequestContext,
+  type Tool,
 } from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -12,7 +13,8 @@ import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools } from '#shared/serving/list-tools.ts';
+import { listTools, type ListedTool } from '#shared/serving/list-tools.ts';
+import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
 import { identityOf } from '../http/require-key.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
@@ -66,15 +68,7 @@ export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Log
       { capabilities: { tools: { listChanged: era === 'modern' } } },
     );
     server.setRequestHandler('tools/list', () => ({
-      tools: listTools(workers.pools()).map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-        name,
-        description,
-        // Every worker's schemas are of type object.
-        inputSchema: inputSchema as { type: 'object' },
-        ...(title !== undefined && { title }),
-        ...(outputSchema !== undefined && { outputSchema: outputSchema as { type: 'object' } }),
-        ...(annotations !== undefined && { annotations }),
-      })),
+      tools: listTools(workers.pools(), toolPermitsOf(identityOf(response))).map(toMcpTool),
     }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
@@ -114,6 +108,18 @@ export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Log
       for (const response of listening) response.destroy();
     },
     close: () => handler.close(),
+  };
+}
+
+function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: ListedTool): Tool {
+  return {
+    name,
+    description,
+    // Every worker's schemas are of type object.
+    inputSchema: inputSchema as { type: 'object' },
+    ...(title !== undefined && { title }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
   };
 }
 

@@ -5,6 +5,7 @@ import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '..
 import { ClientReply } from '../http/client-reply.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools, type ListedTool } from '#shared/serving/list-tools.ts';
+import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
@@ -22,8 +23,10 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router();
   routes.use(requireKey(parts));
   routes.get('/list', (_, response) => {
-    requireToolsTier(identityOf(response));
-    response.json({ object: 'list', data: listTools(parts.workers.pools()).map(toolAnswer) });
+    const identity = identityOf(response);
+    requireToolsTier(identity);
+    const listed = listTools(parts.workers.pools(), toolPermitsOf(identity));
+    response.json({ object: 'list', data: listed.map(toolAnswer) });
   });
   routes.post('/execute', execute(parts));
   routes.all('/list', wrongMethod('GET', 'HEAD'));
@@ -33,8 +36,9 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
 }
 
 /** Fields that are undefined do not appear. */
-function toolAnswer({ name, title, description, inputSchema, outputSchema, annotations, worker }: ListedTool) {
-  return { name, title, description, input_schema: inputSchema, output_schema: outputSchema, annotations, worker };
+function toolAnswer({ name, title, description, inputSchema, outputSchema, annotations, server, worker }: ListedTool) {
+  const schemas = { input_schema: inputSchema, output_schema: outputSchema };
+  return { name, title, description, ...schemas, annotations, server, worker };
 }
 
 function execute(parts: ToolsRoutesParts): RequestHandler {

@@ -1,5 +1,12 @@
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
-import { isUsable, keyNameSchema, maskedKey, type FoundKey, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import {
+  isUsable,
+  keyNameSchema,
+  keyToolsSchema,
+  maskedKey,
+  type FoundKey,
+  type KeyRecord,
+} from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
 import { weightSchema } from '#shared/accounts/limits/limits.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
@@ -11,12 +18,13 @@ import { dateOf } from './date-of.ts';
 import { tableLines } from './table-lines.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>]`: creates a router key and prints it, once.
- * @throws RouterError `invalid_request` for an invalid name or weight
+ * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints
+ * it, once.
+ * @throws RouterError `invalid_request` for an invalid name, weight or tool
  */
 export async function createRouterKey(
   context: KeyCommandContext,
-  options: { name: string; class: PriorityClass; weight?: string | undefined },
+  options: { name: string; class: PriorityClass; weight?: string | undefined; tools?: string[] | undefined },
 ): Promise<CreatedKey> {
   const { accounts } = context;
   const name = keyNameSchema.safeParse(options.name);
@@ -25,9 +33,11 @@ export async function createRouterKey(
     throw new RouterError('invalid_request', `The name is invalid: ${reasons}.`, { param: 'name' });
   }
   const { class: priority } = options;
+  const tools = options.tools && toolsOf(options.tools);
   const weight = options.weight === undefined ? undefined : weightOf(options.weight);
-  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: priority, weight });
-  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: priority, weight }));
+  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: priority, weight, tools });
+  const details = { kind: 'router', class: priority, weight, tools };
+  await accounts.audit.add(auditNote('key.create', created.record, details));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
     context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
@@ -81,6 +91,13 @@ function weightOf(text: string): number {
   const weight = weightSchema.safeParse(Number(text));
   if (weight.success) return weight.data;
   throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });
+}
+
+function toolsOf(names: readonly string[]): string[] {
+  const tools = keyToolsSchema.safeParse(names);
+  if (tools.success) return tools.data;
+  const message = 'A key has 1 to 100 tools, each with a name of 1 to 200 characters.';
+  throw new RouterError('invalid_request', message, { param: 'tools' });
 }
 
 function shown(record: KeyRecord): Record<string, string | null> {

@@ -8,7 +8,7 @@ import { mintKey } from './mint-key.ts';
 /** The settings of a new key. */
 export type NewKey = Pick<
   KeyRecord,
-  'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'limits' | 'weight'
+  'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
 >;
 
 /** A key that was just made. This is the only moment at which its raw form is known. */
@@ -46,8 +46,8 @@ export async function rotateKey(
   old: KeyRecord,
   { createdBy, overlapMs }: { createdBy: string; overlapMs: number },
 ): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
-  const { kind, name, class: priority, ownerId, expiresAt, models, tiers, limits, weight } = old;
-  const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, limits, weight };
+  const { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
+  const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const key = await prepareKey({ ...settings, createdBy });
   const outcome = await store.replace(old.id, key.record, key.record.createdAt + overlapMs);
   return outcome === 'created' ? key : outcome;

@@ -29,6 +29,8 @@ export const keyRecordSchema = z.object({
   models: storedJson(z.array(z.string())).optional(),
   /** Tiers that may serve it; absent: all. None, where all of them are of another release. */
   tiers: storedList(tiers).optional(),
+  /** Tools that it may list and call: names, and `<server>/*` for all of an MCP server; absent: all. */
+  tools: storedJson(z.array(z.string())).optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   /** The key that was made in its place. */
@@ -78,6 +80,8 @@ export interface KeyIdentity {
   readonly models: readonly string[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
+  /** Tools that the key may list and call, see `toolPermitsOf`; undefined: all. */
+  readonly tools: readonly string[] | undefined;
   /** The limits that a request with this key must be within: the key's own and its owner's, where they have any. */
   readonly limits: readonly PartyLimits[];
   /** See `weightSchema`; undefined: 1. */
@@ -94,14 +98,14 @@ export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now
 
 /** Who a key stands for. */
 export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
-  const { ownerId, owner, models, tiers, weight } = key;
+  const { ownerId, owner, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
   if (hasLimits(key.limits)) limits.push({ party: `key:${id}`, limits: key.limits });
   if (ownerId !== undefined && kind !== 'router' && hasLimits(owner?.limits)) {
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
   const weights = { weight, ownerWeight: owner?.weight };
-  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, limits, ...weights });
+  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, tools, limits, ...weights });
 }
 
 /** Whether there is anything in them. */
@@ -116,6 +120,9 @@ export const keyNameSchema = z
   .min(1, 'a key needs a name')
   .max(100, 'a name has 100 characters at most')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters');
+
+/** Tools that a key may be given: names, and `<server>/*`. */
+export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 /** The key as it may be shown: everything but the middle of the secret, `rtr_0123456789ab_4fgh…89ab`. */
 export function maskedKey({ kind, id, firstFour, lastFour }: KeyRecord): string {

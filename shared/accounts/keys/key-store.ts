@@ -36,7 +36,10 @@ export type Revocation = 'revoked' | 'revoked before' | 'unknown';
 export type KeyCreation = 'created' | 'no owner' | 'too many';
 
 /** What of a key can be changed. */
-export type KeyChange = Pick<KeyRecord, 'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'limits' | 'weight'>;
+export type KeyChange = Pick<
+  KeyRecord,
+  'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
+>;
 
 /**
  * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200

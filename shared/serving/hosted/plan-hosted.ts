@@ -6,13 +6,14 @@ import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#share
 import type { Registry } from '#shared/registry/registry.ts';
 import { listTools, type ListedTool } from '../list-tools.ts';
 import type { ResolvedModel } from '../resolve-model.ts';
+import { isToolDenied, toolPermitsOf } from '../tool-permits.ts';
 
 export interface PlanParts {
   settings: Registry['hosted_tools'];
   pools: Iterable<LivePool>;
   /** Name of the client's format. */
   format: string;
-  identity: Pick<KeyIdentity, 'tiers'>;
+  identity: Pick<KeyIdentity, 'tiers' | 'tools'>;
   model: ResolvedModel;
   /** The lanes that the request would take as it is. */
   placements: readonly Placement[];
@@ -27,7 +28,7 @@ export interface PlanParts {
 export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
   const { model, placements, format } = parts;
   if (placements.length > 0 && placements.every((each) => runsAll(each, hosted.tools, format))) return undefined;
-  const listed = listTools(parts.pools);
+  const listed = listTools(parts.pools, toolPermitsOf(parts.identity));
   const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
   if (hosted.tools.every(({ isOptional }, at) => typeof plans[at] !== 'string' || isOptional === true)) return runnable;
@@ -47,7 +48,7 @@ function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], forma
 /** What stands behind a hosted tool, or the reason why nothing does. */
 function planTool(
   hosted: HostedTool,
-  { settings, identity }: PlanParts,
+  { settings, identity, pools }: PlanParts,
   listed: readonly ListedTool[],
 ): RunnableTool | string {
   if (identity.tiers && !identity.tiers.includes('tools')) return 'this key may not use tools';
@@ -56,6 +57,7 @@ function planTool(
     case 'web_fetch': {
       const name = settings[hosted.kind]?.tool;
       if (name === undefined) return 'no tool is configured for it';
+      if (isToolDenied(toolPermitsOf(identity), name, pools)) return `this key may not use the tool '${name}'`;
       const tool = listed.find((each) => isCalled(each, name));
       // One whose worker is away fails when it is called, which the model is told.
       return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
@@ -65,7 +67,7 @@ function planTool(
       const server = Object.hasOwn(settings.mcp, label) ? settings.mcp[label] : label;
       const served = listed.filter((tool) => tool.server === server).map(servedTool);
       if (served.length === 0)
-        return `no connected MCP server is called '${label}', and addresses that a client names are not connected to`;
+        return `no connected MCP server is called '${label}' for this key, and addresses that a client names are not connected to`;
       return { hosted, served: allowsTool ? served.filter(({ ownName }) => allowsTool(ownName)) : served };
     }
   }

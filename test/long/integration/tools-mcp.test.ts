@@ -213,6 +213,24 @@ describe('a node that stops', () => {
   });
 });
 
+describe('a key that may use some tools only', () => {
+  it('lists and calls these, and no others', async () => {
+    const { raw } = await cluster.addKey({ tools: ['echo', 'test/*'] });
+    const client = new Client({ name: 'test', version: '1' });
+    const headers = { authorization: `Bearer ${raw}` };
+    await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }));
+    const { tools } = await client.listTools();
+    const listed = tools.map(({ name }) => name);
+    expect(listed).toEqual(expect.arrayContaining(['echo', 'look']));
+    expect(listed).not.toContain('get-sum');
+    expect((await client.callTool({ name: 'look' })).isError).toBeFalsy();
+    await expect(client.callTool({ name: 'calculator', arguments: { expression: '1' } })).rejects.toThrow(
+      'This key may not use the tool `calculator`.',
+    );
+    await client.close();
+  });
+});
+
 describe('the endpoint', () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const post = (headers: Record<string, string>, body = JSON.stringify(ping)) =>

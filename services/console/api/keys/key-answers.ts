@@ -17,6 +17,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       revokedAt,
       models,
       tiers,
+      tools,
       limits = {},
       weight = 1,
     } = key;
@@ -39,6 +40,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
       ...(models === undefined ? {} : { models }),
       ...(tiers === undefined ? {} : { tiers }),
+      ...(tools === undefined ? {} : { tools }),
     };
   });
 }

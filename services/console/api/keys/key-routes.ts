@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { z } from 'zod';
 import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { keyKinds } from '#shared/accounts/keys/key-format.ts';
-import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { keyToolsSchema, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
@@ -29,6 +29,7 @@ const settings = z.strictObject({
   expiresAt: future.optional(),
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
+  tools: keyToolsSchema.optional(),
   limits: limitsSchema.default({}),
   weight: weightSchema.optional(),
 });
@@ -40,6 +41,7 @@ const change = z.strictObject({
   expiresAt: future.nullable().optional(),
   models: settings.shape.models.nullable(),
   tiers: settings.shape.tiers.nullable(),
+  tools: settings.shape.tools.nullable(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
 });

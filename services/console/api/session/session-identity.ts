@@ -31,6 +31,7 @@ export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
       ownerId: id,
       models: undefined,
       tiers: undefined,
+      tools: undefined,
       limits: hasLimits(limits) ? [{ party: `user:${id}`, limits } as const] : [],
       ownerWeight: weight,
     });

@@ -84,18 +84,22 @@ describe('a personal key', () => {
   it('changes, also by removing a restriction; every change is announced', async () => {
     const { firstAdmin, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
-    const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'] });
+    const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'], tools: ['b/*'] });
     await verifier.verify(body.raw);
+    expect(await verifier.verify(body.raw)).toMatchObject({ tools: ['b/*'] });
     const changed = await ada.patch(`/keys/${body.key.id}`, {
       models: null,
+      tools: ['c'],
       tiers: ['gpu'],
       limits: { tokensPerDay: 9 },
       weight: 4,
     });
     const limits = { tokensPerDay: 9 };
-    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], limits, weight: 4 });
+    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], tools: ['c'], limits, weight: 4 });
     expect(announced).toEqual([body.key.id]);
-    expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tiers: ['gpu'], weight: 4 });
+    expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tools: ['c'], weight: 4 });
+    const freed = await ada.patch(`/keys/${body.key.id}`, { tools: null });
+    expect(freed.body).not.toHaveProperty('tools');
   });
 
   it('is rotated into one with the same settings; both work until the overlap ends', async () => {
@@ -105,6 +109,7 @@ describe('a personal key', () => {
       kind: 'user',
       ...plain,
       models: ['a'],
+      tools: ['c'],
       limits: { tokensPerDay: 9 },
       weight: 5,
     });
@@ -114,7 +119,7 @@ describe('a personal key', () => {
     const { id, masked, createdAt, ...settings } = rotated.body.key;
     expect(old.key).toMatchObject(settings);
     expect(await verifier.verify(old.raw)).toMatchObject({ id: old.key.id });
-    expect(await verifier.verify(rotated.body.raw)).toMatchObject({ id, models: ['a'] });
+    expect(await verifier.verify(rotated.body.raw)).toMatchObject({ id, models: ['a'], tools: ['c'] });
     const [listed] = (await ada.get('/keys')).body;
     expect(listed.expiresAt).toBe(createdAt + 600_000);
     expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject({

@@ -3,6 +3,7 @@ import { poolOf, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { chooseToolLanes } from '#shared/serving/serve-tool.ts';
 import { listTools } from '#shared/serving/list-tools.ts';
+import { isToolDenied, toolPermitsOf } from '#shared/serving/tool-permits.ts';
 import { livePool, type WorkerFacts } from '../../../helpers/broker/live-pool.ts';
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
@@ -16,6 +17,7 @@ const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] 
     workers.map((worker) => ({ slots: 4, ...worker })),
   );
 
+const all = toolPermitsOf({ tools: undefined });
 const nobody = new Set<string>();
 
 describe('the lanes of a tool', () => {
@@ -23,22 +25,22 @@ describe('the lanes of a tool', () => {
   const free = pool([tool('a')], [{ id: 'w2' }]);
 
   it('are those of the pools that have it, most free slots first', () => {
-    expect(chooseToolLanes('a', [busy, free], nobody)).toEqual([
+    expect(chooseToolLanes('a', [busy, free], nobody, all)).toEqual([
       { pool: free, model: 'a' },
       { pool: busy, model: 'a' },
     ]);
-    expect(chooseToolLanes('b', [busy, free], nobody)).toEqual([{ pool: busy, model: 'b' }]);
-    expect(chooseToolLanes('c', [busy, free], nobody)).toEqual([]);
+    expect(chooseToolLanes('b', [busy, free], nobody, all)).toEqual([{ pool: busy, model: 'b' }]);
+    expect(chooseToolLanes('c', [busy, free], nobody, all)).toEqual([]);
   });
 
   it('leave out pools without the tools format', () => {
     const other = livePool({ tier: 'tools', pool: 'other', formats: ['chat'], tools: [tool('a')] }, [{ id: 'w3' }]);
-    expect(chooseToolLanes('a', [other], nobody)).toEqual([]);
+    expect(chooseToolLanes('a', [other], nobody, all)).toEqual([]);
   });
 
   it('leave out pools that take no jobs, and workers to be avoided', () => {
-    expect(chooseToolLanes('a', [pool([tool('a')], [{ id: 'w', accepting: false }])], nobody)).toEqual([]);
-    expect(chooseToolLanes('a', [free], new Set(['w2']))).toEqual([]);
+    expect(chooseToolLanes('a', [pool([tool('a')], [{ id: 'w', accepting: false }])], nobody, all)).toEqual([]);
+    expect(chooseToolLanes('a', [free], new Set(['w2']), all)).toEqual([]);
   });
 });
 
@@ -52,22 +54,57 @@ describe('the pool of a worker', () => {
 
 describe('the list of tools', () => {
   it('has every tool once, sorted by name, with the worker that started first', () => {
-    const listed = listTools([
-      pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
-      pool(
-        [tool('b', 'older'), tool('a')],
-        [
-          { id: 'w3', startedAt: 1 },
-          { id: 'w1', startedAt: 1 },
-        ],
-      ),
-      pool([tool('d')], [{ id: 'w4', accepting: false }]),
-      pool([tool('e')], [{ id: 'w5' }], 'gpu'),
-    ]);
+    const listed = listTools(
+      [
+        pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
+        pool(
+          [tool('b', 'older'), tool('a')],
+          [
+            { id: 'w3', startedAt: 1 },
+            { id: 'w1', startedAt: 1 },
+          ],
+        ),
+        pool([tool('d')], [{ id: 'w4', accepting: false }]),
+        pool([tool('e')], [{ id: 'w5' }], 'gpu'),
+      ],
+      all,
+    );
     expect(listed.map(({ name, description, worker }) => [name, description, worker])).toEqual([
       ['a', '', 'w1'],
       ['b', 'older', 'w1'],
       ['c', '', 'w2'],
     ]);
+  });
+});
+
+describe("a key's list of tools", () => {
+  const find = { ...tool('find'), server: 'my wiki' };
+  const dotted = { ...tool('notes_read'), givenName: 'notes.read', server: 'notes' };
+  const pools = [pool([tool('a'), find, dotted], [{ id: 'w1' }])];
+  const listed = (...tools: string[]) => listTools(pools, toolPermitsOf({ tools })).map(({ name }) => name);
+
+  it('permits tools by either name, and all of a server', () => {
+    expect(listed('a', 'gone')).toEqual(['a']);
+    expect(listed('notes.read')).toEqual(['notes_read']);
+    expect(listed('notes_read')).toEqual(['notes_read']);
+    expect(listed('my wiki/*', 'a')).toEqual(['a', 'find']);
+    expect(listed('*', 'find/*', 'A')).toEqual([]);
+  });
+
+  it('denies all others, and tells those of a lost worker by their names only', () => {
+    const denied = (called: string, ...tools: string[]) => isToolDenied(toolPermitsOf({ tools }), called, pools);
+    expect(denied('a', 'find')).toBe(true);
+    expect(denied('find', 'find')).toBe(false);
+    expect(denied('notes.read', 'notes_read')).toBe(false);
+    expect(denied('gone', 'find')).toBe(true);
+    expect(denied('gone', 'gone')).toBe(false);
+    expect(denied('gone', 'my wiki/*')).toBe(false);
+    expect(denied('a', 'my wiki/*')).toBe(true);
+  });
+
+  it('keeps a call from a worker whose tool of that name belongs to another server', () => {
+    const other = pool([{ ...tool('find'), server: 'other' }], [{ id: 'w2' }]);
+    const lanes = chooseToolLanes('find', [other, ...pools], nobody, toolPermitsOf({ tools: ['my wiki/*'] }));
+    expect(lanes.map((lane) => lane.pool)).toEqual(pools);
   });
 });

@@ -36,7 +36,7 @@ describe('rtr keys create', () => {
   it('creates a key that works, with its name and class, and shows it once', async () => {
     const { raw, record } = await createRouterKey(context, { name: '  build farm ', class: 'low' });
     expect(lines).toEqual([`Key "build farm", shown only this once: ${raw}`]);
-    const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
+    const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: record.id, kind: 'router', name: 'build farm', class: 'low', ...unlimited };
     expect(await verifier.verify(raw)).toEqual(identity);
   });
@@ -50,6 +50,16 @@ describe('rtr keys create', () => {
         param: 'weight',
       });
     }
+  });
+
+  it('confines it to some tools', async () => {
+    const tools = ['calculator', 'my wiki/*'];
+    const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', tools });
+    expect(await verifier.verify(raw)).toMatchObject({ tools });
+    await expect(createRouterKey(context, { name: 'ci', class: 'normal', tools: [''] })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'tools',
+    });
   });
 
   it('prints one object for machines', async () => {

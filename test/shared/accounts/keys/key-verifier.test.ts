@@ -62,7 +62,7 @@ function holdable() {
 describe('KeyVerifier, asked for a key it has not seen', () => {
   it('returns whose it is, and from then on without waiting', async () => {
     const verifier = new KeyVerifier(store, { matchesHash });
-    const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
+    const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
     await expect(verifier.verify(good.raw)).resolves.toEqual(identity);
     expect(verifier.verify(good.raw)).toEqual(identity);

@@ -28,15 +28,22 @@ const hosted = (...each: HostedTool[]): HostedRequest => ({
 
 function plan(
   request: HostedRequest,
-  options: { model?: string; can?: Capability[]; settings?: object; tiers?: ('gpu' | 'tools')[] } = {},
+  options: {
+    model?: string;
+    can?: Capability[];
+    settings?: object;
+    tiers?: ('gpu' | 'tools')[];
+    tools?: string[];
+  } = {},
 ) {
   const { model = 'm', can = ['stream', 'tools'], settings = { web_search: { tool: 'find' } }, tiers } = options;
+  const { tools: granted } = options;
   const pool = livePool({ tier: 'gpu', pool: 'g', models: [{ id: 'm', capabilities: can }] }, [{ id: 'g1' }]);
   return planHosted(request, {
     settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
     pools: [pool, tools],
     format: 'f',
-    identity: { tiers },
+    identity: { tiers, tools: granted },
     model: resolveModel(model, emptyRegistry),
     placements: [{ pool, model: 'm' }],
   });
@@ -54,6 +61,14 @@ describe('the hosted tools of a request', () => {
     expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([
       { name: 'notes_find', ownName: 'notes.find', description: 'Finds.' },
     ]);
+  });
+
+  it('are run for a key that may use their tools only', () => {
+    const denied = () => plan(hosted(search), { model: 'auto', tools: ['my wiki/*'] });
+    expect(denied).toThrow("this key may not use the tool 'find'");
+    expect(plan(hosted(search), { model: 'auto', tools: ['find'] })).toHaveLength(1);
+    expect(plan(hosted(mcp), { tools: ['read'] })?.[0]?.served).toMatchObject([{ name: 'read' }]);
+    expect(() => plan(hosted(mcp), { tools: ['find'] })).toThrow('for this key');
   });
 
   it('are left to an upstream that runs all of them', () => {

@@ -23,8 +23,8 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const { expiresAt = null, models = null, tiers = null, ...others } = settings;
-    change.mutate({ ...others, expiresAt, models, tiers }, { onSuccess: onClose });
+    const { expiresAt = null, models = null, tiers = null, tools = null, ...others } = settings;
+    change.mutate({ ...others, expiresAt, models, tiers, tools }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={onSubmit}>
@@ -47,17 +47,18 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
 }
 
 /** Null removes a restriction; an absent field would leave it unchanged. */
-type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers'> & {
-  [Name in 'expiresAt' | 'models' | 'tiers']: NonNullable<KeySettings[Name]> | null;
+type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers' | 'tools'> & {
+  [Name in 'expiresAt' | 'models' | 'tiers' | 'tools']: NonNullable<KeySettings[Name]> | null;
 };
 
-function settingsOf({ name, class: priority, expiresAt, models, tiers, limits, weight = 1 }: Key): KeySettings {
+function settingsOf({ name, class: priority, expiresAt, models, tiers, tools, limits, weight = 1 }: Key): KeySettings {
   return {
     name,
     class: priority,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(models === undefined ? {} : { models }),
     ...(tiers === undefined ? {} : { tiers }),
+    ...(tools === undefined ? {} : { tools }),
     limits,
     weight,
   };

@@ -8,6 +8,7 @@ import { useApi } from '../../api/use-api.ts';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
+import { useTools, type ListedTool } from '../tools/run-tool.ts';
 
 export interface KeyFieldsProps {
   value: KeySettings;
@@ -26,6 +27,7 @@ const classes: Record<PriorityClass, string> = {
 export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
+  const tools = useTools();
   const set = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
   const problemOf = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
   const allowed = priorityClasses.filter((name) => name !== 'high' || isAdmin || value.class === 'high');
@@ -90,11 +92,29 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
           onChange(kept.length === 0 ? others : { ...others, tiers: kept });
         }}
       />
+      <TagsInput
+        label="Tools"
+        description="Empty: all; server/* stands for all tools of an MCP server"
+        data={toolChoices(tools.data ?? [])}
+        value={value.tools ?? []}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Allow all tools' }}
+        error={problemOf('tools')}
+        onChange={(chosen) => {
+          const { tools: _, ...others } = value;
+          onChange(chosen.length === 0 ? others : { ...others, tools: chosen });
+        }}
+      />
       <Fieldset legend="Limits of this key">
         <LimitsFields value={value.limits} onChange={(limits) => set({ limits })} />
       </Fieldset>
     </>
   );
+}
+
+function toolChoices(tools: readonly ListedTool[]): string[] {
+  const servers = new Set(tools.flatMap(({ server }) => (server === undefined ? [] : [`${server}/*`])));
+  return [...servers, ...tools.map(({ name }) => name)];
 }
 
 /** The local date, as a date input takes it. */

@@ -124,10 +124,11 @@ function Name({ name: { name, masked, expiresAt, revokedAt }, now }: { name: Key
   );
 }
 
-function Allowed({ allowed: { models, tiers } }: { allowed: Key }) {
+function Allowed({ allowed: { models, tiers, tools } }: { allowed: Key }) {
   const parts = [
     models === undefined ? 'all models' : models.join(', '),
     ...(tiers === undefined ? [] : [`only ${tiers.join(', ')}`]),
+    ...(tools === undefined ? [] : [`tools: ${tools.join(', ')}`]),
   ];
   return (
     <Text size="sm" className="break">

@@ -7,6 +7,8 @@ export interface ListedTool {
   name: string;
   description: string;
   inputSchema: JsonObject;
+  /** The MCP server that it belongs to; absent for the worker's own tools. */
+  server?: string;
   worker: string;
 }
 

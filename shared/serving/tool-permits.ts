@@ -1,0 +1,38 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { isCalled, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+
+/** Ends an entry of a key's list that permits all of an MCP server. Names of tools have no slash. */
+const allOfServer = '/*';
+
+/** What a key's list of tools permits. */
+export interface ToolPermits {
+  /** Whether the key may list and call a tool. */
+  allows: (tool: Pick<ToolInfo, 'name' | 'givenName' | 'server'>) => boolean;
+  /** Whether it may call a tool of this name, which no connected worker has now. */
+  mayAllow: (called: string) => boolean;
+}
+
+/** Reads the list of tools of a key: names of tools, and `<server>/*` for all tools of an MCP server. */
+export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermits {
+  if (tools === undefined) return { allows: () => true, mayAllow: () => true };
+  const entries = new Set(tools);
+  const hasServers = tools.some((entry) => entry.endsWith(allOfServer));
+  return {
+    allows: ({ name, givenName = name, server }) =>
+      entries.has(name) || entries.has(givenName) || (server !== undefined && entries.has(`${server}${allOfServer}`)),
+    mayAllow: (called) => hasServers || entries.has(called),
+  };
+}
+
+/** Whether a key may not call what is called so, as far as the connected workers tell. */
+export function isToolDenied(permits: ToolPermits, called: string, pools: Iterable<LivePool>): boolean {
+  const offered = [...pools].flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, called)));
+  return offered.length > 0 ? !offered.some((tool) => permits.allows(tool)) : !permits.mayAllow(called);
+}
+
+/** The error for a tool that a key may not use. */
+export function toolDenied(tool: string): RouterError {
+  return new RouterError('permission_denied', `This key may not use the tool \`${tool}\`.`, { param: 'tool' });
+}
