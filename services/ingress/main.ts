@@ -45,6 +45,7 @@ import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
+import { acceptWhenRead } from './http/accept-body.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
@@ -252,6 +253,10 @@ await runService(async (environment, releases) => {
     },
     app,
   );
+  server.on('checkContinue', (request, response) => {
+    acceptWhenRead(request, response);
+    app(request, response);
+  });
   const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
   server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
   await listen(server, config.PORT, config.HOST, releases);

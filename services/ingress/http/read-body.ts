@@ -14,7 +14,7 @@ export interface BodyLimits {
 }
 
 /**
- * Reads a request's whole body, decompressed.
+ * Reads a request's whole body, decompressed and without a byte order mark.
  * @param onBytes called with the size of each piece; an error that it throws ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
  * or cannot be decompressed), as soon as it is known. The rest of the request stays unread; see `refuse`
@@ -57,7 +57,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     if (request.destroyed) onClose();
     try {
       await arrived;
-      return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+      return withoutMark(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
     } catch (error) {
       source.off('data', onData);
       throw error;
@@ -73,6 +73,14 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       }
     }
   };
+}
+
+/** Some editors and programs of Windows write this in front of a text. JSON has no place for it. */
+const byteOrderMark = Buffer.from('\uFEFF');
+
+function withoutMark(body: Buffer): Buffer {
+  const { length } = byteOrderMark;
+  return body.subarray(0, length).equals(byteOrderMark) ? body.subarray(length) : body;
 }
 
 /**

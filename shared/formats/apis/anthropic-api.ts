@@ -7,7 +7,7 @@ import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 export const anthropicApi: ClientApi = {
   segment: 'anthropic',
   segmentSetting: 'MESSAGES_FAMILY',
-  prefixes: ['/v1'],
+  prefixes: ['/v1', ''],
   keyHeader: 'x-api-key',
   // Claude Code checks the server with a HEAD request here, without a key. Express answers HEAD by the GET route.
   greetings: { '/api/hello': { message: 'hello' } },
