@@ -266,7 +266,7 @@ describe('a web search on an engine without one', () => {
       headers: { 'x-api-key': cluster.key, 'content-type': 'application/json' },
       body: JSON.stringify({ ...ask([search('late'), '[demo say "At last."]']), stream: true }),
     });
-    const [, waiting = ''] = (await answer.text()).split('server_tool_use');
+    const [, waiting = ''] = (await answer.text()).split('"type":"server_tool_use"');
     const [before = ''] = waiting.split('web_search_tool_result');
     expect(before.match(/event: ping/g)?.length).toBeGreaterThanOrEqual(2);
   });
