@@ -79,7 +79,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const target = { model: model.id, maxOutput: model.maxOutput, unseal: unsealOf(job) };
+    const switchesThinking = engine.switchesThinking === true && model.capabilities.includes('thinking');
+    const target = { model: model.id, maxOutput: model.maxOutput, switchesThinking, unseal: unsealOf(job) };
     const translated = translation.request(given, target);
     if (format !== chatOfEngines) return translated;
     const request = engine.adapt(translated, model);

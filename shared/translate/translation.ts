@@ -35,6 +35,8 @@ export interface Target {
   maxOutput?: number | undefined;
   /** How the model can be asked to think, where that is known: with an effort, or with a budget; empty for a model that does not think. */
   thinkingTypes?: readonly ('adaptive' | 'enabled')[] | undefined;
+  /** Whether the upstream can be asked by the effort `none` not to think. */
+  switchesThinking?: boolean | undefined;
   /** Whether the upstream accepts PDF files; otherwise only text documents are accepted. */
   takesFiles?: boolean | undefined;
   /** Whether the upstream makes and reads the Responses format's `compaction` items. */

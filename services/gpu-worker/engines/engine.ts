@@ -44,6 +44,8 @@ export interface Discovery {
 /** One kind of engine, as the worker uses it. What its models do tells which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
+  /** Whether it takes `none` for an effort, and does not think then where the model allows that. */
+  readonly switchesThinking?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
   /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */

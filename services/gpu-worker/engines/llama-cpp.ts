@@ -31,6 +31,7 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 /** llama.cpp's llama-server. It serves one model under any name. */
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
+  switchesThinking: true,
   healthPath: '/health',
   insertion: { format: infillUpstream, path: infillUpstream.path },
 

@@ -58,6 +58,7 @@ interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
  */
 export const lmStudio: Engine = {
   kind: 'lm-studio',
+  switchesThinking: true,
   healthPath: '/v1/models',
 
   async discover(http, before) {

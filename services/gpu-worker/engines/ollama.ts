@@ -31,6 +31,7 @@ const loaded = z.looseObject({
  */
 export const ollama: Engine = {
   kind: 'ollama',
+  switchesThinking: true,
   healthPath: '/api/version',
 
   async discover(http, before) {

@@ -30,6 +30,7 @@ const serverInfo = z.looseObject({
 /** SGLang. Its information endpoints were renamed: the newer name is tried first. */
 export const sglang: Engine = {
   kind: 'sglang',
+  switchesThinking: true,
   healthPath: '/health',
 
   async discover(http) {

@@ -17,6 +17,7 @@ import { probeOperations } from './probe-operations.ts';
  */
 export const vllm: Engine = {
   kind: 'vllm',
+  switchesThinking: true,
   healthPath: '/health',
 
   async discover(http, before) {

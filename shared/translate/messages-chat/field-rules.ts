@@ -34,7 +34,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] tool_result, image',
     translated(
       'messages[].content[].image_url.url',
-      'in the user message after the results, behind a text that names the call',
+      'in the user message after the results; the result says which it is',
     ),
   ),
   rule('messages[].content[].is_error', translated('messages[].content', 'with the prefix `Error: `')),
@@ -104,10 +104,10 @@ export const requestRules: readonly FieldRule[] = [
     'thinking',
     translated(
       'reasoning_effort',
-      '`disabled` and `between_tools` become `none`; `enabled` becomes `low` up to 2048 tokens, `medium` up to 8192, `high` above; others become the effort, `high` by default',
+      '`disabled` and `between_tools` become `none`; `enabled` becomes `low` up to 2048 tokens, `medium` up to 8192, `high` above; others become the effort, `high` by default; without it, engines that can be asked for no thinking are',
     ),
   ),
-  rule('output_config.effort', translated('reasoning_effort', 'if `thinking` is adaptive')),
+  rule('output_config.effort', translated('reasoning_effort', 'if `thinking` is adaptive or absent')),
   rule('output_config.task_budget', ignored('the chat format has no such parameter')),
   rule('output_config.format', translated('response_format.json_schema.schema')),
   rule('output_format', translated('response_format.json_schema.schema', 'the older name of `output_config.format`')),
@@ -147,7 +147,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('choices[].message.content beside tool calls', translated('content[].text')),
   rule(
     'choices[].message.reasoning_content',
-    translated('content[].thinking', 'with a signature that marks it as unsigned'),
+    translated(
+      'content[].thinking',
+      'if the request asks for thinking; with a signature that marks it as unsigned, or that carries the text where `display` is `omitted`',
+    ),
   ),
   rule('choices[].message.reasoning', translated('content[].thinking')),
   rule('choices[].message.refusal', translated('content[].text')),

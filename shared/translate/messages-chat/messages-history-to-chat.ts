@@ -13,6 +13,7 @@ import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { carriedText } from '../vocabulary/shown-thinking.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /** Start of a system block with Claude Code's version, which changes with every turn and so defeats prefix caches. */
@@ -21,7 +22,7 @@ const billingHeader = 'x-anthropic-billing-header:';
 /**
  * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
  * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
- * results move to the user message after them, behind a text that names the call. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
+ * results move to the user message after them, and the result says which they are. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
  * calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
@@ -58,8 +59,10 @@ function userMessages(content: string | MessagesBlock[], param: string, target: 
   for (const [at, block] of content.entries()) {
     if (block.type === 'tool_result') {
       const { text, images } = resultOf(block, `${param}.${at}.content`, target);
-      results.push({ role: 'tool', tool_call_id: block.tool_use_id, content: text });
-      if (images.length > 0) parts.push({ type: 'text', text: originText(block, images.length) }, ...images);
+      const before = parts.filter(({ type }) => type !== 'text').length;
+      const content = [text, ...placesOf(images, before)].filter((each) => each !== '').join('\n\n');
+      results.push({ role: 'tool', tool_call_id: block.tool_use_id, content });
+      parts.push(...images);
     } else {
       parts.push(...blockToParts(block, `${param}.${at}`, target));
     }
@@ -76,9 +79,11 @@ function resultOf(block: ToolResultBlock, param: string, target: Target): { text
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
 }
 
-/** What stands before the images of a result, which are no part of its message. */
-function originText({ tool_use_id: id }: ToolResultBlock, images: number): string {
-  return images === 1 ? `The image in the result of ${id}:` : `The ${images} images in the result of ${id}:`;
+/** Says in a result where its images and files are: its message has one text. @param before how many precede them there */
+function placesOf(media: readonly ChatPart[], before: number): string[] {
+  return media.map(
+    ({ type }, at) => `[${type === 'file' ? 'File' : 'Image'}: number ${before + at + 1} in the next message]`,
+  );
 }
 
 /** The parts of an assistant's message that are not written yet. */
@@ -118,7 +123,7 @@ function add(block: MessagesBlock, { parts, calls, thoughts }: Draft, param: str
       calls.push(callOf(block));
       break;
     case 'thinking':
-      thoughts.push(block.thinking);
+      thoughts.push(carriedText(block.signature) ?? block.thinking);
       break;
     case 'redacted_thinking':
       // Only the upstream that made it can read it.

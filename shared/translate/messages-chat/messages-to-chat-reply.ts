@@ -9,6 +9,7 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
+import { carryingSignature, type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
@@ -28,7 +29,7 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   unifyReasoning(message);
   const pieces = toolCalls(message, minted);
   const calls = pieces.map(toolUse);
-  const content = [...thinkingBlocks(message), ...textBlocks(message), ...calls];
+  const content = [...thinkingBlocks(message, shownThinking(minted.recalled)), ...textBlocks(message), ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
   const stopSequence = matchedStop(choice);
   const stopReason = stopReasonFor(finishReason, stopSequence);
@@ -51,10 +52,13 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   };
 }
 
-function thinkingBlocks(message: JsonObject): JsonObject[] {
+function thinkingBlocks(message: JsonObject, shown: ShownThinking): JsonObject[] {
   const thinking = reasoningOf(message);
   const signature = message[reasoningSignatureField];
-  if (thinking === '' && signature === undefined) return [];
+  if (shown === 'none' || (thinking === '' && signature === undefined)) return [];
+  if (shown === 'omitted') {
+    return [{ type: 'thinking', thinking: '', signature: signature ?? carryingSignature(thinking) }];
+  }
   return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
 }
 

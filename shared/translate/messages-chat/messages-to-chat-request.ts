@@ -22,7 +22,7 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
   refuse(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
-  const effort = effortForThinking(request.thinking, request.output_config?.effort);
+  const effort = effortOf(request, target);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
@@ -50,6 +50,12 @@ function refuse(request: MessagesRequest): void {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     throw unsupportedInMessages(field, what);
   }
+}
+
+/** An engine that can is asked not to think where nobody has asked for it: clients read what comes first as the answer. */
+function effortOf({ thinking, output_config: config }: MessagesRequest, target: Target): string | undefined {
+  const asked = effortForThinking(thinking, config?.effort);
+  return asked ?? (target.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
 /** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */

@@ -14,6 +14,7 @@ import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter } from './messages-block-writer.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
+import { type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**
@@ -23,8 +24,9 @@ import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 export class MessagesToChatStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #order: ToolCallOrder;
-  readonly #writer = new MessagesBlockWriter();
-  readonly #blocks = new BlockQueue(this.#writer);
+  readonly #shown: ShownThinking;
+  readonly #writer: MessagesBlockWriter;
+  readonly #blocks: BlockQueue<'text' | 'thinking'>;
   #started = false;
   #hasContent = false;
   #done = false;
@@ -35,6 +37,9 @@ export class MessagesToChatStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
+    this.#shown = shownThinking(minted.recalled);
+    this.#writer = new MessagesBlockWriter(this.#shown === 'omitted');
+    this.#blocks = new BlockQueue(this.#writer);
     this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
   }
 
@@ -119,6 +124,7 @@ export class MessagesToChatStream implements StreamTranslation {
 
   /** Signs the thinking before it, or a block without text where the agent shows none of its thinking. */
   #sign(signature: Json | undefined): void {
+    if (this.#shown === 'none') return;
     if (typeof signature === 'string' && signature !== '') this.#writer.sign(this.#unsigned(), signature);
   }
 
@@ -131,7 +137,14 @@ export class MessagesToChatStream implements StreamTranslation {
   #text(kind: 'text' | 'thinking', text: Json | undefined): string {
     if (typeof text !== 'string' || text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
-    if (kind === 'thinking') this.#unsigned();
+    if (kind === 'thinking') {
+      if (this.#shown === 'none') {
+        // The upstream is at work, and must not be taken for silent.
+        this.#hasContent = true;
+        return '';
+      }
+      this.#unsigned();
+    }
     return this.#blocks.text(kind, text);
   }
 }

@@ -1,5 +1,6 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { recallEdits } from '../context/edit-context.ts';
+import { recallThinking } from '../vocabulary/shown-thinking.ts';
 import type { Translation } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
@@ -15,7 +16,7 @@ export const messagesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallEdits,
+  recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
   request: messagesToChatRequest,
   reply: messagesToChatReply,
   stream: (minted) => new MessagesToChatStream(minted),

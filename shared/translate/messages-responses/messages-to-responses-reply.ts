@@ -12,6 +12,7 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
@@ -54,6 +55,7 @@ function blocksOf(piece: ResponsesPiece, minted: Minted): JsonObject[] {
     case 'thinking':
       return [];
     case 'thought': {
+      if (shownThinking(minted.recalled) === 'none') return [];
       const thinking = thinkingOf(piece.item);
       const signature = signatureFor(piece.item, minted);
       if (signature === undefined && thinking === '') return [];

@@ -8,6 +8,7 @@ import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter } from '../messages-chat/messages-block-writer.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
+import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
@@ -22,6 +23,7 @@ type TextKind = 'text' | 'thinking';
  */
 export class MessagesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
+  readonly #shows: boolean;
   readonly #reader = new ResponsesReader();
   readonly #writer = new MessagesBlockWriter();
   readonly #blocks = new BlockQueue<TextKind>(this.#writer);
@@ -31,6 +33,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
+    this.#shows = shownThinking(minted.recalled) !== 'none';
   }
 
   get hasContent(): boolean {
@@ -82,6 +85,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
   }
 
   #piece(piece: ResponsesPiece): string {
+    if (!this.#shows && (piece.kind === 'thinking' || piece.kind === 'thought')) return '';
     switch (piece.kind) {
       case 'text':
       case 'refusal':

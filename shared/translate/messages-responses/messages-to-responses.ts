@@ -4,6 +4,7 @@ import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
+import { recallThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
 import { MessagesToResponsesStream } from './messages-to-responses-stream.ts';
 
@@ -14,7 +15,7 @@ export const messagesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallEdits,
+  recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
   stream: (minted) => new MessagesToResponsesStream(minted),

@@ -48,6 +48,15 @@ describe('a messages request to a chat upstream', () => {
     if (name === 'computer') expect(tool?.function.description).toContain('1024 x 768');
   });
 
+  it('asks an engine that can not to think, where nobody has asked for it', () => {
+    const can = { switchesThinking: true };
+    expect(translate({}, can)['reasoning_effort']).toBe('none');
+    expect(translate({ output_config: { effort: 'low' } }, can)['reasoning_effort']).toBe('none');
+    expect(translate({ thinking: { type: 'adaptive' } }, can)['reasoning_effort']).toBe('high');
+    expect(translate({})).not.toHaveProperty('reasoning_effort');
+    expect(translate({ output_config: { effort: 'low' } })['reasoning_effort']).toBe('low');
+  });
+
   it('has the title and the context of a document before it', () => {
     const document = {
       type: 'document',
@@ -90,13 +99,12 @@ describe('a messages request to a chat upstream', () => {
         content: null,
         tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }],
       },
-      { role: 'tool', tool_call_id: 't', content: 'Error: a\n\nb' },
+      { role: 'tool', tool_call_id: 't', content: 'Error: a\n\nb\n\n[Image: number 1 in the next message]' },
       { role: 'tool', tool_call_id: 't', content: '' },
       {
         role: 'user',
         content: [
           { type: 'text', text: 'look' },
-          { type: 'text', text: 'The image in the result of t:' },
           { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
         ],
       },
@@ -137,7 +145,7 @@ describe('a messages request to a chat upstream', () => {
 
   it.each([
     [undefined, undefined, undefined],
-    [undefined, 'high', undefined],
+    [undefined, 'high', 'high'],
     [{ type: 'disabled' }, 'high', 'none'],
     [{ type: 'between_tools' }, undefined, 'none'],
     [{ type: 'enabled', budget_tokens: 2048 }, undefined, 'low'],

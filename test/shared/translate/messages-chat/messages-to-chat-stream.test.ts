@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { assembleMessage, namedEvents } from '../assemble-message.ts';
@@ -60,6 +60,46 @@ describe('a messages stream from a chat upstream', () => {
     });
     expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 30, cachedTokens: 10 } });
     expect(namedEvents(stream)[1]).toEqual({ type: 'ping' });
+  });
+
+  describe('of a model that thinks', () => {
+    const events = [delta({ reasoning: 'h' }), delta({ reasoning: 'm' }), delta({ content: 'Hi' }), delta({}, 'stop')];
+    const body = {
+      choices: [{ message: { role: 'assistant', reasoning: 'hm', content: 'Hi' }, finish_reason: 'stop' }],
+    };
+    const contents = (request: JsonObject) => {
+      const asked = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...request };
+      const known = { ...minted, recalled: messagesToChat.recall?.(asked) };
+      const { text: stream } = runStream(messagesToChat.stream(known), events);
+      return [assembleMessage(stream).content, messagesToChat.reply(structuredClone(body), known).body['content']];
+    };
+
+    it.each([[{}], [{ thinking: null }], [{ thinking: { type: 'disabled' } }]])('shows none of it to %j', (request) => {
+      for (const content of contents(request)) expect(content).toEqual([text('Hi')]);
+    });
+
+    it('counts as an upstream that answers, although nothing of it is shown', () => {
+      const stream = messagesToChat.stream({ ...minted, recalled: { thinking: 'none' } });
+      stream.event(JSON.stringify(delta({ reasoning: 'h' })));
+      expect(stream.hasContent).toBe(true);
+    });
+
+    it('shows it to a client that asks for it', () => {
+      for (const content of contents({ thinking: { type: 'adaptive' } }))
+        expect(content).toEqual([thinking('hm'), text('Hi')]);
+    });
+
+    it('leaves its text out for a client that asks for that, and gets it back in the next request', () => {
+      for (const content of contents({ thinking: { type: 'adaptive', display: 'omitted' } })) {
+        expect(content).toMatchObject([{ type: 'thinking', thinking: '' }, text('Hi')]);
+        const messages = [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', content: content as Json },
+        ];
+        const again = messagesToChat.request({ model: 'm', max_tokens: 100, messages }, { model: 'm' });
+        expect(again['messages']).toMatchObject([{}, { role: 'assistant', reasoning_content: 'hm', content: 'Hi' }]);
+      }
+    });
   });
 
   it('sends every piece at once that need not wait', () => {
