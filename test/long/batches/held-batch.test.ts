@@ -78,3 +78,18 @@ describe('a batch without a worker', () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 });
+
+describe('a batch whose key has used up its rate', () => {
+  it('holds up no batch of another key, and goes on at its rate', async () => {
+    const { raw: key } = await cluster.addKey({ name: 'slow', limits: { requestsPerMinute: 6 } });
+    const { openai: slow } = batchClients({ ...cluster, key });
+    const { id } = await submit(slow, many('demo'));
+    const completed = async () => (await slow.batches.retrieve(id)).request_counts?.completed ?? 0;
+    await until(async () => (await completed()) >= 6, 30_000);
+    const small = await submit(openai, [chatLine('a', 'Hi.'), chatLine('b', 'Hi.')]);
+    expect((await untilBatch(openai, small.id)).request_counts).toMatchObject({ completed: 2 });
+    await until(async () => (await completed()) > 6, 90_000);
+    await slow.batches.cancel(id);
+    expect((await untilBatch(slow, id)).status).toBe('cancelled');
+  });
+});
