@@ -130,6 +130,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('betas', ignored("specific to Anthropic's platform")),
   rule('billing_policy', ignored("specific to Anthropic's platform")),
   rule('fallback_credit_token', ignored("specific to Anthropic's platform")),
+  rule('safeguards', ignored("specific to Anthropic's platform")),
   rule('compaction', refused('a request for a summary in place of an answer')),
   rule('mcp_servers', refused('MCP servers that the upstream connects to')),
   rule('container', refused('a container on the upstream')),

@@ -77,6 +77,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('betas', passed),
   rule('billing_policy', passed),
   rule('fallback_credit_token', passed),
+  rule('safeguards', passed),
   rule('compaction', passed),
   rule('mcp_servers', passed),
   rule('container', passed),

@@ -119,6 +119,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('betas', anthropicPlatform),
   rule('billing_policy', anthropicPlatform),
   rule('fallback_credit_token', anthropicPlatform),
+  rule('safeguards', anthropicPlatform),
   rule('compaction', refused('a request for a summary in place of an answer')),
   rule('mcp_servers', refused('MCP servers that the upstream connects to')),
   rule('container', refused('a container on the upstream')),

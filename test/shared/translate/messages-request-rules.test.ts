@@ -273,6 +273,7 @@ const examples: Record<string, Example> = {
       'betas',
       'billing_policy',
       'fallback_credit_token',
+      'safeguards',
     ].map((field) => [field, top({ [field]: 'x' })]),
   ),
   mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
