@@ -17,7 +17,7 @@ const schema = z.looseObject({
   suffix: z.string().nullish(),
   max_tokens: z.int().min(0).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
+  top_p: z.number().nullish(),
   n: z.int().min(1).nullish(),
   best_of: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),

@@ -85,8 +85,8 @@ export const messagesRequestSchema = countTokensRequestSchema.extend({
   max_tokens: z.int().min(0),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  top_k: z.int().min(0).nullish(),
+  top_p: z.number().nullish(),
+  top_k: z.int().nullish(),
   stop_sequences: eachOf(z.string()).nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
 });

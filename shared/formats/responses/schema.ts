@@ -87,7 +87,7 @@ export const responsesRequestSchema = z.looseObject({
   previous_response_id: z.string().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
+  top_p: z.number().nullish(),
   tools: eachOf(tool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),

@@ -51,6 +51,11 @@ describe('a chat request', () => {
     expect(parseChatRequest(body)).toBe(body);
   });
 
+  it('may have sampling out of range, which the upstream judges', () => {
+    const body = { model: 'm', messages: [user], top_p: 1.1, top_k: -1, frequency_penalty: 9 };
+    expect(parseChatRequest(body)).toBe(body);
+  });
+
   it.each([
     ['no object', [], 'invalid_request', undefined],
     [
@@ -98,7 +103,7 @@ describe('a chat request', () => {
     ],
     ['temperature 3', { model: 'm', messages: [user], temperature: 3 }, 'invalid_request', 'temperature'],
     ['temperature as text', { model: 'm', messages: [user], temperature: '1' }, 'invalid_request', 'temperature'],
-    ['top_p 1.1', { model: 'm', messages: [user], top_p: 1.1 }, 'invalid_request', 'top_p'],
+    ['top_p that is text', { model: 'm', messages: [user], top_p: '1' }, 'invalid_request', 'top_p'],
     ['max_tokens 0', { model: 'm', messages: [user], max_tokens: 0 }, 'invalid_request', 'max_tokens'],
     ['max_tokens 1.5', { model: 'm', messages: [user], max_tokens: 1.5 }, 'invalid_request', 'max_tokens'],
     ['stream as text', { model: 'm', messages: [user], stream: 'yes' }, 'invalid_request', 'stream'],
