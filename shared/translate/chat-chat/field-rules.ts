@@ -65,6 +65,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('verbosity', passed),
   rule('prompt_cache_key', passed),
   rule('prompt_cache_retention', passed),
+  rule('prompt_cache_options', passed),
+  rule('moderation', passed),
   rule('modalities, text', passed),
   rule('modalities, audio', passed),
   rule('audio', passed),

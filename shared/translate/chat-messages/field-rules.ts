@@ -107,6 +107,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('verbosity', ignored("specific to OpenAI's platform")),
   rule('prompt_cache_key', ignored("specific to OpenAI's platform")),
   rule('prompt_cache_retention', ignored("specific to OpenAI's platform")),
+  rule('prompt_cache_options', ignored("specific to OpenAI's platform")),
+  rule('moderation', ignored("specific to OpenAI's platform")),
   rule('modalities, text', ignored('text is the only modality')),
   rule('modalities, audio', refused('audio output')),
   rule('audio', refused('audio output')),

@@ -74,6 +74,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('verbosity', translated('text.verbosity')),
   rule('prompt_cache_key', passed),
   rule('prompt_cache_retention', passed),
+  rule('prompt_cache_options', passed),
+  rule('moderation', passed),
   rule('modalities, text', ignored('text is the only modality')),
   rule('modalities, audio', refused('audio output')),
   rule('audio', refused('audio output')),

@@ -144,6 +144,8 @@ const examples: Record<string, Example> = {
   verbosity: top({ verbosity: 'low' }),
   prompt_cache_key: top({ prompt_cache_key: 'k' }),
   prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
+  prompt_cache_options: top({ prompt_cache_options: { mode: 'auto' } }),
+  moderation: top({ moderation: { model: 'omni-moderation-latest' } }),
   'modalities, text': top({ modalities: ['text'] }),
   'modalities, audio': top({ modalities: ['text', 'audio'] }),
   audio: top({ audio: { voice: 'v' } }),
