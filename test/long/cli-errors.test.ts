@@ -3,59 +3,16 @@ import { installCli, type CliName } from '../helpers/clis/install-clis.ts';
 import { startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { realClis } from '../helpers/clis/real-clis.ts';
 import { until } from '../helpers/until.ts';
 
-interface CliCase {
-  name: CliName;
-  model: string;
-  environment: (url: string) => Record<string, string>;
-  /** Whether a process holds several conversations. */
-  keeps: boolean;
-}
-
-const key = 'upstream-key';
-const cases: CliCase[] = [
-  {
-    name: 'claude',
-    model: 'claude-sonnet-5',
-    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key }),
-    keeps: false,
-  },
-  {
-    name: 'codex',
-    model: 'gpt-one',
-    environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
-    keeps: true,
-  },
-  {
-    name: 'gemini',
-    model: 'gemini-2.5-flash',
-    environment: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key }),
-    keeps: true,
-  },
-  {
-    name: 'opencode',
-    model: 'up/one',
-    environment: (url) => {
-      const up = {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'Up',
-        options: { baseURL: `${url}/v1`, apiKey: key },
-        models: { one: { name: 'One' } },
-      };
-      return { OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider: { up } }) };
-    },
-    keeps: true,
-  },
-];
-
 const installed = new Map<CliName, string>();
-for (const { name } of cases) {
+for (const { name } of realClis) {
   const command = await installCli(name);
   if (command !== undefined) installed.set(name, command);
 }
 
-describe.each(cases.filter(({ name }) => installed.has(name)))('a worker of $name', (cli) => {
+describe.each(realClis.filter(({ name }) => installed.has(name)))('a worker of $name', (cli) => {
   let api: FakeModelApis;
   let cluster: Cluster;
   let worker: CliWorker;

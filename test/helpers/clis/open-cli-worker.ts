@@ -23,6 +23,8 @@ export interface CliWorkerOptions {
   /** The worker's own environment, beside PATH. */
   environment?: Environment;
   further?: string[];
+  /** Runs the guard. Default: `/bin/sh`. */
+  shell?: string;
 }
 
 export interface CliJobResult {
@@ -43,6 +45,8 @@ export interface OpenCliWorker {
   reports: boolean[];
   /** What its upstream said of the login, in order. */
   logins: string[];
+  /** The folder of all its files. */
+  root: string;
   /** Folders of its processes. */
   workspaces(): string[];
   run(
@@ -59,7 +63,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
-  const guard = new ProcessGuard(root, process.env['PATH']);
+  const guard = new ProcessGuard(root, process.env['PATH'], options.shell);
   const { cli, program } = cliOf(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
@@ -84,6 +88,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
     capabilities: served.capabilities,
     reports,
     logins,
+    root,
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
     run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
       const pieces: string[] = [];

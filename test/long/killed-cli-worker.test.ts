@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { realClis, type RealCli } from '../helpers/clis/real-clis.ts';
+import { descendants, isAlive } from '../helpers/cluster/start-cli-worker.ts';
+import { startProcess } from '../helpers/processes/start-process.ts';
+import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { until } from '../helpers/until.ts';
+
+/** Paths of the shells that this machine has. */
+const shells = ['dash', 'bash'].flatMap((shell) => {
+  const found = spawnSync('/bin/sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' });
+  return found.status === 0 ? [found.stdout.trim()] : [];
+});
+
+const cases: [string, string, RealCli, string][] = [];
+for (const cli of realClis) {
+  const command = await installCli(cli.name);
+  if (command !== undefined) for (const shell of shells) cases.push([cli.name, shell, cli, command]);
+}
+
+let api: FakeModelApis;
+beforeAll(async () => {
+  api = await startFakeModelApis();
+});
+afterAll(() => api.close());
+
+describe.skipIf(process.platform !== 'linux')('a worker that is killed in the middle of an answer', () => {
+  it.each(cases)('leaves nothing of %s after two seconds, under %s', async (_, shell, cli, command) => {
+    const worker = startProcess('test/helpers/clis/busy-cli-worker.ts', cli.environment(api.url), [
+      shell,
+      cli.name,
+      command,
+      cli.model,
+    ]);
+    onTestFinished(() => worker.kill());
+    const root = String((await worker.line('busy', 100_000))['root']);
+    const processes = descendants(worker.child.pid ?? 0);
+    expect(processes.length).toBeGreaterThan(1);
+    expect(existsSync(root)).toBe(true);
+    await worker.kill();
+    const isGone = (): boolean => !processes.some(isAlive) && !existsSync(root);
+    await until(isGone, 2_000);
+    // Nothing that still runs writes its files again.
+    await sleep(1_000);
+    expect(isGone()).toBe(true);
+  });
+});
