@@ -17,7 +17,7 @@ const schema = {
   required: ['city'],
   additionalProperties: false,
 };
-/** Longer than Claude Code's usual limit of descriptions, and with the name of a tool of its own. */
+/** Longer than Claude Code lets a description be, and with the name of a tool of its own. */
 const description = `Says the weather. ${'It is exact. '.repeat(400)}`.trim();
 const name = 'Bash';
 const anthropicTools: Anthropic.Tool[] = [{ name, description, input_schema: schema }];
@@ -272,13 +272,14 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     expect(lastBody()['thinking']).toEqual(thinking);
   });
 
-  it('offers sixty tools at once', async () => {
-    const many = Array.from({ length: 60 }, (_, at) => ({ name: `tool_${at}`, description, input_schema: schema }));
+  it('offers many tools at once as the client describes them', async () => {
+    const many: Anthropic.ToolUnion[] = Array.from({ length: 60 }, (_, at) => {
+      const name = `tool_${60 - at}`;
+      return { name, description, input_schema: { ...schema, anyOf: [{ required: ['n'] }] }, strict: at % 2 === 0 };
+    });
+    many.push({ type: 'bash_20250124', name: 'bash' });
     await ask({ messages: [user('Hi')], tools: many }, true);
-    const { tools } = lastBody();
-    const names = (Array.isArray(tools) ? tools : []).map((tool) => (isJsonObject(tool) ? tool['name'] : ''));
-    expect(new Set(names)).toEqual(new Set(many.map((tool) => tool.name)));
-    expect(names.length).toBe(60);
+    expect(lastBody()['tools']).toEqual(many);
   });
 
   it('passes on documents, also beside results of tools', async () => {
@@ -286,6 +287,7 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     const content: Anthropic.ContentBlockParam[] = [
       { type: 'document', title: 'Notes', source: { type: 'text', media_type: 'text/plain', data: 'one two' } },
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+      { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'found' }] },
       { type: 'text', text: 'Read.' },
     ];
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content }];
@@ -294,7 +296,7 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
   });
 
   it('refuses what Claude Code cannot pass on, by name', async () => {
-    const tool = { type: 'bash_20250124', name: 'bash' };
+    const tool = { type: 'code_execution_20250825', name: 'code_execution' };
     await expect(ask({ messages: [user('Hi')], tools: [tool as never] }, false)).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('tools.0.type'),

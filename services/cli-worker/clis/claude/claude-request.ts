@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { afterSummary } from '#shared/translate/context/after-summary.ts';
@@ -19,8 +20,8 @@ export interface ClaudeRequest {
   history: Turn<MessagesBlock>[];
   /** The last turn, which is the user's. */
   question: MessagesBlock[];
-  /** The client's tools, as an MCP server lists them. */
-  tools: (JsonObject & { name: string })[];
+  /** Names of the client's tools. */
+  tools: string[];
   /** Whether the model thinks. */
   thinks: boolean;
   /** Fields of the upstream's request that Claude Code passes on as they are. */
@@ -67,10 +68,14 @@ export function readClaudeRequest(body: JsonObject, target: Target, params: Clie
     model: target.model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns, params.turns),
-    tools: tools.map(listed),
+    tools: tools.map(({ name }) => name),
     thinks,
     // Claude Code knows how each model thinks if no budget is given.
-    fields: { ...fieldsOf(request), ...(thinking?.type === 'enabled' && { thinking }) },
+    fields: {
+      ...fieldsOf(request),
+      ...(thinking?.type === 'enabled' && { thinking }),
+      ...(tools.length > 0 && { tools: tools.map(passedTool) }),
+    },
   };
 }
 
@@ -90,8 +95,9 @@ function refuse(
     throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
   }
   if (takesTools !== true && tools.length > 0) throw unsupportedInMessages('tools', 'tools of the client');
-  for (const [at, { type }] of tools.entries()) {
-    if (typeof type === 'string' && type !== 'custom') {
+  for (const [at, tool] of tools.entries()) {
+    const { type } = tool;
+    if (typeof type === 'string' && type !== 'custom' && !isClientTool(tool)) {
       throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}'`);
     }
   }
@@ -102,9 +108,16 @@ function fieldsOf(request: MessagesRequest): JsonObject {
   return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
 }
 
-/** Claude Code drops all tools of a list in which one schema is not of an object. */
-function listed({ name, description, input_schema: schema }: MessagesTool): JsonObject & { name: string } {
-  return { name, description: description ?? '', inputSchema: { ...schema, type: 'object' } };
+/** A tool without hints, and without what the upstream takes only from clients that name a beta. */
+function passedTool(tool: MessagesTool): MessagesTool {
+  const {
+    cache_control: _,
+    defer_loading: _deferred,
+    input_examples: _examples,
+    allowed_callers: _callers,
+    ...kept
+  } = tool;
+  return tool.type?.startsWith('computer_') ? describedTool(kept) : kept;
 }
 
 function blocksOf(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
@@ -137,7 +150,9 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
       const hosted = hostedBlockText(block);
       if (hosted !== undefined) return [{ type: 'text', text: hosted }];
       if (isToolChange(block)) return [];
-      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}'`);
+      const type: string = block.type;
+      if (type === 'search_result') return [kept];
+      throw unsupportedInMessages(`${param}.type`, `content of type '${type}'`);
     }
   }
 }

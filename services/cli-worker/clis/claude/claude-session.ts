@@ -202,9 +202,9 @@ function settings(
 }
 
 /** @throws RouterError when the process does not offer all tools */
-function checkTools(tools: ClaudeRequest['tools'], offered: Json | undefined): void {
+function checkTools(tools: readonly string[], offered: Json | undefined): void {
   const names = new Set(Array.isArray(offered) ? offered : []);
-  const missing = tools.map(({ name }) => name).filter((name) => !names.has(name));
+  const missing = tools.filter((name) => !names.has(name));
   if (missing.length > 0) throw toolsNotTaken(missing);
 }
 

@@ -58,9 +58,8 @@ async function startClaude(
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
       // The history is the client's.
       DISABLE_COMPACT: '1',
-      // The client's tools keep their names and descriptions, and the model sees all of them.
+      // The client's tools keep their names, and the model sees all of them.
       CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
-      CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH: '1000000',
       ENABLE_TOOL_SEARCH: 'false',
       ...set,
     },

@@ -1,20 +1,19 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * A client's tools as the MCP server that Claude Code reaches over its control requests. It lists them and runs none: a call
- * that is not answered ends the turn.
+ * A client's tools as the MCP server that Claude Code reaches over its control requests. It lists their names, so that Claude Code
+ * waits for permission to call one; the upstream gets them as the client describes them, in a field of the request. It runs none.
  */
 export class ClientTools {
   /** The server's name. */
   static readonly server = 'client';
   /** Resolves when the tools have been listed. */
   readonly listed: Promise<void>;
-  readonly #tools: JsonObject[];
+  readonly #names: readonly string[];
   readonly #onListed: () => void;
 
-  /** @param tools in the form in which MCP lists them */
-  constructor(tools: JsonObject[]) {
-    this.#tools = tools;
+  constructor(names: readonly string[]) {
+    this.#names = names;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.listed = promise;
     this.#onListed = resolve;
@@ -29,7 +28,7 @@ export class ClientTools {
         return to(initialized(isJsonObject(params) ? params['protocolVersion'] : undefined));
       case 'tools/list':
         this.#onListed();
-        return to({ tools: this.#tools });
+        return to({ tools: this.#names.map((name) => ({ name, description: '', inputSchema: { type: 'object' } })) });
       case 'tools/call':
         return undefined;
       default:

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { CliSession } from '../cli.ts';
 import type { ClaudeRequest } from './claude-request.ts';
 
@@ -17,7 +18,7 @@ const events: readonly (JsonObject & { type: string })[] = [
 ];
 const answer = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-const tool = { name: 'probe', description: 'A tool', inputSchema: { type: 'object' } };
+const tool = { name: 'probe', description: 'A tool', input_schema: { type: 'object' } };
 const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
 
 /**
@@ -58,7 +59,7 @@ export async function probeClaude(
     server.close();
     server.closeAllConnections();
   }
-  const takesTools = nameOf(asked['tools']) === tool.name && isJsonObject(asked['tool_choice']);
+  const takesTools = isDeepStrictEqual(asked['tools'], [tool]) && isJsonObject(asked['tool_choice']);
   const takesFormats = isJsonObject(asked['output_config']) && asked['output_config']['format'] !== undefined;
   return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];
 }
@@ -71,14 +72,8 @@ function question(model: string): ClaudeRequest {
     system: '',
     history: [],
     question: [{ type: 'text', text: 'Hello' }],
-    tools: [tool],
+    tools: [tool.name],
     thinks: false,
-    fields: { tool_choice: { type: 'any' }, output_config: { format } },
+    fields: { tools: [tool], tool_choice: { type: 'any' }, output_config: { format } },
   };
-}
-
-/** The name of the only tool. */
-function nameOf(tools: Json | undefined): Json | undefined {
-  const [only, ...others] = Array.isArray(tools) ? tools : [];
-  return isJsonObject(only) && others.length === 0 ? only['name'] : undefined;
 }

@@ -45,14 +45,21 @@ describe('a request to Claude Code', () => {
     ]);
   });
 
-  it('lists tools as MCP servers do', () => {
-    const { tools } = messages({
-      tools: [{ name: 'f', input_schema: { properties: {} } }],
+  it('has tools as the client describes them, and their names', () => {
+    const tool = { name: 'f', input_schema: { type: 'object', anyOf: [{}] }, strict: true };
+    const bash = { type: 'bash_20250124', name: 'bash' };
+    const { tools, fields } = messages({
+      tools: [{ ...tool, cache_control: { type: 'ephemeral' } }, bash],
       tool_choice: { type: 'auto' },
     });
-    expect(tools).toEqual([{ name: 'f', description: '', inputSchema: { type: 'object', properties: {} } }]);
-    const deferred = [{ name: 'f', input_schema: { type: 'object' }, defer_loading: true }];
-    expect(messages({ tools: deferred }).tools).toEqual([]);
+    expect(tools).toEqual(['f', 'bash']);
+    expect(fields).toMatchObject({ tools: [tool, bash], tool_choice: { type: 'auto' } });
+    const computer = { type: 'computer_20250124', name: 'computer', display_width_px: 1, display_height_px: 1 };
+    expect(messages({ tools: [computer] }).fields).toMatchObject({ tools: [{ name: 'computer', input_schema: {} }] });
+    expect(messages({ tools: [{ ...tool, defer_loading: true }] })).toMatchObject({
+      tools: [],
+      fields: { max_tokens: 10 },
+    });
   });
 
   it('has the fields of the upstream that the client sets, and no others', () => {
@@ -62,6 +69,7 @@ describe('a request to Claude Code', () => {
     });
     expect(chat({ tool_choice: 'required', tools: [{ type: 'function', function: { name: 'f' } }] }).fields).toEqual({
       tool_choice: { type: 'any' },
+      tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
     });
     expect(responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }).fields).toEqual({
       output_config: { format: { type: 'json_schema', schema: {} } },
@@ -118,7 +126,7 @@ describe('a request to Claude Code', () => {
   });
 
   it.each([
-    ['tools.0.type', () => messages({ tools: [{ type: 'bash_20250124', name: 'bash' }] })],
+    ['tools.0.type', () => messages({ tools: [{ type: 'code_execution_20250825', name: 'x' }] })],
     ['mcp_servers', () => messages({ mcp_servers: [{ name: 'x' }] })],
     ['container', () => messages({ container: 'c' })],
     [
