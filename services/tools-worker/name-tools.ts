@@ -1,3 +1,4 @@
+import type { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
 import { validNames } from './valid-names.ts';
 
@@ -9,6 +10,8 @@ export interface ToolSource {
   readonly server?: string | undefined;
   /** Its tools, as last listed. */
   readonly tools: readonly Tool[];
+  /** What an MCP server has besides tools; undefined for none, and before the first connection. */
+  readonly content?: ServerContent | undefined;
   /** Whether its tools can run now. */
   readonly available: boolean;
 }

@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { compileInputCheck, type InputCheck } from './check-input.ts';
 import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
+import { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
 
 /** Bytes of one tool's description and schema. */
@@ -43,8 +44,21 @@ export class ToolSet {
     const infos: ToolInfo[] = [];
     const tooLarge: string[] = [];
     let left = maxAllBytes;
+    for (const { content, server, available } of this.#sources) {
+      if (!content || !available || content.passes.length === 0) continue;
+      const { name, description, inputSchema } = content;
+      named.set(name, { name, givenName: undefined, tool: content, server, available });
+      infos.push({
+        name,
+        description,
+        inputSchema,
+        ...(server !== undefined && { server }),
+        passes: [...content.passes],
+      });
+    }
     for (const each of named.values()) {
       const { name } = each;
+      if (each.tool instanceof ServerContent) continue;
       if (!each.available) continue;
       const info = infoOf(each);
       // A tool can be used without the schema of its output.

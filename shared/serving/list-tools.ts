@@ -19,7 +19,8 @@ export function listTools(pools: Iterable<LivePool>, { allows }: Pick<ToolPermit
     .sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id));
   const tools = new Map<string, ListedTool>();
   for (const { id: worker, tools: announced } of workers) {
-    for (const tool of announced.filter(allows)) if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
+    for (const tool of announced.filter((each) => !each.passes && allows(each)))
+      if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
   }
   return [...tools.values()].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,10 +1,8 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { isCalled, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
-
-/** Ends an entry of a key's list that permits all of an MCP server. Names of tools have no slash. */
-const allOfServer = '/*';
 
 /** What a key's list of tools permits. */
 export interface ToolPermits {
@@ -18,10 +16,10 @@ export interface ToolPermits {
 export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermits {
   if (tools === undefined) return { allows: () => true, mayAllow: () => true };
   const entries = new Set(tools);
-  const hasServers = tools.some((entry) => entry.endsWith(allOfServer));
+  const hasServers = tools.some((entry) => entry.endsWith(contentName('')));
   return {
     allows: ({ name, givenName = name, server }) =>
-      entries.has(name) || entries.has(givenName) || (server !== undefined && entries.has(`${server}${allOfServer}`)),
+      entries.has(name) || entries.has(givenName) || (server !== undefined && entries.has(contentName(server))),
     mayAllow: (called) => hasServers || entries.has(called),
   };
 }

@@ -147,6 +147,10 @@ describe('the list of tools', () => {
     expect(sum?.description).not.toBe('');
   });
 
+  it('has tools only, not the other content of MCP servers', async () => {
+    expect((await names()).filter((name) => name.includes('/'))).toEqual([]);
+  });
+
   it('has what MCP servers say of titles, outputs and effects', async () => {
     const tools = await list();
     const find = (wanted: string) => tools.find(({ name }) => name === wanted);

@@ -25,14 +25,18 @@ export interface McpCall extends ToolCall {
  */
 export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToolResult> {
   try {
-    return toMcp(await run(parts, call));
+    return toMcp(await runTool(parts, call));
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
     return explain(error, call.tool);
   }
 }
 
-async function run(parts: ToolParts, { tool, input, signal, onProgress, response }: McpCall): Promise<ToolResult> {
+/** Runs a tool. @throws RouterError, or the signal's reason */
+export async function runTool(
+  parts: ToolParts,
+  { tool, input, signal, onProgress, response }: McpCall,
+): Promise<ToolResult> {
   signal.throwIfAborted();
   // The SDK's server keeps its own streams alive.
   const reply = new ToolReply(onProgress);

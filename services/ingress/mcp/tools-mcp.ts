@@ -19,13 +19,14 @@ import { identityOf } from '../http/require-key.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool } from './call-tool.ts';
+import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
 
 /** Milliseconds without a byte after which an open stream gets a comment. */
 const keepAliveMs = 10_000;
 
-/** The cluster's tools as an MCP server. */
+/** The cluster's tools, and the resources and prompts of its MCP servers, as one MCP server. */
 export interface ToolsMcp {
   /**
    * Serves one HTTP request whose key is checked.
@@ -65,8 +66,9 @@ export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Log
     // Only clients of the newest revision have a stream for notifications of changes.
     const server = new Server(
       { name: 'model-router', version },
-      { capabilities: { tools: { listChanged: era === 'modern' } } },
+      { capabilities: { tools: { listChanged: era === 'modern' }, resources: {}, prompts: {}, completions: {} } },
     );
+    serveContent(server, parts, response);
     server.setRequestHandler('tools/list', () => ({
       tools: listTools(workers.pools(), toolPermitsOf(identityOf(response))).map(toMcpTool),
     }));

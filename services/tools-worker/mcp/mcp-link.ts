@@ -6,6 +6,7 @@ import type { ToolSource } from '../name-tools.ts';
 import { connectClient, type McpConnection } from './connect-client.ts';
 import type { McpServerEntry } from './mcp-config.ts';
 import { McpTool } from './mcp-tool.ts';
+import { ServerContent } from './server-content.ts';
 
 export interface McpLinkOptions {
   entry: McpServerEntry;
@@ -46,6 +47,7 @@ export class McpLink implements ToolSource {
   /** Aborts to list the tools at once. */
   #wake = new AbortController();
   #tools: McpTool[] = [];
+  #content: ServerContent | undefined;
   /** The last listing, as JSON. */
   #listed = '';
   #available = false;
@@ -62,6 +64,10 @@ export class McpLink implements ToolSource {
 
   get tools(): readonly McpTool[] {
     return this.#tools;
+  }
+
+  get content(): ServerContent | undefined {
+    return this.#content;
   }
 
   get available(): boolean {
@@ -142,6 +148,7 @@ export class McpLink implements ToolSource {
     if (this.#available && listed === this.#listed) return;
     this.#listed = listed;
     this.#tools = tools.map((tool) => new McpTool(tool, client, () => this.#wake.abort()));
+    this.#content = new ServerContent(this.server, client, () => this.#wake.abort());
     this.#available = true;
     this.#options.onChange();
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
+import { contentKinds } from './server-content.ts';
 import { parseJson } from './ticket.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
 import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
@@ -66,6 +67,11 @@ const tool = z.object({
   annotations: jsonObject.optional().catch(undefined),
   /** The MCP server that it belongs to, as the operator names it; absent for the worker's own tools. */
   server: z.string().optional().catch(undefined),
+  /** Absent for a tool. Otherwise this is the content of the server, see `contentName`, and these are the kinds that it has. */
+  passes: z
+    .array(z.string())
+    .transform((kinds) => contentKinds.filter((kind) => kinds.includes(kind)))
+    .optional(),
 });
 
 /**
@@ -90,6 +96,11 @@ const announcementSchema = z.object({
   /** The lists that `lacks` of its models names: most models of a worker lack the same. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: z.array(tool).default([]),
+  /**
+   * The content of MCP servers, when it is on its way: releases that know none would list it as tools. Once it is read it stands among
+   * the tools.
+   */
+  contents: z.array(tool).optional().catch(undefined),
   /** The client formats that it answers in. A job of any other is never given to it. */
   formats: z.array(z.string()),
   /** Jobs that it serves at once. */
@@ -142,7 +153,10 @@ export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
   /** Parts of requests that it does not take, see `featureKey`; absent for none. */
   lacks?: readonly string[] | undefined;
 };
-export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'otherModels' | 'lackLists'> & {
+export type Announcement = Omit<
+  z.infer<typeof announcementSchema>,
+  'models' | 'otherModels' | 'lackLists' | 'contents'
+> & {
   models: ModelInfo[];
 };
 export type ToolInfo = z.infer<typeof tool>;
@@ -153,7 +167,7 @@ export function isCalled({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName
 }
 
 /** The payload of a heartbeat. */
-export function encodeAnnouncement({ models, ...rest }: Announcement): string {
+export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement): string {
   const places = new Map<string, number>();
   const lackLists: (readonly string[])[] = [];
   const placeOf = (list: readonly string[]): number => {
@@ -166,19 +180,21 @@ export function encodeAnnouncement({ models, ...rest }: Announcement): string {
     lacks.length > 0 ? { ...each, lacks: placeOf(lacks) } : each,
   );
   const { own = [], other } = Object.groupBy(written, (each) => (does(each, 'generate') ? 'own' : 'other'));
-  return JSON.stringify({ ...rest, models: own, otherModels: other, ...(lackLists.length > 0 && { lackLists }) });
+  const { tools = [], contents } = Object.groupBy(all, ({ passes }) => (passes ? 'contents' : 'tools'));
+  const lists = { tools, ...(contents && { contents }), ...(lackLists.length > 0 && { lackLists }) };
+  return JSON.stringify({ ...rest, models: own, otherModels: other, ...lists });
 }
 
 /** Reads an announcement; undefined if it cannot be read. */
 export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
   const read = parseJson(payload, announcementSchema);
   if (!read) return undefined;
-  const { otherModels = [], models, lackLists = [], ...rest } = read;
+  const { otherModels = [], models, lackLists = [], tools, contents = [], ...rest } = read;
   const withLists = [...models, ...otherModels].map(({ lacks, ...each }): ModelInfo => {
     const list = lacks === undefined ? undefined : lackLists[lacks];
     return list ? { ...each, lacks: list } : each;
   });
-  return { ...rest, models: withLists };
+  return { ...rest, models: withLists, tools: [...tools, ...contents] };
 }
 
 /** What workers of one pool have in common. */
@@ -211,8 +227,9 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
         ...(lacks.length > 0 ? [{ lacks: [...lacks].sort() }] : []),
       ]),
     ),
-    ...tools.map(({ name, description, inputSchema, server, givenName, title, outputSchema, annotations }) => {
-      const further = JSON.stringify({ givenName, title, outputSchema, annotations });
+    ...tools.map(({ name, description, inputSchema, server, givenName, title, ...others }) => {
+      const { outputSchema, annotations, passes } = others;
+      const further = JSON.stringify({ givenName, title, outputSchema, annotations, passes });
       const parts = [name, description, inputSchema, ...(server === undefined ? [] : [server])];
       return JSON.stringify(further === '{}' ? parts : [...parts, further]);
     }),

@@ -64,6 +64,12 @@ serveStdio(() => {
   );
   server.registerTool('notes.read', { description: 'Reads notes.' }, () => text('a note'));
   server.registerTool('look', { description: 'Looks.', annotations: { readOnlyHint: true } }, () => text('seen'));
+  server.registerResource('note', 'test://note', { mimeType: 'text/plain' }, ({ href }) => ({
+    contents: [{ uri: href, mimeType: 'text/plain', text: 'noted' }],
+  }));
+  server.registerPrompt('simple-prompt', { description: 'Says something else.' }, () => ({
+    messages: [{ role: 'user', content: { type: 'text', text: 'something else' } }],
+  }));
   server.registerTool('learn', { description: 'Gets another tool.' }, () => {
     server.registerTool('learnt', { description: 'Was learnt.' }, () => text('learnt'));
     return text('more');

@@ -117,6 +117,47 @@ describe.each([
     expect(reports).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
   });
 
+  it('lists and reads the resources of all servers', async () => {
+    const { resources } = await client.listResources();
+    const uris = resources.map(({ uri }) => uri);
+    expect(uris).toEqual(expect.arrayContaining(['test://note', 'demo://resource/static/document/architecture.md']));
+    expect((await client.readResource({ uri: 'test://note' })).contents).toMatchObject([{ text: 'noted' }]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain(
+      'demo://resource/dynamic/blob/{resourceId}',
+    );
+    const blob = await client.readResource({ uri: 'demo://resource/dynamic/blob/3' });
+    expect(blob.contents).toMatchObject([{ blob: expect.any(String) as string }]);
+    await expect(client.readResource({ uri: 'test://nothing' })).rejects.toThrow('test://nothing');
+  });
+
+  it('lists and gets the prompts of all servers, by names that say which of them is meant', async () => {
+    const { prompts } = await client.listPrompts();
+    const listed = prompts.map(({ name }) => name);
+    expect(listed).toEqual(expect.arrayContaining(['everything_simple-prompt', 'test_simple-prompt', 'args-prompt']));
+    expect(listed).not.toContain('simple-prompt');
+    const said = async (name: string, values?: Record<string, string>): Promise<string> =>
+      JSON.stringify((await client.getPrompt({ name, ...(values && { arguments: values }) })).messages);
+    expect(await said('test_simple-prompt')).toContain('something else');
+    expect(await said('everything_simple-prompt')).not.toContain('something else');
+    expect(await said('args-prompt', { city: 'Ghent' })).toContain('Ghent');
+    await expect(client.getPrompt({ name: 'nonesuch' })).rejects.toThrow('Unknown prompt: nonesuch');
+  });
+
+  it('completes arguments of prompts and templates', async () => {
+    const ofPrompt = await client.complete({
+      ref: { type: 'ref/prompt', name: 'completable-prompt' },
+      argument: { name: 'name', value: 'A' },
+      context: { arguments: { department: 'Engineering' } },
+    });
+    expect(ofPrompt.completion.values).toEqual(['Alice']);
+    const ofTemplate = await client.complete({
+      ref: { type: 'ref/resource', uri: 'demo://resource/dynamic/text/{resourceId}' },
+      argument: { name: 'resourceId', value: '7' },
+    });
+    expect(ofTemplate.completion.values).toEqual(['7']);
+  });
+
   it('cancels a call, which ends at the tool', async () => {
     const cancel = new AbortController();
     const call = client.callTool({ name: 'wait' }, { signal: cancel.signal });
@@ -227,6 +268,9 @@ describe('a key that may use some tools only', () => {
     await expect(client.callTool({ name: 'calculator', arguments: { expression: '1' } })).rejects.toThrow(
       'This key may not use the tool `calculator`.',
     );
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['test://note']);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['simple-prompt']);
+    await expect(client.readResource({ uri: 'demo://resource/dynamic/blob/3' })).rejects.toThrow('demo://');
     await client.close();
   });
 });

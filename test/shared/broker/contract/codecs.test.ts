@@ -89,6 +89,18 @@ describe('what travels over the broker', () => {
     );
   });
 
+  it('keeps the content of MCP servers apart from tools, for releases that know tools only', () => {
+    const tool = { name: 'find', description: '', inputSchema: {}, server: 'wiki' };
+    const content = { ...tool, name: 'wiki/*', passes: ['resources' as const] };
+    const facts = { v: 1 as const, worker: 'w', tier: 'tools' as const, pool: 'p', models: [], formats: [], slots: 1 };
+    const announcement = { ...facts, tools: [tool, content], busy: 0, accepting: true, version: '1', startedAt: 1 };
+    const payload = encodeAnnouncement(announcement);
+    expect(JSON.parse(payload)).toMatchObject({ tools: [tool], contents: [content] });
+    expect(decodeAnnouncement(Buffer.from(payload))).toEqual(announcement);
+    const later = payload.replace('["resources"]', '["levitation","resources"]');
+    expect(decodeAnnouncement(Buffer.from(later))?.tools).toEqual([tool, content]);
+  });
+
   it('leaves out the operations that only a later release knows', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
     const facts = { v: 1, worker: 'w', tier: 'gpu', pool: 'p', formats: [], slots: 1, busy: 0, accepting: true };

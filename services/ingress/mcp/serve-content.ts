@@ -1,0 +1,158 @@
+import type { Response } from 'express';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type CompleteResult,
+  type GetPromptResult,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplateType,
+  type Server,
+} from '@modelcontextprotocol/server';
+import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { ToolParts } from '#shared/serving/serve-tool.ts';
+import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { identityOf } from '../http/require-key.ts';
+import { runTool } from './call-tool.ts';
+
+/** A prompt, with the server that has it and its name there. */
+interface OfferedPrompt {
+  server: string;
+  ownName: string;
+  prompt: Prompt;
+}
+
+/**
+ * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each question to one of them is a job
+ * of its own, as a call of a tool is. Lists have what the servers answer that can be asked now.
+ */
+export function serveContent(server: Server, parts: ToolParts, response: Response): void {
+  server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
+    resources: await gather<Resource>('resources', 'resources/list', 'resources', signal),
+  }));
+  server.setRequestHandler('resources/templates/list', async (_, { mcpReq: { signal } }) => ({
+    resourceTemplates: await gather<ResourceTemplateType>(
+      'resources',
+      'resources/templates/list',
+      'resourceTemplates',
+      signal,
+    ),
+  }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
+    const result = await firstOf(serversWith('resources'), 'resources/read', { uri }, signal);
+    if (!result) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource: ${uri}`);
+    return result as unknown as ReadResourceResult;
+  });
+  server.setRequestHandler('prompts/list', async (_, { mcpReq: { signal } }) => ({
+    prompts: (await offeredPrompts(signal)).map(({ prompt }) => prompt),
+  }));
+  server.setRequestHandler('prompts/get', async ({ params }, { mcpReq: { signal } }) => {
+    const { server: owner, ownName } = await promptOf(params.name, signal);
+    const given = params.arguments && { arguments: params.arguments };
+    return (await ask(owner, 'prompts/get', { name: ownName, ...given }, signal)) as unknown as GetPromptResult;
+  });
+  server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
+    const { ref, argument, context } = params;
+    const further = {
+      argument: { ...argument },
+      ...(context?.arguments && { context: { arguments: context.arguments } }),
+    };
+    const owner = ref.type === 'ref/prompt' ? await promptOf(ref.name, signal) : undefined;
+    const asked = ref.type === 'ref/prompt' ? { type: ref.type, name: owner?.ownName ?? ref.name } : { ...ref };
+    const able = serversWith('completions').filter((name) => !owner || name === owner.server);
+    const result = await firstOf(able, 'completion/complete', { ref: asked, ...further }, signal);
+    return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
+  });
+
+  /** The servers that have content of a kind which the key may use, sorted by name. */
+  function serversWith(kind: ContentKind): string[] {
+    const permits = toolPermitsOf(identityOf(response));
+    const names = [...parts.workers.pools()]
+      .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
+      .flatMap((tool) => tool.server ?? []);
+    return [...new Set(names)].sort();
+  }
+
+  /** @throws ProtocolError of the server, or for a server that cannot be asked */
+  async function ask(
+    server: string,
+    method: ContentMethod,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const call = { tool: contentName(server), input: { method, params }, signal, onProgress: undefined, response };
+    const answer = await runTool(parts, call).catch((error: unknown) => {
+      if (!(error instanceof RouterError)) throw error;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, { code: error.code });
+    });
+    const { result, error } = answer.structured_content ?? {};
+    if (isJsonObject(result)) return result;
+    const code = isJsonObject(error) ? error['code'] : undefined;
+    const [{ text = '' } = {}] = answer.content as { text?: string }[];
+    throw new ProtocolError(typeof code === 'number' ? code : ProtocolErrorCode.InternalError, text);
+  }
+
+  /** The answers of all servers that give one. @throws the first error if none gives any */
+  async function askAll(
+    kind: ContentKind,
+    method: ContentMethod,
+    signal: AbortSignal,
+  ): Promise<[string, JsonObject][]> {
+    const servers = serversWith(kind);
+    const outcomes = await Promise.allSettled(servers.map((name) => ask(name, method, {}, signal)));
+    const answers = outcomes.flatMap((outcome, at): [string, JsonObject][] =>
+      outcome.status === 'fulfilled' ? [[servers[at] ?? '', outcome.value]] : [],
+    );
+    const [failure] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome] : []));
+    if (answers.length === 0 && failure) throw failure.reason;
+    return answers;
+  }
+
+  async function gather<T>(kind: ContentKind, method: ContentMethod, field: string, signal: AbortSignal): Promise<T[]> {
+    const answers = await askAll(kind, method, signal);
+    // Entries pass as their server sent them.
+    return answers.flatMap(([, answer]) => (answer[field] ?? []) as unknown as T[]);
+  }
+
+  /** The answer of the first server that gives one, in their order. @throws the first error if none does */
+  async function firstOf(
+    servers: readonly string[],
+    method: ContentMethod,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    const failures: unknown[] = [];
+    for (const name of servers) {
+      try {
+        return await ask(name, method, params, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+    return undefined;
+  }
+
+  /** All prompts. A name that several servers use gets the name of its server as a prefix, as names of tools do. */
+  async function offeredPrompts(signal: AbortSignal): Promise<OfferedPrompt[]> {
+    const all = (await askAll('prompts', 'prompts/list', signal)).flatMap(([server, { prompts = [] }]) =>
+      (prompts as unknown as Prompt[]).map((prompt) => ({ server, prompt })),
+    );
+    const users = Map.groupBy(all, ({ prompt }) => prompt.name);
+    return all.map(({ server, prompt }) => {
+      const isShared = (users.get(prompt.name)?.length ?? 0) > 1;
+      const name = isShared ? `${server.replaceAll(/[^\w-]/g, '-')}_${prompt.name}` : prompt.name;
+      return { server, ownName: prompt.name, prompt: { ...prompt, name } };
+    });
+  }
+
+  async function promptOf(name: string, signal: AbortSignal): Promise<OfferedPrompt> {
+    const found = (await offeredPrompts(signal)).find(({ prompt }) => prompt.name === name);
+    if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+    return found;
+  }
+}

@@ -1,0 +1,71 @@
+import { ProtocolError, type Client } from '@modelcontextprotocol/client';
+import { contentMethods, contentName, type ContentKind } from '#shared/broker/contract/server-content.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+
+/**
+ * The resources, prompts and completions of an MCP server, for the time of one connection. They are asked for as a tool is called: its
+ * input is `{method, params}` of the protocol, its structured content the server's result or error.
+ */
+export class ServerContent implements Tool {
+  readonly name: string;
+  readonly description = '';
+  readonly inputSchema: JsonObject = { type: 'object', required: ['method', 'params'] };
+  /** What the server has of them. */
+  readonly passes: readonly ContentKind[];
+  readonly #client: Client;
+  readonly #onTrouble: () => void;
+
+  /** @param onTrouble is called when a request fails without an answer of the server */
+  constructor(server: string, client: Client, onTrouble: () => void) {
+    const { resources, prompts, completions } = client.getServerCapabilities() ?? {};
+    this.name = contentName(server);
+    this.passes = [
+      ...(resources ? (['resources'] as const) : []),
+      ...(prompts ? (['prompts'] as const) : []),
+      ...(completions ? (['completions'] as const) : []),
+    ];
+    this.#client = client;
+    this.#onTrouble = onTrouble;
+  }
+
+  async run({ method, params }: JsonObject, { signal }: ToolContext): Promise<ToolOutput> {
+    try {
+      const result = await this.#ask(method, params as JsonObject, signal);
+      // It was parsed from JSON.
+      return { content: [], structuredContent: { result: result as unknown as JsonObject }, isError: false };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof RouterError) throw error;
+      if (error instanceof ProtocolError) {
+        const { code, message } = error;
+        return { ...failedOutput(message), structuredContent: { error: { code, message } } };
+      }
+      this.#onTrouble();
+      const cause = error instanceof Error ? error.cause : undefined;
+      throw new RouterError('upstream_failed', `The MCP server of '${this.name}' failed.`, { cause });
+    }
+  }
+
+  /** The client walks all pages of a list itself. */
+  #ask(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
+    const fresh = { cacheMode: 'refresh', signal } as const;
+    switch (contentMethods.find((known) => known === method)) {
+      case 'resources/list':
+        return this.#client.listResources(undefined, fresh);
+      case 'resources/templates/list':
+        return this.#client.listResourceTemplates(undefined, fresh);
+      case 'resources/read':
+        return this.#client.readResource(params as Parameters<Client['readResource']>[0], fresh);
+      case 'prompts/list':
+        return this.#client.listPrompts(undefined, fresh);
+      case 'prompts/get':
+        return this.#client.getPrompt(params as Parameters<Client['getPrompt']>[0], { signal });
+      case 'completion/complete':
+        return this.#client.complete(params as Parameters<Client['complete']>[0], { signal });
+      case undefined:
+        throw new RouterError('invalid_request', 'This method does not pass through.', { param: 'input.method' });
+    }
+  }
+}
