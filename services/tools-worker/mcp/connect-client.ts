@@ -1,8 +1,9 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, ProtocolError, ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from './mcp-config.ts';
 import { ProcessTransport } from './process-transport.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** Milliseconds for a server to start and shake hands. `npx` may have to download it first. */
 const connectMs = 60_000;
@@ -44,6 +45,8 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
       listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
     },
   );
+  client.fallbackRequestHandler = ({ method }) =>
+    Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, refusalText(method)));
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   // The client is no EventTarget.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { createLog } from '#shared/core/log.ts';
 import { McpLink } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
@@ -98,6 +98,10 @@ describe('a link to a server with sessions', () => {
 async function startNewest(): Promise<{ url: string; asked: string[]; more: () => void }> {
   const asked: string[] = [];
   let hasMore = false;
+  const question = inputRequired.elicit({
+    message: 'Who are you?',
+    requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+  });
   const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
   const handler = createMcpHandler(
     () => {
@@ -111,6 +115,7 @@ async function startNewest(): Promise<{ url: string; asked: string[]; more: () =
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => asked.push('cancelled'));
         return text('done');
       });
+      server.registerTool('ask', {}, () => inputRequired({ inputRequests: { who: question } }));
       if (hasMore) server.registerTool('more', {}, () => text('more'));
       return server;
     },
@@ -147,10 +152,10 @@ describe('a link to a server of the newest revision', () => {
     const { url, more } = await startNewest();
     const { link, changes } = linkTo(url, headers);
     await link.firstTry;
-    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait']);
+    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask']);
     expect(changes()).toBe(1);
     more();
-    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']), 1_000);
+    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask', 'more']), 1_000);
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
@@ -166,11 +171,33 @@ describe('a link to a server of the newest revision', () => {
     await until(() => expect(asked).toEqual(['waiting', 'cancelled']), 1_000);
   });
 
+  it('says why a call fails for which the server has a question', async () => {
+    const { url } = await startNewest();
+    const { link } = linkTo(url, headers);
+    await link.firstTry;
+    const { isError, content } = await run(link, 'ask');
+    expect(isError).toBe(true);
+    expect(JSON.stringify(content)).toContain('elicitation');
+  });
+
   it('fails a call whose answer is too large', async () => {
     const { url } = await startNewest();
     const { link } = linkTo(url, headers);
     await link.firstTry;
     await expect(run(link, 'large')).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('a link to a server of an older revision', () => {
+  it('refuses what the server asks of its client, in words', async () => {
+    const args = [resolve('test/helpers/upstreams/asking-mcp-server.ts')];
+    const entry = { name: 'asking', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
+    const link = new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined });
+    releases.push(() => link.close());
+    await link.firstTry;
+    const { isError, content } = await run(link, 'sample');
+    expect(isError).toBe(true);
+    expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');
   });
 });
 

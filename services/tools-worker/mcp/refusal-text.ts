@@ -1,0 +1,18 @@
+/**
+ * Why a request of an MCP server to its client is refused. The router is a client without a model or a person of its own: who called
+ * the tool may be an application, and is not there to be asked.
+ */
+export function refusalText(method: string): string {
+  return `The router does not answer ${described(method)}: it passes on calls, and has nobody to ask.`;
+}
+
+function described(method: string): string {
+  switch (method) {
+    case 'sampling/createMessage':
+      return 'requests for an answer of a model (`sampling/createMessage`)';
+    case 'elicitation/create':
+      return 'questions to a person (`elicitation/create`)';
+    default:
+      return `\`${method}\` of MCP servers`;
+  }
+}
