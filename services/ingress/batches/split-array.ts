@@ -84,7 +84,8 @@ export class ArraySplitter {
 
   /** The text is complete. @throws RouterError `invalid_json`, `missing_parameter` for an object without the array */
   end(): void {
-    if (!this.#isOver) throw notAnObject();
+    // An array that a brace closes leaves its last element open.
+    if (!this.#isOver || this.#hasBegun) throw notAnObject();
     if (this.#hasFound) return;
     const message = `Missing required field ${this.#field}: it must be an array.`;
     throw new RouterError('missing_parameter', message, { param: this.#field });

@@ -53,6 +53,13 @@ describe('the elements of an array in a body', () => {
     },
   );
 
+  it.each(['{"requests":[{"a":1},{"a":2}}]', '{"requests":[{"a":1},{"a":2}}', '{"requests":[{"a":1}},{"a":2}]'])(
+    'are refused in %j, whose brackets do not match, rather than in part',
+    (text) => {
+      expect(() => split(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+    },
+  );
+
   it.each(['{}', '{"requests":{}}', '{"requests":1}', '{"requests":{"requests":[1]}}'])('are missing in %j', (text) => {
     expect(() => split(text)).toThrow(expect.objectContaining({ code: 'missing_parameter' }));
   });
