@@ -156,6 +156,7 @@ export class HeldBatches {
 
   #release(batch: string, held: HeldBatch): void {
     held.times = 0;
+    held.until = 0;
     held.place = undefined;
     this.#parts.waitingWork.note(held, []);
     this.#call(batch, held, this.#parts.atOnce);

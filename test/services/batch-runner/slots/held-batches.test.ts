@@ -104,6 +104,17 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0', 'b-1', 'b-2']);
   });
 
+  it('is held again when there was room for a moment only', () => {
+    hold();
+    hasRoom = true;
+    held.look(10_500);
+    hasRoom = false;
+    expect(held.enter('b', 0, 10_510)).toBeUndefined();
+    held.leave('b', 0, place, 10_600);
+    held.left('b', 0, false);
+    expect(held.enter('b', 1, 10_610)).toBeGreaterThan(0);
+  });
+
   it('is called back when a line of the slice runs that tries again', () => {
     hold();
     expect(held.enter('b', 3, 30_000)).toBeUndefined();
