@@ -54,7 +54,7 @@ export function scheduledWork(
     log,
   };
   return {
-    batches: { everyMs: 15 * secondMs, run: () => repairBatches({ work, jobs }) },
+    batches: { everyMs: 15 * secondMs, run: () => repairBatches({ work, jobs, log }) },
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
     workers: {
       everyMs: 5 * secondMs,

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
-import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { openBatch, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
+
+/** Has a batch run whose slices have no jobs. */
+async function begin({ work }: Pick<OpenBatch, 'work'>, id: string, slices: number): Promise<void> {
+  await work.writeSlices(
+    id,
+    Array.from({ length: slices }, (_, at) => ({ from: at, to: at + 1, lines: 1 })),
+  );
+  const fields = { slices, slicesLeft: slices, ofOwner: 1 };
+  await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
+}
 
 /** What is looked at then has made no progress for a quarter of a minute. */
 const later = () => Date.now() + 15_000;
@@ -11,12 +21,7 @@ describe('a batch whose jobs are lost', () => {
     const { id, work, parts } = await openBatch();
     const { jobs } = parts;
     const slices = 1_200;
-    await work.writeSlices(
-      id,
-      Array.from({ length: slices }, (_, at) => ({ from: at, to: at + 1, lines: 1 })),
-    );
-    const fields = { slices, slicesLeft: slices, ofOwner: 1 };
-    await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
+    await begin({ work }, id, slices);
     for (const slice of [0, 7, 1_199])
       await work.endSlice({ id, slice }, { recorded: 0, cancelled: 1, expired: 0 }, {});
     // One is there still.
@@ -33,5 +38,39 @@ describe('a batch whose jobs are lost', () => {
     expect(await jobs.countWaiting('batch-validations')).toBe(0);
     await repairBatches(parts, later());
     expect(await jobs.countWaiting('batch-validations')).toBe(1);
+  });
+
+  it('has its slices added behind those that are next', async () => {
+    const opened = await openBatch();
+    const { jobs } = opened.parts;
+    await jobs.add(sliceJob('other', 499, { ofOwner: 1 }));
+    await begin(opened, opened.id, 3);
+    await repairBatches(opened.parts, later());
+    expect(await jobs.countWaiting('batch-slices')).toBe(4);
+    expect(await jobs.nextPriority('batch-slices')).toBe(500);
+  });
+
+  it('is left alone until its pause ends, unless it was cancelled', async () => {
+    const { id, work, batches, parts } = await openBatch();
+    await begin({ work }, id, 3);
+    await work.pause(id, { until: Date.now() + 60_000, reason: 'a budget', isForAll: true });
+    await repairBatches(parts, later());
+    expect(await parts.jobs.countWaiting('batch-slices')).toBe(0);
+    await batches.cancel(id);
+    await repairBatches(parts, later());
+    expect(await parts.jobs.countWaiting('batch-slices')).toBe(3);
+  });
+
+  it('has them added although those of another one cannot be', async () => {
+    const opened = await openBatch();
+    const { id, work, parts } = opened;
+    await opened.create('batch_2');
+    for (const batch of [id, 'batch_2']) await begin(opened, batch, 2);
+    for (const failing of [id, 'batch_2']) {
+      const doneSlices = (batch: string) =>
+        batch === failing ? Promise.reject(new Error('one slice cannot be read')) : work.doneSlices(batch);
+      await repairBatches({ ...parts, work: { open: () => work.open(), doneSlices } }, later());
+    }
+    expect(await parts.jobs.countWaiting('batch-slices')).toBe(4);
   });
 });
