@@ -40,6 +40,8 @@ export interface AddOptions {
   expectedBytes?: number | undefined;
   /** Whether it is the result of work that is done: it counts, and is added beyond the bounds of its owner. */
   isResult?: boolean;
+  /** Whether it joins results that were received so: it takes the room that is left for that, and counts once it is a file. */
+  isJoin?: boolean;
 }
 
 /** Content that is stored, and is no file yet. It is removed within minutes unless it becomes one, or a batch holds it. */
@@ -116,7 +118,7 @@ export class Files {
     return this.#parts.records.list(owner, query);
   }
 
-  /** @throws RouterError `storage_quota_exceeded` or `storage_full` if the owner's files, or all, take as much as they may */
+  /** @throws RouterError `storage_quota_exceeded` or `storage_full` if there is no room for the results of further work */
   assertRoom(owner: string): Promise<void> {
     return this.#parts.records.assertRoom(owner);
   }
@@ -170,17 +172,18 @@ export class Files {
   async #receive(
     owner: string,
     body: AsyncIterable<Uint8Array>,
-    { signal, expectedBytes, isResult = false }: AddOptions,
+    { signal, expectedBytes, isResult = false, isJoin = false }: AddOptions,
   ): Promise<Upload> {
     const { records, store, fileBytes } = this.#parts;
     const object = randomBytes(16).toString('hex');
+    const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
     const reserve = (bytes: number, begins: boolean): Promise<void> =>
-      records.reserve({ owner, object, bytes, begins, bounded: !isResult });
+      records.reserve({ owner, object, bytes, begins, kind });
     // What is refused is refused before it is sent, as far as its size is known.
     const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
     await reserve(known, true);
     const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
-    const meter = new UploadMeter(isResult ? Infinity : fileBytes, known, (bytes) => reserve(bytes, false));
+    const meter = new UploadMeter(kind === 'file' ? fileBytes : Infinity, known, (bytes) => reserve(bytes, false));
     try {
       const measured = await store.put(object, meter.pass(body), signal);
       return {

@@ -87,7 +87,7 @@ async function joinSide(
     mimeType: 'application/jsonl',
     expiresAfterMs: outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000,
   };
-  const file = await files.add(owner, joined(), description, { isResult: true });
+  const file = await files.add(owner, joined(), description, { isJoin: true });
   return file.id;
 
   async function* joined(): AsyncGenerator<Uint8Array> {

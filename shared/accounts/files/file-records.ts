@@ -21,6 +21,9 @@ const ownerFiles = 10_000;
 /** Milliseconds without a sign of life after which an upload counts as dead. */
 export const uploadLeaseMs = 120_000;
 
+/** The share of the store that is left for the results of work that has begun, and for the lines of batches that are stopped. */
+const leftForResults = 1 / 16;
+
 /** Milliseconds until an object that could not be removed is tried again. */
 const removeAgainMs = 60_000;
 
@@ -78,6 +81,13 @@ export interface FilePageQuery {
   limit: number;
 }
 
+/**
+ * What an upload is to become: a `file`, to which the bounds of its owner apply; a `part` of results, whose work is done, which takes room
+ * twice, for itself and for the file that it is joined into; or such a file, a `join`, which takes that room, and counts for its owner
+ * once it is a file.
+ */
+export type UploadKind = 'file' | 'part' | 'join';
+
 /** What an upload reserves. */
 export interface Reservation {
   owner: string;
@@ -86,8 +96,7 @@ export interface Reservation {
   bytes: number;
   /** Whether it is the upload's first one. */
   begins: boolean;
-  /** Whether the bounds of the owner apply: they do not for results, whose work is done. */
-  bounded: boolean;
+  kind: UploadKind;
 }
 
 /** The owner of a file that is to be made is gone for good: a deleted team, or a revoked key. Clients see it as used-up room. */
@@ -122,10 +131,10 @@ export class FileRecords {
   }
 
   /** @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead */
-  async reserve({ owner, object, bytes, begins, bounded }: Reservation): Promise<void> {
+  async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
     const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
-    const args = { prefix: this.#prefix, owner, object, bytes, begins, bounded, ...bounds };
+    const args = { prefix: this.#prefix, owner, object, bytes, begins, kind, ...bounds };
     const outcome = await reserveRoom.run(this.#redis, { args });
     if (outcome === 'reserved') return;
     if (outcome === 'total') throw storageFull();
@@ -173,17 +182,22 @@ export class FileRecords {
     };
   }
 
-  /** @throws RouterError `storage_quota_exceeded` or `storage_full` if the owner's files, or all, take as much as they may */
+  /**
+   * Call it before work whose results are stored beyond the bounds of their owner.
+   * @throws RouterError `storage_quota_exceeded` if the owner's files take as much as they may; `storage_full` if all, with what joining
+   * results is going to take, leave little: what has begun is still to be stored
+   */
   async assertRoom(owner: string): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
-    const [bytes, total] = await askRedisAll(commands.get(`${this.#prefix}file-total`));
+    commands.get(`${this.#prefix}file-total`).get(`${this.#prefix}file-joins`);
+    const [bytes, total, joins] = await askRedisAll(commands);
     if (Number(bytes ?? 0) >= ownerBytes)
       throw new RouterError(
         'storage_quota_exceeded',
         `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
       );
-    if (Number(total ?? 0) >= totalBytes) throw storageFull();
+    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - leftForResults)) throw storageFull();
   }
 
   /**

@@ -28,15 +28,15 @@ export const batchInput = ['a', 'b'].map((name) => `${JSON.stringify(chatLine(na
 /** Bytes of the files of one owner. */
 export const ownerBytes = 1e6;
 
-/** What runners work with, and a batch of Ada's that is to be validated. */
-export async function openBatch() {
+/** What runners work with, and a batch of Ada's that is to be validated. @param options bytes of the files of all owners */
+export async function openBatch({ totalBytes = 1e7 } = {}) {
   const id = 'batch_1';
   const secret = randomBytes(32);
   const owner = 'ada';
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));
   const { store, parts: messages } = await openObjects();
   const report = (): void => undefined;
-  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes, totalBytes: 1e7 }, report });
+  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes, totalBytes }, report });
   const files = new Files({ records, store, fileBytes: ownerBytes, fileLines: 100, log });
   const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log });
   onTestFinished(() => jobs.close());

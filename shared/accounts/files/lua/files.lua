@@ -9,11 +9,15 @@
 --   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time at which they do
 --   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
 --   <prefix>file-total                      string: bytes of all files and uploads
---   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved>`
+--   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, uploads of
+--                                           such results included: so much room is left for the joined files
+--   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the
+--                                           kind is `file`, `part` of the results of a batch, or `join` of such parts
 --   <prefix>file-removals                   sorted set: objects that no record has, by the time from which on they may be removed:
 --                                           those of uploads, until they become files, and those of files that are gone
 --   <prefix>file-holds                      hash: object to the number of batches that hold it: none is removed that is held
---   <prefix>file-held                       hash: object that is held and that no file has, to `<owner> <its bytes>`, which count
+--   <prefix>file-held                       hash: object that is held and that no file has, to `<owner> <its bytes>`, which count;
+--                                           ` part` follows for results of a batch
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --
@@ -53,6 +57,11 @@ local function totalBytes()
   return tonumber(redis.call('GET', prefix .. 'file-total') or 0)
 end
 
+-- Bytes that are left for joining the results of batches.
+local function joinBytes()
+  return tonumber(redis.call('GET', prefix .. 'file-joins') or 0)
+end
+
 -- Counts bytes of an owner; fewer than none for bytes that are gone.
 local function count(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
@@ -61,31 +70,43 @@ local function count(owner, bytes)
   end
 end
 
+-- Counts bytes by what has them. What is joined counts for its owner when it is a file: until then its parts do.
+local function countKind(kind, owner, bytes)
+  if kind == 'join' then
+    redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
+    return
+  end
+  count(owner, bytes)
+  if kind == 'part' then
+    redis.call('INCRBY', prefix .. 'file-joins', whole(bytes))
+  end
+end
+
 local function mayBeRemovedAt(object, at)
   redis.call('ZADD', prefix .. 'file-removals', whole(at), object)
 end
 
--- The owner and the bytes of an object in `file-uploads` or `file-held`; nil for one that is not there.
+-- The owner, the bytes and the kind of an object in `file-uploads` or `file-held`; nil for one that is not there.
 local function ownerIn(name, object)
   local text = redis.call('HGET', prefix .. name, object)
   if not text then
     return nil
   end
-  local owner, bytes = string.match(text, '^(%S+) (%d+)$')
-  return owner, tonumber(bytes)
+  local owner, bytes, kind = string.match(text, '^(%S+) (%d+) ?(%a*)$')
+  return owner, tonumber(bytes), kind
 end
 
--- The owner of an upload and the bytes that it has reserved; nil for an unknown one.
+-- The owner of an upload, the bytes that it has reserved, and its kind; nil for an unknown one.
 local function uploadOf(object)
   return ownerIn('file-uploads', object)
 end
 
 -- Ends an upload, and gives back what it has reserved. Returns whether there was one.
 local function endUpload(object)
-  local owner, bytes = uploadOf(object)
+  local owner, bytes, kind = uploadOf(object)
   if owner then
     redis.call('HDEL', prefix .. 'file-uploads', object)
-    count(owner, -bytes)
+    countKind(kind, owner, -bytes)
   end
   return owner ~= nil
 end
@@ -104,14 +125,14 @@ local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end
 
--- Has a batch hold what an upload has stored, which becomes no file. The upload must be known.
+-- Has a batch hold a part of its results, which an upload has stored. The upload must be known.
 local function holdUpload(object, bytes)
   local owner = uploadOf(object)
   endUpload(object)
   redis.call('ZREM', prefix .. 'file-removals', object)
-  count(owner, bytes)
+  countKind('part', owner, bytes)
   hold(object)
-  noteHeld(object, owner, bytes)
+  redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes) .. ' part')
 end
 
 -- Has a batch release an object. Returns whether it may be removed: no other one holds it, and no file has it.
@@ -122,12 +143,12 @@ local function release(object)
       return false
     end
     redis.call('HDEL', prefix .. 'file-holds', object)
-    local owner, bytes = ownerIn('file-held', object)
+    local owner, bytes, kind = ownerIn('file-held', object)
     if not owner then
       return false
     end
     redis.call('HDEL', prefix .. 'file-held', object)
-    count(owner, -bytes)
+    countKind(kind, owner, -bytes)
   end
   mayBeRemovedAt(object, now)
   return true

@@ -6,10 +6,10 @@
 --   object      of the upload
 --   bytes       that are reserved in addition; 0 says only that the upload goes on
 --   begins      whether this is the upload's first call
---   bounded     whether the owner's bounds apply
+--   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for what joins such parts
 --   ownerBytes  bytes of one owner
 --   ownerFiles  files of one owner
---   totalBytes  bytes of all
+--   totalBytes  bytes of all. What is joined takes the room that is left for it; a part takes room twice, for itself and for the join
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
 -- Returns 'reserved'; 'owner' or 'files' if the owner has as much as it may; 'total' if all have; 'gone' if the owner is gone; 'lapsed'
 -- if the upload counts as dead.
@@ -22,7 +22,7 @@ local known, reserved = uploadOf(object)
 if args.begins == (known ~= nil) then
   return 'lapsed'
 end
-if args.bounded then
+if args.kind == 'file' then
   if args.begins and redis.call('HLEN', recordsOf(owner)) >= args.ownerFiles then
     return 'files'
   end
@@ -30,12 +30,19 @@ if args.bounded then
     return 'owner'
   end
 end
-if args.bytes > 0 and totalBytes() + args.bytes > args.totalBytes then
-  return 'total'
-end
 if args.bytes > 0 then
-  count(owner, args.bytes)
+  local needed = totalBytes() + args.bytes
+  if args.kind ~= 'join' then
+    needed = needed + joinBytes()
+  end
+  if args.kind == 'part' then
+    needed = needed + args.bytes
+  end
+  if needed > args.totalBytes then
+    return 'total'
+  end
+  countKind(args.kind, owner, args.bytes)
 end
-redis.call('HSET', prefix .. 'file-uploads', object, owner .. ' ' .. whole((reserved or 0) + args.bytes))
+redis.call('HSET', prefix .. 'file-uploads', object, owner .. ' ' .. whole((reserved or 0) + args.bytes) .. ' ' .. args.kind)
 mayBeRemovedAt(object, now + args.leaseMs)
 return 'reserved'

@@ -36,7 +36,7 @@ async function open(mostOpen = 10) {
     ): Promise<boolean> => work.recordLine(place, await sealResult(result, sealer), usage, entry),
     /** What was stored as results of a slice. */
     upload: async (object: string): Promise<SlicePart> => {
-      await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, bounded: false });
+      await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, kind: 'part' });
       return { object, bytes: 5 };
     },
     accounts,

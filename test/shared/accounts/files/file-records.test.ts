@@ -19,7 +19,7 @@ function record(id: string, facts: Partial<FileRecord> = {}): FileRecord {
 }
 
 function reserve(records: FileRecords, owner: string, object: string, bytes: number): Promise<void> {
-  return records.reserve({ owner, object, bytes, begins: true, bounded: true });
+  return records.reserve({ owner, object, bytes, begins: true, kind: 'file' });
 }
 
 async function add(records: FileRecords, owner: string, file: FileRecord): Promise<void> {
@@ -117,7 +117,7 @@ describe('the bounds of files', () => {
     await reserve(records, 'ada', 'object-a', 900);
     await records.keep('ada', record('a', { bytes: 300 }));
     await reserve(records, 'ada', 'object-b', 700);
-    const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, bounded: true };
+    const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, kind: 'file' } as const;
     await expect(records.reserve(more)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
     await records.remove('ada', 'a');
     await records.reserve(more);
@@ -132,9 +132,31 @@ describe('the bounds of files', () => {
 
   it('do not stop the result of work that is done, which counts all the same', async () => {
     const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 100 });
-    await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, bounded: false });
+    await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, kind: 'part' });
     await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
     await expect(reserve(records, 'ada', 'more', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+  });
+});
+
+describe('the results of batches', () => {
+  it('leave room for the files that they are joined into, and give it back', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const records = openRecords(open, { totalBytes: 1_000 });
+    const place = { owner: 'ada', begins: true };
+    await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
+    const full = { code: 'storage_full' };
+    await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
+    await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
+    await reserve(records, 'bob', 'b', 400);
+    await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
+    await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
+    // The owner has it once: as a part, and then as a file.
+    expect((await records.use('ada')).bytes).toBe(300);
+    await records.abandon('part');
+    await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
+    expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
+    await reserve(records, 'bob', 'c', 300);
+    expect(await open.connection.redis.get(`${open.prefix}file-joins`)).toBe('0');
   });
 });
 
@@ -161,7 +183,7 @@ describe('an upload', () => {
     await reserve(records, 'ada', 'object-b', 100);
     const lapsed = { code: 'store_unavailable' };
     await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
-    const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, bounded: true };
+    const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, kind: 'file' } as const;
     await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
     expect(await records.find('ada', 'a')).toBeUndefined();
   });
