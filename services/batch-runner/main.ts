@@ -133,6 +133,7 @@ await runService(async (environment, releases) => {
       storer: new AnswerStorer(stored, log),
       bodies: new Room(4 * config.MAX_BODY_BYTES),
       maxAttempts: config.BATCH_ATTEMPTS,
+      log,
     },
   };
   const validations = { access, queue: 'batch-validations', concurrency: filesAtOnce } as const;

@@ -17,7 +17,7 @@ export interface BatchParts {
   isKnownModel: (model: string | undefined) => boolean;
   /** Milliseconds for which files with results are kept, unless a batch says otherwise. */
   resultsKeptMs: number;
-  /** Bytes of one line at most. */
+  /** Bytes of one line at most, of a batch that is validated. */
   maxLineBytes: number;
   log: Logger;
 }

@@ -7,6 +7,7 @@ import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { Upload } from '#shared/files/files.ts';
+import { readLine } from '../lines/read-line.ts';
 import type { BatchParts } from './batch-parts.ts';
 
 /** Results that are in memory at once. */
@@ -71,7 +72,7 @@ export async function endSlice(
 
 /** The results of the lines that were not run; undefined if the input is lost. */
 async function stoppedLines(
-  { objects, maxLineBytes }: BatchParts,
+  { objects }: BatchParts,
   { batch, formats, number, slice }: EndingSlice,
   recorded: ReadonlySet<number>,
   outcome: Extract<LineOutcome, 'cancelled' | 'expired'>,
@@ -80,9 +81,9 @@ async function stoppedLines(
   if (!pieces) return undefined;
   const results = new Map<number, LineResult>();
   let line = 0;
-  for await (const { bytes } of linesOf(pieces, maxLineBytes, slice.from)) {
+  for await (const { bytes } of linesOf(pieces, Infinity, slice.from)) {
     if (!recorded.has(line)) {
-      const { customId } = formats.batch.readLine(bytes, batch.endpoint);
+      const { customId } = readLine(formats.batch, bytes, batch.endpoint);
       const text = formats.batch.stopped(customId, `${batch.id}_${number}_${line}`, outcome);
       results.set(line, { outcome: 'errored', text });
     }

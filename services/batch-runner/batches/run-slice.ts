@@ -10,6 +10,7 @@ import type { Sealer } from '#shared/core/seal.ts';
 import type { LineIdentities } from '../lines/line-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
+import { readLine } from '../lines/read-line.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
@@ -140,7 +141,8 @@ async function runLines(
   };
   let line = 0;
   try {
-    for await (const text of linesOf(pieces, parts.maxLineBytes, slice.from)) {
+    // Validation has bounded the lines; the bound may have become lower since.
+    for await (const text of linesOf(pieces, Infinity, slice.from)) {
       // One line at a time waits for a slot, besides those that run.
       if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
@@ -168,22 +170,24 @@ async function runNumbered(
 ): Promise<LineEnd | undefined> {
   const { work, lines, ledger } = parts;
   const { operation } = formats;
-  const { customId, body } = formats.batch.readLine(bytes, batch.endpoint);
   const requestId = `${batch.id}_${number}_${line}`;
-  const identity = await parts.identities.find(batch.key);
-  const end = identity
-    ? await runLine(
-        lines,
-        { requestId, format: formats.line, operation, identity, body, knownModel: batch.knownModel, ...on },
-        stops,
-      )
-    : keyGone(lines);
+  const place = { id: batch.id, slice: number, line };
+  const read = readLine(formats.batch, bytes, batch.endpoint);
+  const { customId } = read;
+  const run = async (): Promise<LineEnd> => {
+    if ('error' in read) return unrun(lines, read.error);
+    const identity = await parts.identities.find(batch.key);
+    if (!identity) return unrun(lines, keyGone());
+    const { body } = read;
+    const what = { requestId, place, format: formats.line, operation, identity, body, knownModel: batch.knownModel };
+    return runLine(lines, { ...what, ...on }, stops);
+  };
+  const end = await run();
   if (end.kind !== 'over') return end;
   const { answer, charge } = end;
   const inInput = slice.first === undefined ? undefined : slice.first + at - 1;
   const result = resultOf(formats, { customId, requestId, line: inInput }, answer);
   try {
-    const place = { id: batch.id, slice: number, line };
     const sealed = await sealResult(result, sealer);
     const record = () => work.recordLine(place, sealed, charge.usage, ledger.entryOf(charge.records));
     const isFirst = await recordPatiently(record, parts.stopping);
@@ -214,8 +218,12 @@ function resultOf(
   return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
 }
 
-/** The end of a line whose key was revoked, or whose owner was blocked. */
-function keyGone({ limits, priceOf }: RunLineParts): LineEnd {
-  const error = new RouterError('invalid_api_key', 'The key that created the batch may not be used any more.');
+/** The end of a line that cannot be run. */
+function unrun({ limits, priceOf }: RunLineParts, error: RouterError): LineEnd {
   return { kind: 'over', answer: { error }, charge: new LineCharge(limits, priceOf) };
+}
+
+/** The error of lines whose key was revoked, or whose owner was blocked. */
+function keyGone(): RouterError {
+  return new RouterError('invalid_api_key', 'The key that created the batch may not be used any more.');
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
@@ -38,12 +39,15 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   bodies: Room;
   /** Executions of a line at most that end with an error of its own. */
   maxAttempts: number;
+  log: Logger;
 }
 
 /** A request of a batch that is to be run. */
 export interface LineRequest {
   /** Its id in logs, records and results. */
   requestId: string;
+  /** Where it stands, for logs. */
+  place: { id: string; slice: number; line: number };
   format: ClientFormat;
   operation: ModelOperation;
   identity: KeyIdentity;
@@ -86,6 +90,7 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
       charge.release();
       break;
     }
+    if ('error' in answer && answer.error.code === 'internal') noteFailure(parts.log, line, answer.error);
     const judgement = 'error' in answer ? judgeError(answer.error) : final;
     if (judgement.kind === 'again' && judgement.counts) attempts += 1;
     if (judgement.kind === 'final' || attempts >= parts.maxAttempts) {
@@ -107,6 +112,11 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
 }
 
 const final = { kind: 'final' } as const;
+
+/** Logs an error of the router's own, of which the result of a line says nothing. */
+function noteFailure(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
+  log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
+}
 
 /** Waits while the line is not to be tried because an upstream has refused it. Others of its slice go on. */
 async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,42 @@
+import { PassThrough } from 'node:stream';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { RefusedLines } from '#services/batch-runner/lines/refused-lines.ts';
+import { runLine, type LineRequest, type RunLineParts } from '#services/batch-runner/lines/run-line.ts';
+import { Room } from '#services/batch-runner/room.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+
+it('an error of the router in a line is logged with its place, and not told to the client', async () => {
+  const lines = new PassThrough();
+  const parts = {
+    refusedLines: new RefusedLines(),
+    bodies: new Room(1_000),
+    maxAttempts: 1,
+    log: pino(lines),
+  } as unknown as RunLineParts;
+  const format = {
+    ...clientFormats[0],
+    read: () => {
+      throw new TypeError('there is no such method');
+    },
+  };
+  const nothing = (): void => undefined;
+  const line = {
+    requestId: 'batch_1_0_7',
+    place: { id: 'batch_1', slice: 0, line: 7 },
+    format,
+    operation: 'generate',
+    identity: { owner: { kind: 'user', id: 'ada' } },
+    body: Buffer.from('{"prompt":"Tell nobody."}'),
+    onPlaced: nothing,
+    onRun: nothing,
+    onWait: nothing,
+    onGoOn: nothing,
+  } as unknown as LineRequest;
+  const { signal } = new AbortController();
+  const end = await runLine(parts, line, { waiting: signal, running: signal });
+  expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'internal', message: 'The router failed.' } } });
+  const logged = String(lines.read());
+  expect(JSON.parse(logged)).toMatchObject({ batch: 'batch_1', slice: 0, line: 7, err: { type: 'TypeError' } });
+  expect(logged).not.toContain('Tell nobody');
+});
