@@ -2,6 +2,7 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { allowOrigins } from './http/allow-origins.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
 import { answerHealth } from './http/health.ts';
 import { misplacedPath } from './http/misplaced-path.ts';
@@ -34,12 +35,15 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
 
 /** The route table of the ingress. */
 export function createApp(parts: AppParts): Express {
-  const { formats } = parts;
+  const { formats, corsOrigins } = parts;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
-  app.use(parts.open.follow, assignRequestId, refuseUpgrade);
+  app.use(parts.open.follow, assignRequestId);
+  // Not for the console, whose pages have an origin of their own.
+  if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
+  app.use(refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
   // The busiest paths come first and outside of routers: each router that a request passes through adds to its cost.
   for (const format of formats) {

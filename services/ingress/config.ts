@@ -4,9 +4,13 @@ import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
+import { isOrigin } from './http/allow-origins.ts';
 
 const proxyDoc =
   'Trusted proxies (addresses or networks such as `10.0.0.0/8`) whose `X-Forwarded-*` headers describe the client';
+
+const originsDoc =
+  'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
 
 /** Every setting of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
@@ -20,6 +24,13 @@ export const ingressConfig = z
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: `/api/<segment>`', 'anthropic'),
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use `/api/tools/mcp`, in addition to this machine'),
+    CORS_ORIGINS: setting
+      .list(originsDoc)
+      .refine(
+        (list) => list.every(isOrigin) || (list.length === 1 && list[0] === '*'),
+        'each must be an origin such as https://app.example.com, without a path or a wildcard, or `*` must stand alone',
+      )
+      .describe(originsDoc),
     ...backgroundSettings,
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })

@@ -210,6 +210,7 @@ await runService(async (environment, releases) => {
     dispatcher,
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
+    corsOrigins: config.CORS_ORIGINS,
     verifyKey: (rawKey) => verifier.verify(rawKey),
     verifySession: sessionIdentity(accounts.sessions),
     noteUse: (keyId) => keyUse.note(keyId),

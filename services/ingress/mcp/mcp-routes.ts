@@ -12,13 +12,15 @@ export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireK
   mcp: ToolsMcp;
   /** Hosts of web pages that may use the endpoint, besides those of this machine. */
   mcpOrigins: readonly string[];
+  /** Origins of web pages that may use all APIs, or `*` alone. */
+  corsOrigins: readonly string[];
 }
 
 /** The tools as an MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function mcpRoutes(parts: McpRoutesParts): Router {
-  const { mcp, mcpOrigins } = parts;
+  const { mcp, mcpOrigins, corsOrigins } = parts;
   const routes = Router();
-  routes.use(requireOrigin(mcpOrigins));
+  routes.use(requireOrigin(mcpOrigins, corsOrigins));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response) => {
     const received = await receiveBody(request, response, parts);
@@ -33,12 +35,13 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
 /**
  * Refuses requests from web pages of hosts that are neither listed nor this machine: a page could point its own host name
  * at this machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only
- * browsers send the `Origin` header.
+ * browsers send the `Origin` header. `*` among the origins allows none here.
  */
-export function requireOrigin(hosts: readonly string[]): RequestHandler {
+function requireOrigin(hosts: readonly string[], origins: readonly string[]): RequestHandler {
   const allowed = [...localhostAllowedOrigins(), ...hosts];
   return (request, _, next) => {
-    if (!validateOriginHeader(request.get('origin'), allowed).ok) {
+    const origin = request.get('origin');
+    if (!(origin !== undefined && origins.includes(origin)) && !validateOriginHeader(origin, allowed).ok) {
       throw new RouterError('permission_denied', 'Web pages of this origin may not use the tools.');
     }
     next();

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Releases } from '#shared/core/release.ts';
+import type { Seen } from '../helpers/clients/browser-app.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { chromiumPath, openBrowser } from '../helpers/console/open-browser.ts';
+
+describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Chromium', () => {
+  const releases = new Releases();
+  let cluster: Cluster;
+  /** A page whose origin is allowed, and one whose origin is not. */
+  let allowed: Page;
+  let other: Page;
+
+  beforeAll(async () => {
+    const script = await bundleApp();
+    const [allowedOrigin, otherOrigin] = [await servePage(script, releases), await servePage(script, releases)];
+    cluster = await startCluster({ ingress: { CORS_ORIGINS: allowedOrigin } });
+    releases.add('cluster', () => cluster.stop());
+    const browser = await openBrowser();
+    releases.add('browser', () => browser.close());
+    [allowed, other] = [await browser.newPage(), await browser.newPage()];
+    await Promise.all([allowed.goto(allowedOrigin), other.goto(otherOrigin)]);
+  }, 120_000);
+  afterAll(() => releases.run());
+
+  const sdks = ['streamChat', 'streamMessage'];
+
+  it.each(sdks)('streams an answer with an official SDK and reads its headers (%s)', async (call) => {
+    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 100 } });
+    const seen = await run(allowed, call, cluster.url, raw);
+    expect(seen).toMatchObject({
+      status: 200,
+      headers: {
+        'x-request-id': expect.stringMatching(/^req_/) as string,
+        'request-id': expect.stringMatching(/^req_/) as string,
+        'x-rtr-tier': 'gpu',
+      },
+    });
+    if (seen === 'unreadable') return;
+    expect(seen.pieces.length).toBeGreaterThan(3);
+    expect(Object.keys(seen.headers)).toContainEqual(expect.stringMatching(/ratelimit.*remaining/));
+  });
+
+  it.each(sdks)('reads errors and when to try again (%s)', async (call) => {
+    expect(await run(allowed, call, cluster.url, 'sk-1234')).toMatchObject({
+      status: 401,
+      headers: { 'x-request-id': expect.stringMatching(/^req_/) as string, 'x-should-retry': 'false' },
+    });
+    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
+    await run(allowed, call, cluster.url, raw);
+    expect(await run(allowed, call, cluster.url, raw)).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string },
+    });
+  });
+
+  it.each(sdks)('reads nothing if its origin is not named (%s)', async (call) => {
+    expect(await run(other, call, cluster.url, cluster.key)).toBe('unreadable');
+  });
+
+  it('reads nothing that it asks for with cookies, and nothing of the console', async () => {
+    expect(await run(allowed, 'fetchWithCookies', cluster.url, cluster.key)).toBe('unreadable');
+    expect(await run(allowed, 'fetchConsole', cluster.url)).toBe('unreadable');
+  });
+});
+
+/** Calls a function of the page's script. */
+async function run(page: Page, call: string, ...args: string[]): Promise<Seen> {
+  return (await page.evaluate(`app.${call}(...${JSON.stringify(args)})`)) as Seen;
+}
+
+/** The page's script, whose exports are the global `app`. */
+async function bundleApp(): Promise<string> {
+  const entry = join(import.meta.dirname, '..', 'helpers', 'clients', 'browser-app.ts');
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: { lib: { entry, name: 'app', formats: ['iife'] }, write: false, minify: false },
+  });
+  const [output] = Array.isArray(built) ? built : [];
+  const [chunk] = output?.output ?? [];
+  if (chunk === undefined) throw new Error('the bundle has no script');
+  return chunk.code;
+}
+
+/** Serves a page with a script. Returns its origin, which is another site than the cluster's. */
+async function servePage(script: string, releases: Releases): Promise<string> {
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/app.js';
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' });
+    response.end(isScript ? script : '<!doctype html><script src="/app.js"></script>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  releases.add('page', () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://localhost:${(server.address() as AddressInfo).port}`;
+}
