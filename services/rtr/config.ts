@@ -46,7 +46,9 @@ export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).exte
   RTR_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe('Address of the router for `rtr batches` and `rtr files`; that of this machine if unset'),
+    .describe(
+      'Address of the router for `rtr batches` and `rtr files`, with or without the path of its API; that of this machine if unset',
+    ),
   RTR_KEY: setting.optionalText('API key for `rtr batches` and `rtr files`'),
   CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
 });

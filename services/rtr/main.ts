@@ -226,7 +226,8 @@ function withWebhookStore(...[options, command]: Parameters<RunWebhookCommand>):
 
 function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
   const config = loadConfig(clientSettings, process.env);
-  return withClient({ config, json: options.json ?? false, print, output: process.stderr }, command);
+  const { stdin: input, stdout: output, stderr: barOutput } = process;
+  return withClient({ config, json: options.json ?? false, print, input, output, barOutput }, command);
 }
 
 /** Command-line options override environment variables. */

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -136,6 +138,37 @@ describe('rtr batches', () => {
     expect(await run(batchesCommand, 'list', '--limit', '150')).toHaveLength(151);
   });
 
+  it('takes requests from a pipe and from the standard input', async () => {
+    const line = `${JSON.stringify(chatLine('a', 'Hi.'))}\n`;
+    const { folder } = requestsOf([]);
+    const fifo = join(folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const { openai } = batchClients(cluster);
+    const submit = async (path: string, piped?: string) => {
+      const run = clientCommands({ ...cluster, piped });
+      const { id } = JSON.parse((await run(batchesCommand, 'submit', path, '--json'))[0] ?? '') as { id: string };
+      return untilBatch(openai, id);
+    };
+    const [fromPipe] = await Promise.all([submit(fifo), writeFile(fifo, line)]);
+    for (const batch of [fromPipe, await submit('-', line), await submit('/dev/stdin', line)])
+      expect(batch).toMatchObject({ status: 'completed', request_counts: { completed: 1 } });
+    await expect(submit('-')).rejects.toThrow('the standard input is empty.');
+  });
+
+  it('writes the results that are left where one file was deleted, and names that file', async () => {
+    const run = clientCommands(cluster);
+    const { folder, file } = requestsOf([chatLine('a', 'Hi.'), chatLine('b', 'Hi.', { model: 'nobody' })]);
+    const [made = ''] = await run(batchesCommand, 'submit', file, '--json');
+    const { id } = JSON.parse(made) as { id: string };
+    const { openai } = batchClients(cluster);
+    const { output_file_id: answers = '' } = await untilBatch(openai, id);
+    await openai.files.delete(answers);
+    const gone = `Results of batch ${id} were deleted: ${answers} (answers).`;
+    await expect(run(batchesCommand, 'download', id, '--out', folder)).rejects.toThrow(gone);
+    expect(readdirSync(folder)).toContain(`${id}_errors.jsonl`);
+    await expect(run(batchesCommand, 'download', id, '--out', '-')).rejects.toThrow(gone);
+  });
+
   it('has files beside it: they are uploaded, listed, downloaded and deleted', async () => {
     const run = clientCommands(cluster);
     const { folder, file } = requestsOf([chatLine('a', 'Ünïcode.'), '']);
@@ -146,6 +179,9 @@ describe('rtr batches', () => {
     const copy = join(folder, 'copy.jsonl');
     expect(await run(filesCommand, 'download', id, '--out', copy)).toEqual([`The file was written to ${copy}.`]);
     expect(readFileSync(copy)).toEqual(readFileSync(file));
+    await expect(run(filesCommand, 'download', id, '--out', copy)).rejects.toThrow(`${copy} exists already`);
+    await run(filesCommand, 'download', id, '--out', copy, '--force');
+    expect(await run(filesCommand, 'download', id, '--out', '-')).toEqual([readFileSync(file, 'utf8')]);
     const again = run(filesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
     await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: ENOENT/);
     // Tests run in a folder with one of this name.

@@ -17,7 +17,7 @@ export function batchesCommand(run: RunClientCommand): Command {
   command
     .command('submit')
     .description('upload a file with one request in each line, and create a batch of them')
-    .argument('<file>', 'lines of JSON, each with custom_id, method, url and body')
+    .argument('<file>', 'lines of JSON, each with custom_id, method, url and body; - for the standard input')
     .option('--window <hours>', 'time after which what is not done expires, 1h to 168h', readWindow, '24h')
     .option('--watch', 'show the progress until it is over')
     .addOption(json)

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { contentOf, fetchFile } from '../client/fetch-file.ts';
+import { CallError } from '../client/router-client.ts';
+import { standardStream, writeTarget, type WriteTarget } from '../client/write-target.ts';
 import { isOver, type BatchObject } from './batch-object.ts';
 
-/** Stands for the standard output where a folder is expected. */
-const standardOutput = '-';
+const sideNames = { output: 'Answers', errors: 'Errors' } as const;
 
 interface Side {
   side: 'output' | 'errors';
@@ -34,15 +34,15 @@ export async function downloadBatch(
   if (output !== null) sides.push({ side: 'output', file: output });
   if (errors !== null) sides.push({ side: 'errors', file: errors });
   if (sides.length === 0) throw new RouterError('invalid_request', `Batch ${id} has no results.`);
-  if (out === standardOutput) await printResults(context, sides);
+  if (out === standardStream) await printResults(context, batch.id, sides);
   else await writeResults(context, batch.id, sides, { out, force });
 }
 
-async function printResults({ client, print }: ClientContext, sides: readonly Side[]): Promise<void> {
-  for (const { file } of sides) {
+async function printResults({ client, print }: ClientContext, id: string, sides: readonly Side[]): Promise<void> {
+  await eachSide(id, sides, async ({ file }) => {
     const { content } = await client.open(`/files/${encodeURIComponent(file)}/content`);
     for await (const { bytes } of linesOf(contentOf(file, content), Infinity)) print(bytes.toString());
-  }
+  });
 }
 
 async function writeResults(
@@ -55,16 +55,42 @@ async function writeResults(
   await mkdir(out, { recursive: true }).catch((error: unknown) => {
     throw localFileError(out, error);
   });
-  const paths = sides.map(({ side, file }) => ({ side, file, path: join(out, `${id}_${side}.jsonl`) }));
+  const hint = 'name another folder with --out, or replace it with --force.';
   // Before anything is downloaded: a part of the results would look like all of them.
-  const there = force ? undefined : paths.find(({ path }) => existsSync(path));
-  if (there) {
-    const message = `${there.path} exists already: name another folder with --out, or replace it with --force.`;
-    throw new RouterError('invalid_request', message);
+  const targets = new Map<Side, { path: string; target: WriteTarget }>();
+  for (const side of sides) {
+    const path = join(out, `${id}_${side.side}.jsonl`);
+    targets.set(side, { path, target: await writeTarget(path, { force, hint }) });
   }
-  for (const { side, file, path } of paths) {
-    await fetchFile(context, file, path);
-    if (!json) print(`${side === 'output' ? 'Answers' : 'Errors'}: ${path}`);
+  const written: Partial<Record<Side['side'], string>> = {};
+  try {
+    await eachSide(id, sides, async (side) => {
+      const at = targets.get(side);
+      if (!at) return;
+      await fetchFile(context, side.file, at.target);
+      written[side.side] = at.path;
+      if (!json) print(`${sideNames[side.side]}: ${at.path}`);
+    });
+  } finally {
+    if (json && Object.keys(written).length > 0) print(JSON.stringify(written));
   }
-  if (json) print(JSON.stringify(Object.fromEntries(paths.map(({ side, path }) => [side, path]))));
+}
+
+/**
+ * Takes each side, also if the file of another one is gone.
+ * @throws RouterError `not_found` with all files that are gone
+ */
+async function eachSide(id: string, sides: readonly Side[], take: (side: Side) => Promise<void>): Promise<void> {
+  const gone: Side[] = [];
+  for (const side of sides) {
+    try {
+      await take(side);
+    } catch (error) {
+      if (!(error instanceof CallError && error.status === 404)) throw error;
+      gone.push(side);
+    }
+  }
+  if (gone.length === 0) return;
+  const files = gone.map(({ side, file }) => `${file} (${sideNames[side].toLowerCase()})`).join(' and ');
+  throw new RouterError('not_found', `Results of batch ${id} were deleted: ${files}.`);
 }

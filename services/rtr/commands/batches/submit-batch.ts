@@ -4,6 +4,7 @@ import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { CallError } from '../client/router-client.ts';
 import { sendFile } from '../client/send-file.ts';
+import { withInput, type LocalInput } from '../client/with-input.ts';
 import type { BatchObject } from './batch-object.ts';
 import { watchBatch } from './watch-batch.ts';
 
@@ -17,8 +18,11 @@ export async function submitBatch(
   { window, watch = false }: { window: string; watch?: boolean },
 ): Promise<void> {
   const { client, print, json } = context;
-  const endpoint = await endpointOf(file);
-  const { id: input } = await sendFile(context, file, 'batch');
+  const { endpoint, input } = await withInput(context, file, async (local) => {
+    const endpoint = await endpointOf(local);
+    const { id: input } = await sendFile(context, local, 'batch');
+    return { endpoint, input };
+  });
   const batch = await client
     .call<BatchObject>('POST', '/batches', { input_file_id: input, endpoint, completion_window: window })
     .catch(async (error: unknown) => {
@@ -33,22 +37,22 @@ export async function submitBatch(
 }
 
 /** The endpoint of the first request, which all have. Lines count as the router counts them. */
-async function endpointOf(file: string): Promise<string> {
-  const content = createReadStream(file);
+async function endpointOf({ path, shown }: LocalInput): Promise<string> {
+  const content = createReadStream(path);
   try {
     for await (const { bytes, number } of linesOf(content, Infinity)) {
       const endpoint = urlOf(bytes.toString());
       if (endpoint !== undefined) return endpoint;
       const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
-      const message = `Line ${number} of ${file} is no request. Each line must be like ${example}.`;
+      const message = `Line ${number} of ${shown} is no request. Each line must be like ${example}.`;
       throw new RouterError('invalid_request', message);
     }
   } catch (error) {
-    throw localFileError(file, error);
+    throw localFileError(shown, error);
   } finally {
     content.destroy();
   }
-  throw new RouterError('invalid_request', `${file} has no requests.`);
+  throw new RouterError('invalid_request', `${shown} has no requests.`);
 }
 
 function urlOf(line: string): string | undefined {

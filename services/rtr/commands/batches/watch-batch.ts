@@ -23,7 +23,11 @@ const endings: Partial<Record<BatchStatus, string>> = {
  * that restarts meanwhile is waited for.
  * @throws RouterError `invalid_request` for a batch that failed, expired or was cancelled, or a CallError
  */
-export async function watchBatch(context: ClientContext, id: string, everyMs = lookEveryMs): Promise<void> {
+export async function watchBatch(
+  context: Pick<ClientContext, 'client' | 'bar' | 'print' | 'json'>,
+  id: string,
+  everyMs = lookEveryMs,
+): Promise<void> {
   const { client, bar, print, json } = context;
   let rate: ProgressRate | undefined;
   let share = 0;

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ProgressBar } from './progress-bar.ts';
@@ -9,6 +10,10 @@ export interface ClientContext {
   bar: ProgressBar;
   /** Prints one line. */
   print: (line: string) => void;
+  /** Where content goes that is no line: the standard output. */
+  output: Writable;
+  /** The standard input. */
+  input: Readable;
   /** Whether to print one JSON object per line instead of sentences. */
   json: boolean;
 }

@@ -1,34 +1,53 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { bytesText } from './amounts.ts';
 import { localFileError, type ClientContext } from './client-context.ts';
 import { CallError } from './router-client.ts';
+import type { WriteTarget } from './write-target.ts';
 
 /**
- * Downloads the content of a file into one of this machine, which appears when it is whole, and shows the progress.
+ * Downloads the content of a file into one of this machine, which appears when it is whole, or as it arrives into a device, a FIFO or
+ * the standard output, and shows the progress.
  * @param id as the API shows it
  * @throws RouterError `invalid_request` where nothing can be written, or a CallError
  */
 export async function fetchFile(
-  { client, bar }: Pick<ClientContext, 'client' | 'bar'>,
+  { client, bar, output }: Pick<ClientContext, 'client' | 'bar' | 'output'>,
   id: string,
-  path: string,
+  target: WriteTarget,
 ): Promise<void> {
   const { bytes, content } = await client.open(`/files/${encodeURIComponent(id)}/content`);
-  const partial = `${path}.part`;
   const onPiece = (read: number): void => {
     const of = bytes === undefined ? '' : ` of ${bytesText(bytes)}`;
     bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${bytesText(read)}${of}`);
   };
+  const pieces = contentOf(id, content, onPiece);
   try {
-    await pipeline(contentOf(id, content, onPiece), createWriteStream(partial));
+    if (target.kind === 'output') await pipeline(pieces, output, { end: false });
+    // Neither created nor cut: a device that has gone meanwhile does not become a file.
+    else if (target.kind === 'stream') await write(pieces, await open(target.path, constants.O_WRONLY));
+    else await replace(pieces, target.path);
+  } catch (error) {
+    throw localFileError(target.path, error);
+  } finally {
+    bar.end();
+  }
+}
+
+async function write(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promise<void> {
+  await pipeline(pieces, file.createWriteStream());
+}
+
+async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+  const partial = `${path}.${process.pid}.part`;
+  const file = await open(partial, 'wx');
+  try {
+    await write(pieces, file);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
-    throw localFileError(path, error);
-  } finally {
-    bar.end();
+    throw error;
   }
 }
 

@@ -35,7 +35,7 @@ export interface ArrivingContent {
 }
 
 export interface RouterAddress {
-  /** The router, such as `http://127.0.0.1:8484`. */
+  /** The router, such as `http://127.0.0.1:8484`, also with the path of the API, as SDKs need it. */
   url: string;
   key: string;
   /** Path segment of the API. */
@@ -49,9 +49,11 @@ export class RouterClient {
   readonly #base: string;
 
   constructor({ url, key, segment }: RouterAddress) {
-    this.#url = url.replace(/\/+$/, '');
+    const path = `/api/${segment}`;
+    const bare = url.replace(/\/+$/, '').replace(/\/v1$/, '');
+    this.#url = bare.endsWith(path) ? bare.slice(0, -path.length) : bare;
     this.#key = key;
-    this.#base = `${this.#url}/api/${segment}`;
+    this.#base = `${this.#url}${path}`;
   }
 
   /** The JSON of an answer. @param path below the API, such as `/batches` */

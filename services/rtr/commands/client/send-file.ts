@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { RouterError } from '#shared/core/errors.ts';
 import { bytesText } from './amounts.ts';
 import { localFileError, type ClientContext } from './client-context.ts';
 import type { SentBody } from './router-client.ts';
+import type { LocalInput } from './with-input.ts';
 
 /** A file as the API shows it. */
 export interface FileObject {
@@ -25,7 +25,7 @@ export interface FileObject {
  */
 export async function sendFile(
   { client, bar }: Pick<ClientContext, 'client' | 'bar'>,
-  path: string,
+  { path, name }: LocalInput,
   purpose: string,
 ): Promise<FileObject> {
   const { size } = await stat(path).catch((error: unknown) => {
@@ -39,7 +39,7 @@ export async function sendFile(
   };
   const reading: { error?: unknown } = {};
   try {
-    return await client.send<FileObject>('/files', formOf({ path, size, purpose, onPiece, reading }));
+    return await client.send<FileObject>('/files', formOf({ path, name, size, purpose, onPiece, reading }));
   } catch (error) {
     throw localFileError(path, reading.error ?? error);
   } finally {
@@ -49,6 +49,7 @@ export async function sendFile(
 
 interface FormOptions {
   path: string;
+  name: string;
   size: number;
   purpose: string;
   onPiece: (bytes: number) => void;
@@ -57,11 +58,9 @@ interface FormOptions {
 }
 
 /** A form with the file (RFC 7578), of which nothing is held in memory. */
-function formOf({ path, size, purpose, onPiece, reading }: FormOptions): SentBody {
+function formOf({ path, name: given, size, purpose, onPiece, reading }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
-  const name = basename(path)
-    .replaceAll('"', '%22')
-    .replaceAll(/[\r\n]/g, ' ');
+  const name = given.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
   const head = Buffer.from(
     `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n` +
       `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +

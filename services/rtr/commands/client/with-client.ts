@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { ClientConfig } from '../../config.ts';
 import { localUrl } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
@@ -9,8 +10,10 @@ export interface ClientOptions {
   config: ClientConfig;
   json: boolean;
   print: (line: string) => void;
+  input: Readable;
+  output: Writable;
   /** Where the bar is drawn. */
-  output: BarOutput;
+  barOutput: BarOutput;
 }
 
 /**
@@ -18,10 +21,11 @@ export interface ClientOptions {
  * @throws UpError without a key
  */
 export async function withClient(
-  { config, json, print, output }: ClientOptions,
+  { config, json, print, input, output, barOutput }: ClientOptions,
   command: (context: ClientContext) => Promise<unknown>,
 ): Promise<void> {
   const { RTR_URL: url = localUrl(config), RTR_KEY: key, CHAT_FAMILY: segment } = config;
   if (key === undefined) throw new UpError('Set RTR_KEY to an API key of the router, and RTR_URL to its address.');
-  await command({ client: new RouterClient({ url, key, segment }), bar: new ProgressBar(output), print, json });
+  const client = new RouterClient({ url, key, segment });
+  await command({ client, bar: new ProgressBar(barOutput), print, input, output, json });
 }

@@ -34,24 +34,28 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .description('create a credential for one more worker, or for several that share it; the servers need no change')
     .addOption(new Option('--tier <tier>', 'the tier it serves').choices(tiers).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
-    .requiredOption('--out <file>', 'file to write')
+    .requiredOption('--out <file>', 'file to write; - prints the credential')
+    .option('--force', 'replace a file that exists')
     .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readTime)
     .addOption(ca)
     .addOption(from)
-    .action((options: { tier: Tier; name: string; out: string; expires?: number; ca?: string; from: string }) =>
-      issueWorker({ ...options, role: options.tier, validMs: options.expires, print }),
+    .action(
+      (options: { tier: Tier; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
+        issueWorker({ ...options, role: options.tier, validMs: options.expires, print }),
     );
   command
     .command('part')
     .description('create a credential for one more ingress or batch runner, or for several that share it')
     .addOption(new Option('--role <role>', 'what it is').choices(partRoles).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
-    .requiredOption('--out <file>', 'file to write')
+    .requiredOption('--out <file>', 'file to write; - prints the credential')
+    .option('--force', 'replace a file that exists')
     .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readTime)
     .addOption(ca)
     .addOption(from)
-    .action((options: { role: Role; name: string; out: string; expires?: number; ca?: string; from: string }) =>
-      issueWorker({ ...options, validMs: options.expires, print }),
+    .action(
+      (options: { role: Role; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
+        issueWorker({ ...options, validMs: options.expires, print }),
     );
   command
     .command('revoke')

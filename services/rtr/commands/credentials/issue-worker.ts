@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '../../up/replace-file.ts';
+import { writeTarget, type WriteTarget } from '../client/write-target.ts';
 import { changeAuthority } from './authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
@@ -11,6 +12,8 @@ export interface IssueOptions {
   role: Role;
   name: string;
   out: string;
+  /** Whether a file that exists is replaced. */
+  force?: boolean;
   validMs?: number | undefined;
   ca?: string | undefined;
   print: (line: string) => void;
@@ -18,19 +21,47 @@ export interface IssueOptions {
 
 /**
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
- * @throws ConfigError for an invalid name, or one in use
+ * @throws ConfigError for an invalid name, or one in use; RouterError `invalid_request` where there is a file already
  */
-export async function issueWorker({ from, role, name, out, validMs, ca, print }: IssueOptions): Promise<void> {
+export async function issueWorker({
+  from,
+  role,
+  name,
+  out,
+  force = false,
+  validMs,
+  ca,
+  print,
+}: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
+  const hint = 'name another path with --out, or replace it with --force.';
+  let target: WriteTarget | undefined;
   let text = '';
   let until = 'until it is revoked';
   // Recorded before it is written: an unrecorded credential could not be revoked.
   await changeAuthority(from, async (authority) => {
     const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
+    target = await writeTarget(out, { force, hint });
     text = made.text;
     if (made.issued.expiresAt !== undefined) until = `until ${dateOf(made.issued.expiresAt)}`;
     return { ...authority, issued: [...authority.issued, made.issued] };
   });
-  replaceFile(out, text);
+  if (!target) return;
+  if (target.kind === 'output') {
+    print(text.trimEnd());
+    return;
+  }
+  if (target.kind === 'file') replaceFile(target.path, text);
+  else writeStream(target.path, text);
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
+}
+
+/** Writes to a device or a FIFO. */
+function writeStream(path: string, text: string): void {
+  const stream = openSync(path, constants.O_WRONLY);
+  try {
+    writeFileSync(stream, text);
+  } finally {
+    closeSync(stream);
+  }
 }

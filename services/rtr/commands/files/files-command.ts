@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
-import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { RouterError } from '#shared/core/errors.ts';
 import { bytesText, timeText } from '../client/amounts.ts';
 import type { ClientContext, RunClientCommand } from '../client/client-context.ts';
 import { fetchFile } from '../client/fetch-file.ts';
 import { sendFile, type FileObject } from '../client/send-file.ts';
+import { withInput } from '../client/with-input.ts';
+import { writeTarget } from '../client/write-target.ts';
 import { tableLines } from '../table-lines.ts';
 import { wholeNumber } from '../whole-number.ts';
 
@@ -19,7 +19,7 @@ export function filesCommand(run: RunClientCommand): Command {
   command
     .command('upload')
     .description('upload a file of this machine')
-    .argument('<file>', 'path of the file')
+    .argument('<file>', 'path of the file; - for the standard input')
     .addOption(
       new Option('--purpose <purpose>', 'what it is for').choices(['batch', 'user_data', 'vision']).default('batch'),
     )
@@ -37,10 +37,14 @@ export function filesCommand(run: RunClientCommand): Command {
     .command('download')
     .description('write the content of a file into one of this machine')
     .argument('<file>', file)
-    .option('--out <path>', 'path to write; without it, the name of the file in the current folder')
+    .option(
+      '--out <path>',
+      'path to write; - prints the content; without it, the name of the file in the current folder',
+    )
+    .option('--force', 'replace a file that exists')
     .addOption(json)
-    .action((id: string, options: { out?: string; json?: true }) =>
-      run(options, (context) => downloadFile(context, id, options.out)),
+    .action((id: string, options: { out?: string; force?: true; json?: true }) =>
+      run(options, (context) => downloadFile(context, id, options)),
     );
   command
     .command('delete')
@@ -53,7 +57,7 @@ export function filesCommand(run: RunClientCommand): Command {
 
 async function uploadFile(context: ClientContext, path: string, purpose: string): Promise<void> {
   const { print, json } = context;
-  const file = await sendFile(context, path, purpose);
+  const file = await withInput(context, path, (input) => sendFile(context, input, purpose));
   print(json ? JSON.stringify(file) : `${file.filename} was uploaded as ${file.id} (${bytesText(file.bytes)}).`);
 }
 
@@ -71,14 +75,19 @@ function table(files: readonly FileObject[]): string[] {
   return tableLines([['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES (UTC)', 'NAME'], ...rows]);
 }
 
-async function downloadFile(context: ClientContext, id: string, out?: string): Promise<void> {
+async function downloadFile(
+  context: ClientContext,
+  id: string,
+  { out, force = false }: { out?: string; force?: boolean },
+): Promise<void> {
   const { client, print, json } = context;
   const { filename } = await client.call<FileObject>('GET', `/files/${encodeURIComponent(id)}`);
   // The name is what somebody has uploaded it with: it must not lead out of this folder, nor be hidden.
-  const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^\.+/, '') || 'unnamed');
-  if (out === undefined && existsSync(path))
-    throw new RouterError('invalid_request', `${path} exists already: name another path with --out.`);
-  await fetchFile(context, id, path);
+  const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
+  const hint = 'name another path with --out, or replace it with --force.';
+  const target = await writeTarget(path, { force, hint });
+  await fetchFile(context, id, target);
+  if (target.kind === 'output') return;
   print(json ? JSON.stringify({ id, path }) : `The file was written to ${path}.`);
 }
 

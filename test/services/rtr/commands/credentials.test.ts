@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -17,8 +17,8 @@ function start() {
   const out = join(folder, 'authority');
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
-  const issue = (name: string, validMs?: number) =>
-    issueWorker({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), validMs, print });
+  const issue = (name: string, validMs?: number, force = false) =>
+    issueWorker({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
   return { folder, out, said, print, issue };
 }
 
@@ -75,6 +75,15 @@ describe('rtr credentials', () => {
     for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
   });
 
+  it('worker replaces no file, and then makes no credential', async () => {
+    const { out, print, issue, folder } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    writeFileSync(join(folder, 'joes-box.creds'), 'mine');
+    await expect(issue('joes-box')).rejects.toThrow('joes-box.creds exists already: name another path with --out');
+    await issue('joes-box', undefined, true);
+    expect(parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8')).owner).toBe('joes-box');
+  });
+
   it('list shows every credential that was created, including those created concurrently', async () => {
     const { out, print, issue, said } = start();
     await initCredentials({ out, prefix: 'rtr', print });
@@ -97,7 +106,7 @@ describe('rtr credentials', () => {
     await issue('joes-box');
     await issue('short', 1);
     await revokeCredential({ from: out, name: 'joes-box', print });
-    await issue('joes-box');
+    await issue('joes-box', undefined, true);
     said.length = 0;
     listCredentials({ from: out, json: true, print });
     const states = said.map((line) => JSON.parse(line) as { name: string; state: string });

@@ -1,18 +1,34 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { askPatiently } from '#services/rtr/commands/client/client-context.ts';
 import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
 import { CallError } from '#services/rtr/commands/client/router-client.ts';
 import { sendFile } from '#services/rtr/commands/client/send-file.ts';
+import { writeTarget } from '#services/rtr/commands/client/write-target.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
 
 const bar = new ProgressBar({ write: () => true });
+const output = new Writable();
 
 function folder(): string {
-  return mkdtempSync(join(tmpdir(), 'rtr-client-'));
+  const made = mkdtempSync(join(tmpdir(), 'rtr-client-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
 }
 
 describe('a client of the router', () => {
@@ -58,7 +74,9 @@ describe('a client of the router', () => {
       request.on('data', (piece) => (received.text += String(piece)));
       request.on('end', () => response.end('{"id":"file-1"}'));
     });
-    expect(await sendFile({ client, bar }, path, 'batch')).toEqual({ id: 'file-1' });
+    expect(await sendFile({ client, bar }, { path, name: basename(path), shown: path }, 'batch')).toEqual({
+      id: 'file-1',
+    });
     expect(received.length).toBe(String(Buffer.byteLength(received.text)));
     expect(received.text).toContain('filename="a %22b%22\u00FC.jsonl"');
     expect(received.text).toContain(`\r\n\r\n${'x'.repeat(300_000)}\r\n--`);
@@ -71,7 +89,63 @@ describe('a client of the router', () => {
       setTimeout(() => response.destroy(), 50);
     });
     const to = folder();
-    await expect(fetchFile({ client, bar }, 'file-1', join(to, 'out'))).rejects.toThrow(/was cut off after 10 bytes/);
+    await expect(fetchFile({ client, bar, output }, 'file-1', { kind: 'file', path: join(to, 'out') })).rejects.toThrow(
+      /was cut off after 10 bytes/,
+    );
     expect(readdirSync(to)).toEqual([]);
+  });
+
+  it.each(['/api/openai', '/api/openai/', '/api/openai/v1', ''])(
+    'takes the address that an SDK takes: %j',
+    async (path) => {
+      const asked: (string | undefined)[] = [];
+      const client = await clientOfServer(({ url }, response) => {
+        asked.push(url);
+        response.end('{}');
+      }, path);
+      await client.call('GET', '/batches');
+      expect(asked).toEqual(['/api/openai/batches']);
+    },
+  );
+
+  describe('writing to a path of the user', () => {
+    const rules = { force: false, hint: 'no.' };
+
+    async function download(path: string, force = false): Promise<void> {
+      const client = await clientOfServer((_, response) => response.end('new'));
+      await fetchFile({ client, bar, output }, 'file-1', await writeTarget(path, { ...rules, force }));
+    }
+
+    it('replaces a file only if that is asked for, and never a folder', async () => {
+      const path = join(folder(), 'out');
+      writeFileSync(path, 'old');
+      await expect(download(path)).rejects.toThrow(`${path} exists already: no.`);
+      expect(readFileSync(path, 'utf8')).toBe('old');
+      await download(path, true);
+      expect(readFileSync(path, 'utf8')).toBe('new');
+      await expect(download(folder(), true)).rejects.toThrow('is no file');
+    });
+
+    it('writes into a FIFO, which stays one', async () => {
+      const path = join(folder(), 'fifo');
+      execFileSync('mkfifo', [path]);
+      const [read] = await Promise.all([readFile(path, 'utf8'), download(path, true)]);
+      expect(read).toBe('new');
+      expect(statSync(path).isFIFO()).toBe(true);
+    });
+
+    it('follows a link, and refuses one that leads nowhere', async () => {
+      const to = folder();
+      const [file, link, lost] = [join(to, 'file'), join(to, 'link'), join(to, 'lost')];
+      writeFileSync(file, 'old');
+      symlinkSync(file, link);
+      symlinkSync(join(to, 'none'), lost);
+      await expect(download(link)).rejects.toThrow('exists already');
+      await download(link, true);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      expect(readFileSync(file, 'utf8')).toBe('new');
+      await expect(download(lost, true)).rejects.toThrow(`${lost} cannot be used: ENOENT`);
+      expect(readdirSync(to).toSorted()).toEqual(['file', 'link', 'lost']);
+    });
   });
 });

@@ -1,0 +1,53 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { localFileError, type ClientContext } from './client-context.ts';
+import { isStream, standardStream } from './write-target.ts';
+
+/** A file of this machine that is to be sent, which can be read more than once. */
+export interface LocalInput {
+  path: string;
+  /** What it is called where it is sent to. */
+  name: string;
+  /** What it is called in sentences for the user. */
+  shown: string;
+}
+
+/** What something without a name of its own is called where it is sent to. */
+const pipedName = 'piped';
+
+/**
+ * Uses a file that a user names. What can be read only once, which is a pipe, a device or the standard input (`-`), is copied into a
+ * temporary file first.
+ * @throws RouterError `invalid_request` for one that cannot be read
+ */
+export async function withInput<Result>(
+  { input }: Pick<ClientContext, 'input'>,
+  path: string,
+  use: (input: LocalInput) => Promise<Result>,
+): Promise<Result> {
+  const isInput = path === standardStream || path === '/dev/stdin';
+  const isOnce = isInput || isStream(await stat(path).catch(refuse(path)));
+  if (!isOnce) return use({ path, name: basename(path), shown: path });
+  const shown = isInput ? 'the standard input' : path;
+  const folder = await mkdtemp(join(tmpdir(), 'rtr-input-')).catch(refuse(tmpdir()));
+  try {
+    const copy = join(folder, pipedName);
+    await pipeline(isInput ? input : createReadStream(path), createWriteStream(copy, { mode: 0o600 })).catch(
+      refuse(shown),
+    );
+    if ((await stat(copy)).size === 0) throw new RouterError('invalid_request', `${shown} is empty.`);
+    return await use({ path: copy, name: pipedName, shown });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function refuse(path: string): (error: unknown) => never {
+  return (error) => {
+    throw localFileError(path, error);
+  };
+}

@@ -1,0 +1,55 @@
+import type { Stats } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { localFileError } from './client-context.ts';
+
+/** Stands for the standard output where a path to write is expected, and for the standard input where one to read is. */
+export const standardStream = '-';
+
+/**
+ * Where content goes: `file`, which is replaced once the content is whole; `stream`, a device or a FIFO, which is written to as it is; or
+ * `output`, the standard output.
+ */
+export interface WriteTarget {
+  kind: 'file' | 'stream' | 'output';
+  /** Links of a file resolved. */
+  path: string;
+}
+
+/**
+ * Looks at a path that a user wants written. A symbolic link stands for what it leads to.
+ * @param force whether a file that exists may be replaced
+ * @param hint what to do instead, for the sentence that refuses it
+ * @throws RouterError `invalid_request` for a file that exists, a folder, or a link that leads nowhere
+ */
+export async function writeTarget(
+  path: string,
+  { force, hint }: { force: boolean; hint: string },
+): Promise<WriteTarget> {
+  if (path === standardStream) return { kind: 'output', path };
+  try {
+    if (!(await exists(path))) return { kind: 'file', path };
+    const at = await stat(path);
+    if (isStream(at)) return { kind: 'stream', path };
+    if (!force) throw new RouterError('invalid_request', `${path} exists already: ${hint}`);
+    if (!at.isFile()) throw new RouterError('invalid_request', `${path} is no file, and cannot be replaced.`);
+    return { kind: 'file', path: await realpath(path) };
+  } catch (error) {
+    throw localFileError(path, error);
+  }
+}
+
+/** Whether what is at a path cannot be replaced, or read twice: a device, a FIFO or a socket. */
+export function isStream(at: Stats): boolean {
+  return at.isFIFO() || at.isCharacterDevice() || at.isBlockDevice() || at.isSocket();
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
