@@ -21,13 +21,13 @@ import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
 import { SlicePlace } from './slice-place.ts';
-import { waitForRoom } from './wait-for-room.ts';
+import { NoRoomError, waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
 const stoppingMs = 100;
 
 /** Milliseconds between two looks whether a limit that is used up allows something again, at most. */
-const longestPauseMs = 10_000;
+const longestPauseMs = 30_000;
 
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
@@ -61,7 +61,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
   // Another slice has found that a limit is used up.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
-  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(pausedMs);
+  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(parts.held.block(id, number, pausedMs));
   const slice = await work.slice(id, number);
   const formats = formatsOf(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
@@ -77,6 +77,9 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
     await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
     isOver = true;
+  } catch (error) {
+    if (!(error instanceof NoRoomError)) throw error;
+    throw new LaterError(parts.held.block(id, number, error.ms));
   } finally {
     watch.close();
     parts.held.left(id, number, isOver);
@@ -85,7 +88,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
 
 /**
  * Runs the lines until all have a result, or the signal aborts.
- * @returns milliseconds after which the lines may be tried that wait; undefined if there are none
+ * @returns milliseconds after which the slice is to be begun anew; undefined if no line waits
  */
 async function runLines(
   parts: RunSliceParts,
@@ -155,7 +158,7 @@ async function runLines(
   await Promise.all(open);
   place.close();
   if (failure !== undefined) throw failure;
-  return pauseMs ?? place.leaveMs;
+  return pauseMs === undefined ? place.leaveMs : held.block(batch.id, number, pauseMs);
 }
 
 /** Runs one line and records its result. */

@@ -18,7 +18,7 @@ const triesForMs = 1_000;
 /** Milliseconds between two looks whether workers have room for held batches. They cost no request to Redis. */
 const lookMs = 500;
 
-/** Milliseconds between two looks whether a held batch was cancelled or is over. */
+/** Milliseconds between two looks whether a held batch was cancelled, is over, or is not paused any more. */
 const findMs = 5_000;
 
 /** Milliseconds until another slice is called, if the one that was called has not come. */
@@ -37,6 +37,10 @@ export interface HeldBatchesParts {
 interface HeldBatch {
   /** How often it was held in a row; 0 while it is not. */
   times: number;
+  /** Milliseconds after which one of those that are out would come by itself, at the earliest. */
+  outMs: number;
+  /** Whether its record says that no line of it is to be tried. */
+  isBlocked: boolean;
   /** Until when no slice of it tries. */
   until: number;
   /** When one is called to try at the earliest. */
@@ -53,9 +57,11 @@ interface HeldBatch {
 /**
  * Keeps batches whose lines cannot run from holding the places of this runner, which others wait for. A slice of which nothing runs
  * leaves its place, and its batch is held: further slices of it leave at once. One at a time tries again, after five seconds and up to a
- * minute; as soon as a worker has room for what the last one waited for, they are all called back.
+ * minute; as soon as a worker has room for what the last one waited for, they are all called back. A batch that is paused is held as well,
+ * until its pause ends.
  *
- * Their jobs are delayed for two to four times as long, should this process die that would call them.
+ * Their jobs are delayed for two to four times as long, should this process die that would call them; those of a paused batch, of which
+ * there may be hundreds, as if it were held for longest.
  */
 export class HeldBatches {
   readonly #parts: HeldBatchesParts;
@@ -101,18 +107,32 @@ export class HeldBatches {
    * @returns milliseconds for which its job is to be delayed
    */
   leave(batch: string, slice: number, place: HeldBatch['place'], now = performance.now()): number {
-    let held = this.#held.get(batch);
-    if (!held) {
-      held = { times: 0, until: 0, callAt: 0, trying: undefined, out: new Set(), place, foundAt: now };
-      this.#held.set(batch, held);
-    }
+    const held = this.#recordOf(batch, now);
     // Slices that waited at the same time leave together, which counts once.
     if (now >= held.until) {
       held.times += 1;
-      held.until = now + varied(growingMs(heldFor, held.times));
+      held.outMs = growingMs(heldFor, held.times);
+      held.until = now + varied(held.outMs);
       held.callAt = held.until;
+      held.isBlocked = false;
     }
     held.place = place;
+    held.out.add(slice);
+    return outMs(held);
+  }
+
+  /**
+   * A slice has found that no line of its batch is to be tried for so many milliseconds, as the record of the batch says.
+   * @returns milliseconds for which its job is to be delayed
+   */
+  block(batch: string, slice: number, ms: number, now = performance.now()): number {
+    const held = this.#recordOf(batch, now);
+    held.times = Math.max(1, held.times);
+    held.outMs = heldFor.longestMs;
+    held.until = Math.max(held.until, now + ms);
+    held.callAt = held.until;
+    held.isBlocked = true;
+    held.place = undefined;
     held.out.add(slice);
     return outMs(held);
   }
@@ -121,8 +141,11 @@ export class HeldBatches {
   left(batch: string, slice: number, isOver: boolean): void {
     const held = this.#held.get(batch);
     if (!held) return;
-    if (held.trying === slice) held.trying = undefined;
-    if (isOver && held.times === 0) this.#call(batch, held, 1);
+    const hasTried = held.trying === slice;
+    if (hasTried) held.trying = undefined;
+    if (!isOver) return;
+    if (hasTried) this.#release(batch, held);
+    else if (held.times === 0) this.#call(batch, held, 1);
   }
 
   /** Calls slices back that may run, and one of each batch that is to try. */
@@ -141,6 +164,16 @@ export class HeldBatches {
     }
   }
 
+  #recordOf(batch: string, now: number): HeldBatch {
+    let held = this.#held.get(batch);
+    if (!held) {
+      const free = { times: 0, outMs: 0, isBlocked: false, until: 0, callAt: 0, trying: undefined, place: undefined };
+      held = { ...free, out: new Set(), foundAt: now };
+      this.#held.set(batch, held);
+    }
+    return held;
+  }
+
   #hasRoom(held: HeldBatch): boolean {
     if (!held.place) return false;
     const { slots, waitingWork } = this.#parts;
@@ -157,6 +190,7 @@ export class HeldBatches {
   #release(batch: string, held: HeldBatch): void {
     held.times = 0;
     held.until = 0;
+    held.isBlocked = false;
     held.place = undefined;
     this.#parts.waitingWork.note(held, []);
     this.#call(batch, held, this.#parts.atOnce);
@@ -179,7 +213,8 @@ export class HeldBatches {
     const found = await this.#parts.work.find(batch).catch(() => 'unknown' as const);
     if (found === 'unknown') return;
     if (!found || isOver(found)) this.#forget(batch, held);
-    else if (stopOf(found) !== undefined) this.#release(batch, held);
+    else if (stopOf(found) !== undefined || (held.isBlocked && found.blockedUntil === undefined))
+      this.#release(batch, held);
   }
 
   #forget(batch: string, held: HeldBatch): void {
@@ -189,6 +224,6 @@ export class HeldBatches {
 }
 
 /** Milliseconds for which the job of a slice is delayed that is out. */
-function outMs({ times }: HeldBatch): number {
-  return Math.round(growingMs(heldFor, times) * (2 + 2 * Math.random()));
+function outMs(held: HeldBatch): number {
+  return Math.round(held.outMs * (2 + 2 * Math.random()));
 }

@@ -72,12 +72,15 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
   const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
   const stopping = new AbortController().signal;
   const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
-  const held = new HeldBatches({ ...parts, ...idle });
-  onTestFinished(() => held.close());
+  const openHeld = (): HeldBatches => {
+    const held = new HeldBatches({ ...parts, ...idle });
+    onTestFinished(() => held.close());
+    return held;
+  };
   const runner: RunSliceParts = {
     ...parts,
     ...unused,
-    held,
+    held: openHeld(),
     ledger,
     ownerKeys: keys,
     stopping,
@@ -89,6 +92,8 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
     parts,
     /** A runner of slices whose lines have a result. */
     runner,
+    /** The held batches of another runner. */
+    openHeld,
     work,
     store,
     files,

@@ -146,6 +146,34 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0']);
   });
 
+  it('has one slice called that tries again when its pause ends, and is called back when that one is over', () => {
+    const out = [0, 1, 2].map((slice) => held.block('b', slice, 30_000, 10_000));
+    for (const ms of [...out, held.enter('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
+    held.look(39_900);
+    expect(called).toEqual([]);
+    held.look(40_100);
+    expect(called).toEqual(['b-0']);
+    expect(held.enter('b', 0, 40_200)).toBeUndefined();
+    expect(held.enter('b', 1, 40_210)).toBeGreaterThan(0);
+    held.block('b', 0, 30_000, 40_300);
+    held.left('b', 0, false);
+    held.look(70_000);
+    expect(called).toEqual(['b-0']);
+    expect(held.enter('b', 2, 70_310)).toBeUndefined();
+    held.left('b', 2, true);
+    expect(called).toEqual(['b-0', 'b-3', 'b-1']);
+  });
+
+  it('is called back when another runner has found that its pause is over', async () => {
+    batch = { ...batch, blockedUntil: Date.now() + 30_000 };
+    for (const slice of [0, 1]) held.block('b', slice, 30_000, 10_000);
+    held.look(15_001);
+    batch = { ...batch, blockedUntil: undefined };
+    held.look(20_002);
+    await until(() => called.length > 0);
+    expect(called).toEqual(['b-0', 'b-1']);
+  });
+
   it('is forgotten when it is over', async () => {
     hold();
     batch = { ...batch, state: 'ended' };
