@@ -51,8 +51,19 @@ export interface Upload {
   bytes: number;
   /** Makes a file of it. @throws RouterError `invalid_request` for more lines than a batch may have, `store_unavailable` */
   keep: (description: FileDescription) => Promise<FileRecord>;
+  /** The record of the file that it is to become, for a script that makes the file together with something else. */
+  describe: (description: FileDescription) => FileRecord;
+  /** Counts it as stored, where such a script has made the file. */
+  noteKept: () => void;
   /** Removes it, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
+}
+
+/** An upload that is whole, and what its file is to be. */
+interface ReceivedFile {
+  meter: UploadMeter;
+  measured: Measured;
+  description: FileDescription;
 }
 
 export interface FilesParts {
@@ -190,6 +201,8 @@ export class Files {
         object,
         bytes: measured.bytes,
         keep: (description) => this.#counted(this.#keep(owner, object, { meter, measured, description })),
+        describe: (description) => this.#describe(object, { meter, measured, description }),
+        noteKept: () => this.#noteKept(measured),
         discard: () => this.#discard(object),
       };
     } catch (error) {
@@ -200,27 +213,34 @@ export class Files {
     }
   }
 
-  async #keep(
-    owner: string,
-    object: string,
-    { meter, measured, description }: { meter: UploadMeter; measured: Measured; description: FileDescription },
-  ): Promise<FileRecord> {
-    const { records, fileLines, keepMs } = this.#parts;
-    const { purpose, name, mimeType, expiresAfterMs } = description;
-    const { lines, start } = meter;
+  async #keep(owner: string, object: string, received: ReceivedFile): Promise<FileRecord> {
+    const { records, fileLines } = this.#parts;
+    const { purpose } = received.description;
+    const { lines } = received.meter;
     if (purpose === batchPurpose && lines > fileLines) {
       await this.#discard(object);
       throw new RouterError('invalid_request', `The file has ${lines} lines: a batch may have ${fileLines}.`);
     }
+    const record = this.#describe(object, received);
+    await records.keep(owner, record);
+    this.#noteKept(record);
+    return record;
+  }
+
+  #describe(object: string, { meter, measured, description }: ReceivedFile): FileRecord {
+    const { keepMs } = this.#parts;
+    const { purpose, name, mimeType, expiresAfterMs } = description;
+    const { lines, start } = meter;
     const createdAt = Date.now();
     const lifeMs = Math.min(expiresAfterMs ?? Infinity, keepMs ?? Infinity);
     const type = mimeTypeOf(name, mimeType, start);
     const facts = { id: mintFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
-    const record: FileRecord = lifeMs === Infinity ? facts : { ...facts, expiresAt: createdAt + lifeMs };
-    await records.keep(owner, record);
+    return lifeMs === Infinity ? facts : { ...facts, expiresAt: createdAt + lifeMs };
+  }
+
+  #noteKept({ bytes }: Pick<FileRecord, 'bytes'>): void {
     this.uploads.stored += 1;
-    this.storedBytes += record.bytes;
-    return record;
+    this.storedBytes += bytes;
   }
 
   /** Counts a step of an upload if it fails. */

@@ -10,7 +10,7 @@ export interface BatchParts {
   work: BatchWork;
   jobs: BackgroundJobs;
   objects: Pick<ObjectStore, 'get'>;
-  files: Pick<Files, 'add' | 'receive' | 'remove' | 'removeReleased' | 'assertRoom'>;
+  files: Pick<Files, 'receive' | 'remove' | 'removeReleased' | 'assertRoom'>;
   /** The client formats whose requests lines may be. */
   formats: readonly ClientFormat[];
   /** Whether a worker serves a model, or has served it since this process began. */

@@ -1,9 +1,10 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import type { SliceResults } from '#shared/accounts/batches/batch-work.ts';
+import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
+import type { BatchMove, SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
+import type { Upload } from '#shared/files/files.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { releaseObjects } from './release-objects.ts';
 import { waitForRoom } from './wait-for-room.ts';
@@ -25,36 +26,64 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   }
   if (batch?.state === 'finishing') {
     const joining = batch;
-    const fields = await waitForRoom(parts, id, () => joinSides(parts, joining));
-    const isMine = await work.move(id, { from: 'finishing', to: 'ended', fields, timed: 'endedAt' });
-    if (isMine) log.info({ batch: id }, 'a batch has ended');
-    else await removeFiles(parts, joining, Object.values(fields));
+    const joined = await waitForRoom(parts, id, () => joinSides(parts, joining));
+    try {
+      const isMine = await work.move(id, endOf(joining, joined, parts.resultsKeptMs));
+      if (isMine) {
+        log.info({ batch: id }, 'a batch has ended');
+        for (const { noteKept } of Object.values(joined)) noteKept();
+      }
+    } finally {
+      await discardAll(joined);
+    }
     batch = await work.find(id);
   }
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
-/**
- * Makes the files of a batch, all or none.
- * @returns their ids; undefined where the batch has no such results, or its owner is gone, so that nobody could read them
- */
-async function joinSides(
-  parts: BatchParts,
-  batch: BatchRecord,
-): Promise<{ outputFile: string | undefined; errorFile: string | undefined }> {
-  let outputFile: string | undefined;
+/** The uploads that become the files of a batch; none where it has no such results. */
+type JoinedSides = Partial<Record<keyof SliceResults, Upload>>;
+
+/** The move that ends a batch, and makes its files of the uploads: a runner that dies before it leaves no file. */
+function endOf({ id, outputSeconds }: BatchRecord, { output, errors }: JoinedSides, resultsKeptMs: number): BatchMove {
+  const expiresAfterMs = outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000;
+  const fileOf = (upload: Upload | undefined, side: keyof SliceResults): FileRecord | undefined =>
+    upload?.describe({
+      purpose: 'batch_output',
+      name: `${id}_${side}.jsonl`,
+      mimeType: 'application/jsonl',
+      expiresAfterMs,
+    });
+  const outputFile = fileOf(output, 'output');
+  const errorFile = fileOf(errors, 'errors');
+  return {
+    from: 'finishing',
+    to: 'ended',
+    timed: 'endedAt',
+    fields: { outputFile: outputFile?.id, errorFile: errorFile?.id },
+    files: [outputFile, errorFile].filter((file) => file !== undefined),
+  };
+}
+
+/** Stores what the files of a batch are made of. @returns nothing if its owner is gone, so that nobody could read them */
+async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedSides> {
+  const joined: JoinedSides = {};
   try {
-    outputFile = await joinSide(parts, batch, 'output');
-    return { outputFile, errorFile: await joinSide(parts, batch, 'errors') };
+    for (const side of ['output', 'errors'] as const) {
+      const upload = await joinSide(parts, batch, side);
+      if (upload) joined[side] = upload;
+    }
+    return joined;
   } catch (error) {
-    await removeFiles(parts, batch, [outputFile]);
+    await discardAll(joined);
     if (!(error instanceof OwnerGoneError)) throw error;
-    return { outputFile: undefined, errorFile: undefined };
+    return {};
   }
 }
 
-async function removeFiles({ files }: BatchParts, { owner }: BatchRecord, ids: readonly (string | undefined)[]) {
-  for (const id of ids) if (id !== undefined) await files.remove(owner, id);
+/** Removes what has not become a file. */
+async function discardAll(joined: JoinedSides): Promise<void> {
+  for (const { discard } of Object.values(joined)) await discard();
 }
 
 /** Removes what a batch that is over needs no more. */
@@ -66,13 +95,12 @@ async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
 }
 
-/** @returns the id of the file; undefined if the batch has no results of this side */
+/** @returns undefined if the batch has no results of this side */
 async function joinSide(
-  { work, objects, files, resultsKeptMs }: BatchParts,
-  batch: BatchRecord,
+  { work, objects, files }: BatchParts,
+  { id, owner, slices }: BatchRecord,
   side: keyof SliceResults,
-): Promise<string | undefined> {
-  const { id, owner, slices, outputSeconds } = batch;
+): Promise<Upload | undefined> {
   const results: string[] = [];
   for (let slice = 0; slice < slices; slice += 1) {
     const of = await work.resultsOf(id, slice);
@@ -81,14 +109,7 @@ async function joinSide(
     if (name !== undefined) results.push(name);
   }
   if (results.length === 0) return undefined;
-  const description = {
-    purpose: 'batch_output',
-    name: `${id}_${side}.jsonl`,
-    mimeType: 'application/jsonl',
-    expiresAfterMs: outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000,
-  };
-  const file = await files.add(owner, joined(), description, { isJoin: true });
-  return file.id;
+  return files.receive(owner, joined(), { isJoin: true });
 
   async function* joined(): AsyncGenerator<Uint8Array> {
     for (const name of results) {

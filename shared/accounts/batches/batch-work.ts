@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { fileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
@@ -17,10 +18,10 @@ import {
 } from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
-const move = new RedisScript(emitScript, common, new URL('lua/move.lua', import.meta.url));
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
+const move = new RedisScript(emitScript, files, common, new URL('lua/move.lua', import.meta.url));
 const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
 const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
 const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));
@@ -96,6 +97,8 @@ export interface BatchMove {
   fields?: Partial<BatchRecord>;
   /** The field that gets the time of it. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
+  /** Files that are made with it, of uploads of its owner. */
+  files?: readonly FileRecord[];
 }
 
 /**
@@ -158,11 +161,26 @@ export class BatchWork {
     await askRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
   }
 
-  /** Moves a batch to another state. Its owner's webhooks are sent that it is over. @returns false if it is not in the first one */
-  async move(id: string, { from, to, fields = {}, timed }: BatchMove): Promise<boolean> {
+  /**
+   * Moves a batch to another state. Its owner's webhooks are sent that it is over.
+   * @returns false if it is not in the first one
+   * @throws RouterError `store_unavailable` also if an upload that is to become a file counts as dead, or its owner is gone
+   */
+  async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
-    const args = { prefix: this.#prefix, id, from, to, timed, isOver, fields: storedFields(fields) };
-    return (await move.run(this.#redis, { args })) === 1;
+    const args = {
+      prefix: this.#prefix,
+      id,
+      from,
+      to,
+      timed,
+      isOver,
+      fields: storedFields(fields),
+      files: made.map(fileArgs),
+    };
+    const reply = await move.run(this.#redis, { args, texts: made.map((file) => JSON.stringify(file)) });
+    if (reply === -1) throw storeUnavailable(`the files of ${id} took too long, or their owner is gone`);
+    return reply === 1;
   }
 
   /** Forgets what a batch that is over needs no more. */

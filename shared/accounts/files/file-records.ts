@@ -144,8 +144,7 @@ export class FileRecords {
 
   /** Makes a file of a complete upload. @throws RouterError `store_unavailable` for an upload that counts as dead */
   async keep(owner: string, record: FileRecord): Promise<void> {
-    const { object, id, purpose, bytes, expiresAt } = record;
-    const args = { prefix: this.#prefix, owner, object, id, purpose, bytes, expiresAt };
+    const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
     const kept = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
     if (kept !== 1) throw lapsed();
   }
@@ -232,6 +231,11 @@ export class FileRecords {
     this.#report('a file', read.reason);
     return undefined;
   }
+}
+
+/** What scripts that make a file need of its record. */
+export function fileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
+  return { object, id, purpose, bytes, expiresAt };
 }
 
 function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {

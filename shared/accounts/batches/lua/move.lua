@@ -1,4 +1,5 @@
--- Moves a batch to another state, and emits that it is over. `emit.lua` of the webhooks stands before it, too.
+-- Moves a batch to another state, makes its files, and emits that it is over. `emit.lua` of the webhooks and `files.lua` stand before
+-- it, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   from    the state that it must be in
@@ -6,9 +7,19 @@
 --   fields  of the record that change with it
 --   timed   name of the field that gets the time of Redis; absent for none
 --   isOver  whether the batch is over then
--- Returns 1, or 0 if it is in another state, or unknown.
+--   files   { object, id, purpose, bytes, expiresAt } of each upload that becomes a file with it
+-- ARGV[2…]  the records of these files, as JSON
+-- Returns 1; 0 if it is in another state, or unknown; -1 if an upload counts as dead, or the owner is gone.
 if field('state') ~= args.from then
   return 0
+end
+for _, file in ipairs(args.files) do
+  if not canBecomeFile(field('owner'), file.object) then
+    return -1
+  end
+end
+for at, file in ipairs(args.files) do
+  keep(field('owner'), file, ARGV[at + 1])
 end
 redis.call('HSET', record, 'state', args.to)
 if args.timed then

@@ -111,6 +111,25 @@ local function endUpload(object)
   return owner ~= nil
 end
 
+-- Whether an upload may become a file: it does not count as dead, and its owner is not gone.
+local function canBecomeFile(owner, object)
+  return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
+end
+
+-- Makes a file { object, id, purpose, bytes, expiresAt } of an upload that may become one. Its record is JSON.
+local function keep(owner, file, text)
+  endUpload(file.object)
+  redis.call('ZREM', prefix .. 'file-removals', file.object)
+  count(owner, file.bytes)
+  local number = redis.call('INCR', prefix .. 'file-number')
+  redis.call('HSET', recordsOf(owner), file.id, text)
+  redis.call('ZADD', byAge(owner), number, file.id)
+  redis.call('ZADD', byAge(owner, file.purpose), number, file.id)
+  if file.expiresAt then
+    redis.call('ZADD', prefix .. 'file-expiries', whole(file.expiresAt), owner .. ' ' .. file.id)
+  end
+end
+
 -- Has a batch hold an object.
 local function hold(object)
   redis.call('HINCRBY', prefix .. 'file-holds', object, 1)

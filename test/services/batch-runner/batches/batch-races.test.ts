@@ -9,7 +9,6 @@ import { sealResult } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import type { Files } from '#shared/files/files.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
@@ -103,13 +102,12 @@ describe('the files of a batch', () => {
 
   it('are made all or none', async () => {
     const { id, parts, files, found, made } = await finishing();
-    const add: Files['add'] = (of, body, description) =>
-      description.name.endsWith('_errors.jsonl')
-        ? Promise.reject(storeUnavailable('away'))
-        : files.add(of, body, description);
+    let received = 0;
     const halfAway: BatchParts['files'] = {
-      add,
-      receive: (...args) => files.receive(...args),
+      receive: (...args) => {
+        received += 1;
+        return received === 2 ? Promise.reject(storeUnavailable('away')) : files.receive(...args);
+      },
       remove: (...args) => files.remove(...args),
       removeReleased: (...args) => files.removeReleased(...args),
       assertRoom: (...args) => files.assertRoom(...args),
@@ -121,6 +119,32 @@ describe('the files of a batch', () => {
     const { state, outputFile, errorFile } = await found();
     expect(state).toBe('ended');
     expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());
+  });
+
+  it('are made together with the end of the batch: a runner that dies before has made none', async () => {
+    const { id, parts, work, files, owner, redis, prefix, counted, made, messages } = await finishing();
+    const before = [await counted(), await messages()];
+    const gone = Promise.withResolvers<never>();
+    const reached = Promise.withResolvers<void>();
+    const dying = Object.create(work) as BatchParts['work'];
+    dying.find = (name) => work.find(name);
+    dying.resultsOf = (...place) => work.resultsOf(...place);
+    dying.move = (name, move) => {
+      if (move.to !== 'ended') return work.move(name, move);
+      reached.resolve();
+      return gone.promise;
+    };
+    void finishBatch({ ...parts, work: dying }, { batch: id }).catch(() => undefined);
+    await reached.promise;
+    expect(await made()).toEqual([]);
+    // Its uploads lapse.
+    for (const object of await redis.hkeys(`${prefix}file-uploads`))
+      await redis.zadd(`${prefix}file-removals`, 1, object);
+    await files.sweep();
+    expect([await counted(), await messages()]).toEqual(before);
+    await finishBatch(parts, { batch: id });
+    expect((await made()).length).toBe(2);
+    expect((await files.list(owner, { newestFirst: true, limit: 10 }))?.files.length).toBe(3);
   });
 
   it('are made once, although two runners make them', async () => {
