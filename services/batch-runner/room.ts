@@ -2,6 +2,8 @@
 export class Room {
   readonly #most: number;
   #taken = 0;
+  /** How often there was no room. */
+  refusals = 0;
 
   /** @param most how much there is */
   constructor(most: number) {
@@ -10,7 +12,10 @@ export class Room {
 
   /** Takes some of it. The first one gets it however much it is. @returns false if there is no room */
   take(amount: number): boolean {
-    if (this.#taken > 0 && this.#taken + amount > this.#most) return false;
+    if (this.#taken > 0 && this.#taken + amount > this.#most) {
+      this.refusals += 1;
+      return false;
+    }
     this.#taken += amount;
     return true;
   }

@@ -107,7 +107,14 @@ async function runLines(
   const halt = new AbortController();
   const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
   const { work, jobs, held } = parts;
-  const isWanted = async () => (await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1;
+  const { bodies } = parts.lines;
+  let { refusals } = bodies;
+  const isWanted = async (): Promise<boolean> => {
+    // The lines that wait keep memory that others need.
+    const isShort = bodies.refusals > refusals;
+    ({ refusals } = bodies);
+    return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
+  };
   const onLeave = (): void => halt.abort();
   const onLimited = (limit: UpstreamLimit) => work.pause(batch.id, { ...limit, isForAll: false });
   const place = new SlicePlace({ held, batch: batch.id, slice: number, isWanted, onLimited, onLeave });

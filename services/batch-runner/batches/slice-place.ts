@@ -8,7 +8,7 @@ export interface SlicePlaceParts {
   slice: number;
   /** Called from time to time while all its lines wait, and one of them for a limit of its upstream. */
   onLimited: (limit: UpstreamLimit) => Promise<void>;
-  /** Whether others wait for a place. */
+  /** Whether others wait for a place, or for memory. */
   isWanted: () => Promise<boolean>;
   /** Called when the slice leaves: no further line is to begin. */
   onLeave: () => void;
@@ -21,7 +21,7 @@ interface OpenLine {
   place: (() => LinePlace) | undefined;
 }
 
-/** The place that a slice has in this runner. It leaves when all its lines wait for a while, and others wait for a place. */
+/** The place that a slice has in this runner. It leaves when all its lines wait for a while, and others wait for a place or memory. */
 export class SlicePlace {
   readonly #parts: SlicePlaceParts;
   readonly #lines = new Set<OpenLine>();

@@ -93,3 +93,21 @@ describe('a batch whose key has used up its rate', () => {
     expect((await untilBatch(slow, id)).status).toBe('cancelled');
   });
 });
+
+it('lines that wait for a worker leave the memory that all batches share to those of other batches', async () => {
+  const own = await startCluster();
+  onTestFinished(() => own.stop());
+  // Four times as many bytes are shared: lines of four slices fill them.
+  await own.addBatchRunner({ ROUTER_CONFIG: registry, MAX_BODY_BYTES: '100000' });
+  const { openai: client } = batchClients(own);
+  const long = 'x'.repeat(90_000);
+  const lines = Array.from({ length: 400 }, (_, at) => {
+    return chatLine(`l${at}`, at % 100 === 0 ? long : 'Hi.', { model: 'absent' });
+  });
+  const { id } = await submit(client, lines);
+  await untilBatch(client, id, ['in_progress']);
+  const other = await submit(client, [chatLine('a', long, { max_tokens: 2 })]);
+  expect((await untilBatch(client, other.id, undefined, 40_000)).request_counts).toMatchObject({ completed: 1 });
+  await client.batches.cancel(id);
+  await untilBatch(client, id);
+});

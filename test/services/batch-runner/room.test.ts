@@ -19,7 +19,9 @@ describe('room that is shared', () => {
         }
         for (const given of taken) room.give(given);
         expect(room.take(most)).toBe(true);
+        const before = room.refusals;
         expect(room.take(1)).toBe(false);
+        expect(room.refusals).toBe(before + 1);
       }),
     );
   });
