@@ -1,5 +1,5 @@
 import { LaterError } from '#shared/background/background-worker.ts';
-import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove, SliceResults } from '#shared/accounts/batches/batch-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
@@ -8,6 +8,12 @@ import type { Upload } from '#shared/files/files.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { releaseObjects } from './release-objects.ts';
 import { waitForRoom } from './wait-for-room.ts';
+
+/** What is wrong where a part of the results is lost, and nobody waits for it any more. */
+const resultsLost: BatchProblem = {
+  code: 'not_found',
+  message: 'Results of the batch were lost: they are in none of its files.',
+};
 
 /** Milliseconds until it is looked again whether all slices are over. */
 const waitMs = 2_000;
@@ -31,7 +37,7 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
       const isMine = await work.move(id, endOf(joining, joined, parts.resultsKeptMs));
       if (isMine) {
         log.info({ batch: id }, 'a batch has ended');
-        for (const { noteKept } of Object.values(joined)) noteKept();
+        for (const { noteKept } of Object.values(joined.uploads)) noteKept();
       }
     } finally {
       await discardAll(joined);
@@ -41,11 +47,20 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
-/** The uploads that become the files of a batch; none where it has no such results. */
-type JoinedSides = Partial<Record<keyof SliceResults, Upload>>;
+/** What becomes the files of a batch. */
+interface JoinedResults {
+  /** No upload where the batch has no such results. */
+  uploads: Partial<Record<keyof SliceResults, Upload>>;
+  /** Whether results are lost. */
+  isIncomplete: boolean;
+}
 
 /** The move that ends a batch, and makes its files of the uploads: a runner that dies before it leaves no file. */
-function endOf({ id, outputSeconds }: BatchRecord, { output, errors }: JoinedSides, resultsKeptMs: number): BatchMove {
+function endOf(
+  { id, outputSeconds, problems = [] }: BatchRecord,
+  { uploads: { output, errors }, isIncomplete }: JoinedResults,
+  resultsKeptMs: number,
+): BatchMove {
   const expiresAfterMs = outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000;
   const fileOf = (upload: Upload | undefined, side: keyof SliceResults): FileRecord | undefined =>
     upload?.describe({
@@ -60,30 +75,31 @@ function endOf({ id, outputSeconds }: BatchRecord, { output, errors }: JoinedSid
     from: 'finishing',
     to: 'ended',
     timed: 'endedAt',
-    fields: { outputFile: outputFile?.id, errorFile: errorFile?.id },
+    fields: {
+      outputFile: outputFile?.id,
+      errorFile: errorFile?.id,
+      ...(isIncomplete && { problems: [...problems, resultsLost] }),
+    },
     files: [outputFile, errorFile].filter((file) => file !== undefined),
   };
 }
 
-/** Stores what the files of a batch are made of. @returns nothing if its owner is gone, so that nobody could read them */
-async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedSides> {
-  const joined: JoinedSides = {};
+/** Stores what the files of a batch are made of. @returns no uploads if its owner is gone, so that nobody could read them */
+async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedResults> {
+  const joined: JoinedResults = { uploads: {}, isIncomplete: false };
   try {
-    for (const side of ['output', 'errors'] as const) {
-      const upload = await joinSide(parts, batch, side);
-      if (upload) joined[side] = upload;
-    }
+    for (const side of ['output', 'errors'] as const) await joinSide(parts, batch, side, joined);
     return joined;
   } catch (error) {
     await discardAll(joined);
     if (!(error instanceof OwnerGoneError)) throw error;
-    return {};
+    return { uploads: {}, isIncomplete: false };
   }
 }
 
 /** Removes what has not become a file. */
-async function discardAll(joined: JoinedSides): Promise<void> {
-  for (const { discard } of Object.values(joined)) await discard();
+async function discardAll({ uploads }: JoinedResults): Promise<void> {
+  for (const { discard } of Object.values(uploads)) await discard();
 }
 
 /** Removes what a batch that is over needs no more. */
@@ -95,27 +111,39 @@ async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
 }
 
-/** @returns undefined if the batch has no results of this side */
+/**
+ * Joins the results of one side, if there are any. A part that is lost is waited for while the batch has time; where it has not, or is
+ * cancelled, the part is left out.
+ */
 async function joinSide(
   { work, objects, files }: BatchParts,
-  { id, owner, slices }: BatchRecord,
+  batch: BatchRecord,
   side: keyof SliceResults,
-): Promise<Upload | undefined> {
+  joined: JoinedResults,
+): Promise<void> {
+  const { id, owner, slices } = batch;
   const results: string[] = [];
   for (let slice = 0; slice < slices; slice += 1) {
     const of = await work.resultsOf(id, slice);
-    if (!of) throw storeUnavailable(`the results of slice ${slice} of ${id} cannot be read`);
-    const name = of[side];
+    if (!of) leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
+    const name = of?.[side];
     if (name !== undefined) results.push(name);
   }
-  if (results.length === 0) return undefined;
-  return files.receive(owner, joined(), { isJoin: true });
+  if (results.length === 0) return;
+  const upload = await files.receive(owner, joinedLines(), { isJoin: true });
+  if (upload.bytes > 0) joined.uploads[side] = upload;
+  else await upload.discard();
 
-  async function* joined(): AsyncGenerator<Uint8Array> {
+  async function* joinedLines(): AsyncGenerator<Uint8Array> {
     for (const name of results) {
       const pieces = await objects.get(name);
-      if (!pieces) throw storeUnavailable(`the object ${name} is away`);
-      yield* pieces;
+      if (pieces) yield* pieces;
+      else leaveOut(`the object ${name} is away`);
     }
+  }
+
+  function leaveOut(reason: string): void {
+    if (stopOf(batch) === undefined) throw storeUnavailable(reason);
+    joined.isIncomplete = true;
   }
 }

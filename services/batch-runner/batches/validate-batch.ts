@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/batch-work.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
@@ -76,7 +76,12 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   if (input === undefined) read.problems.push(inputGone);
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);
-  if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
+  if (!pieces) {
+    // It may come back, as long as there is time.
+    if (stopOf(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
+    read.problems.push(inputGone);
+    return read;
+  }
   const ids = new Set<string>();
   let number = 0;
   try {

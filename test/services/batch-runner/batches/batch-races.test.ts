@@ -84,6 +84,37 @@ describe('a batch whose input is lost', () => {
   });
 });
 
+describe('what is lost of a batch that is to stop', () => {
+  it('is its input: it fails and says so, while others are tried again', async () => {
+    const { id, parts, work, store, batches, found } = await openBatch();
+    await store.delete((await work.holdInput(id)) ?? '');
+    await expect(validateBatch(parts, { batch: id })).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await found()).toMatchObject({ state: 'validating' });
+    await batches.cancel(id);
+    await validateBatch(parts, { batch: id });
+    await finishBatch(parts, { batch: id });
+    expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
+    expect(await work.open()).toEqual([]);
+  });
+
+  it.each(['one', 'all'])('is %s of its results: it ends with the others, and says so', async (lost) => {
+    const { id, owner, parts, work, store, batches, found, files } = await openBatch();
+    await validateBatch(parts, { batch: id });
+    const receive = (text: string) => files.receive(owner, inPieces(Buffer.from(text)), { isResult: true });
+    const results = { output: await receive('{"of":"answers"}\n'), errors: await receive('{"of":"failures"}\n') };
+    await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
+    await store.delete(results.errors.object);
+    if (lost === 'all') await store.delete(results.output.object);
+    await expect(finishBatch(parts, { batch: id })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await batches.cancel(id);
+    await finishBatch(parts, { batch: id });
+    const { outputFile, errorFile, ...batch } = await found();
+    expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
+    expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
+    expect(await work.open()).toEqual([]);
+  });
+});
+
 describe('the files of a batch', () => {
   /** A batch whose slice is over, with an answer and an error. */
   async function finishing() {
