@@ -7,7 +7,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
-import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { validationJob } from '#shared/background/batch-jobs.ts';
@@ -191,6 +191,33 @@ describe('a batch of the openai SDK', () => {
     const errors = await resultsOf(openai, batch.error_file_id);
     expect(ids(errors)).toEqual(ids(slow as { custom_id: string }[]));
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_cancelled' } });
+  });
+
+  it('goes on after its key was rotated, and is cancelled when its key is revoked', async () => {
+    const open = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { store, accounts } = open;
+    const team = await accounts.teams.create('Batches');
+    const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name: 'old' });
+    if (typeof made === 'string') throw new Error(made);
+    const slow = Array.from({ length: 24 }, (_, at) =>
+      chatLine(`${at}`, 'Hi.', { demo: { first_token_delay_ms: 200 } }),
+    );
+    const { id } = await submit(batchClients({ url: cluster.url, key: made.raw }).openai, slow);
+    const rotated = await rotateKey(store, made.record, { createdBy: 'nobody', overlapMs: 0 });
+    if (typeof rotated === 'string') throw new Error(rotated);
+    const successor = batchClients({ url: cluster.url, key: rotated.raw }).openai;
+    expect((await untilBatch(successor, id)).request_counts).toEqual({ total: 24, completed: 24, failed: 0 });
+    const endless = chatLine('endless', 'Hi.', { demo: { first_token_delay_ms: 60_000 } });
+    const other = await submit(successor, [chatLine('quick', 'Hi.'), endless]);
+    const found = () => batches.find(team.id, 'openai', other.id);
+    const batches = new Batches(open.connection.redis, `${cluster.prefix}:`, {
+      bounds: { mostOpen: 10, keepMs: 60_000 },
+      report: () => undefined,
+    });
+    await until(async () => (await found())?.succeeded === 1);
+    await store.revoke(rotated.record.id, Date.now());
+    await until(async () => (await found())?.state === 'ended');
+    expect(await found()).toMatchObject({ succeeded: 1, errored: 0, cancelled: 1 });
   });
 
   it('is reported to webhooks of its owner when it is over, as completed, failed or cancelled', async () => {

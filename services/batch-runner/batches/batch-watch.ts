@@ -17,7 +17,7 @@ export class BatchWatch {
     this.#work = work;
     this.#batch = batch;
     this.#wasBlocked = batch.blockedUntil !== undefined;
-    this.#timer = setInterval(() => void this.#look(), lookMs);
+    this.#timer = setInterval(() => void this.look(), lookMs);
     this.#judge();
   }
 
@@ -42,11 +42,8 @@ export class BatchWatch {
     return true;
   }
 
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #look(): Promise<void> {
+  /** Looks at once. */
+  async look(): Promise<void> {
     try {
       const { id = '' } = this.#batch ?? {};
       this.#batch = (await this.#work.find(id)) ?? this.#batch;
@@ -54,6 +51,10 @@ export class BatchWatch {
       // Redis is away: what is known of the batch stays, and its time may run out all the same.
     }
     this.#judge();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
   }
 
   #judge(): void {

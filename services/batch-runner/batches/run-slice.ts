@@ -172,7 +172,7 @@ async function runLines(
 async function runNumbered(
   parts: RunSliceParts,
   { batch, formats, number, slice, sealer }: RunningSlice,
-  watch: Pick<BatchWatch, 'takePause'>,
+  watch: Pick<BatchWatch, 'takePause' | 'look'>,
   line: number,
   { bytes, number: at }: TextLine,
   stops: LineStops,
@@ -187,7 +187,7 @@ async function runNumbered(
   const run = async (): Promise<LineEnd> => {
     if ('error' in read) return unrun(lines, read.error);
     const identity = await parts.identities.find(batch.key);
-    if (!identity) return unrun(lines, keyGone());
+    if (!identity) return keyGone(parts, batch, watch);
     const { body } = read;
     const what = { requestId, place, format: formats.line, operation, identity, body, knownModel: batch.knownModel };
     return runLine(lines, { ...what, ...on }, stops);
@@ -233,7 +233,13 @@ function unrun({ limits, priceOf }: RunLineParts, error: RouterError): LineEnd {
   return { kind: 'over', answer: { error }, charge: new LineCharge(limits, priceOf) };
 }
 
-/** The error of lines whose key was revoked, or whose owner was blocked. */
-function keyGone(): RouterError {
-  return new RouterError('invalid_api_key', 'The key that created the batch may not be used any more.');
+/** Has a batch cancelled whose key was revoked or has expired, or whose owner was blocked, and its slice stopped. */
+async function keyGone(
+  { work, log }: Pick<RunSliceParts, 'work' | 'log'>,
+  { id, key }: BatchRecord,
+  watch: Pick<BatchWatch, 'look'>,
+): Promise<LineEnd> {
+  if (await work.cancel(id)) log.info({ batch: id, key }, 'a batch is cancelled: its key may not be used any more');
+  await watch.look();
+  return { kind: 'stopped' };
 }

@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { hasLimits, identityOfKey, isUsable, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import {
+  hasLimits,
+  identityOfKey,
+  isUsable,
+  type FoundKey,
+  type KeyIdentity,
+} from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
@@ -20,12 +26,18 @@ export interface LineIdentitiesParts {
   class: PriorityClass | undefined;
 }
 
+/** Successors of a key that are followed. */
+const maxSuccessors = 100;
+
 /**
- * The identities that work in the background is served with: those of the keys, or the people, that asked for it, as they are now.
+ * The identities that work in the background is served with: those of the keys, or the people, that asked for it, as they are now. A key
+ * that has expired because it was rotated stands for its successor.
  */
 export class LineIdentities {
   readonly #parts: LineIdentitiesParts;
   readonly #known = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxKnown, ttl: freshMs });
+  /** Counts the changes: what was read before one may be what was before it. */
+  #generation = 0;
 
   constructor(parts: LineIdentitiesParts) {
     this.#parts = parts;
@@ -38,23 +50,36 @@ export class LineIdentities {
   async find(id: string): Promise<KeyIdentity | undefined> {
     const known = this.#known.get(id);
     if (known) return known.identity;
+    const generation = this.#generation;
     const identity = id.startsWith(sessionPrefix)
       ? await this.#ofPerson(id, id.slice(sessionPrefix.length))
       : await this.#ofKey(id);
-    this.#known.set(id, { identity });
+    if (generation === this.#generation) this.#known.set(id, { identity });
     return identity;
   }
 
   /** Has all of them read again: one has changed. */
   forget(): void {
+    this.#generation += 1;
     this.#known.clear();
   }
 
   async #ofKey(id: string): Promise<KeyIdentity | undefined> {
-    const found = await this.#parts.keys.find(id);
-    if (!found || !isUsable(found, Date.now())) return undefined;
+    const found = await this.#usable(id);
+    if (!found) return undefined;
     const identity = identityOfKey(found);
     return { ...identity, class: this.#parts.class ?? identity.class };
+  }
+
+  /** The key, or the one that has taken its place. One without owner has no successor: what it asked for belongs to itself. */
+  async #usable(id: string): Promise<FoundKey | undefined> {
+    let next: string | undefined = id;
+    for (let count = 0; next !== undefined && count <= maxSuccessors; count += 1) {
+      const found = await this.#parts.keys.find(next);
+      if (!found || isUsable(found, Date.now())) return found;
+      next = found.revokedAt === undefined && found.ownerId !== undefined ? found.replacedBy : undefined;
+    }
+    return undefined;
   }
 
   async #ofPerson(id: string, userId: string): Promise<KeyIdentity | undefined> {

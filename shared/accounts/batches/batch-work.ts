@@ -18,6 +18,7 @@ import {
 } from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
+const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
@@ -181,6 +182,11 @@ export class BatchWork {
     const reply = await move.run(this.#redis, { args, texts: made.map((file) => JSON.stringify(file)) });
     if (reply === -1) throw storeUnavailable(`the files of ${id} took too long, or their owner is gone`);
     return reply === 1;
+  }
+
+  /** Has a batch cancelled that nobody may have served any more. @returns whether it was not over */
+  async cancel(id: string): Promise<boolean> {
+    return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 
   /** Forgets what a batch that is over needs no more. */

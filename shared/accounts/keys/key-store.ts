@@ -127,14 +127,18 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key for good. What is stored of a key without owner, which nobody can read any more, is removed, and its batches are
-   * cancelled.
+   * Revokes a key for good. The batches that were created with it are cancelled. What is stored of a key without owner, which nobody can
+   * read any more, is removed.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome !== 1 && outcome !== 0) return 'unknown';
-    // A key with an owner has none itself. Once more for one that was revoked before: Redis may have been lost in between.
-    await cancelBatchesOf(this.#redis, this.#prefix, id);
+    // Once more for one that was revoked before: Redis may have been lost in between.
+    const owner = await askRedis(this.#redis.hget(this.#names.key(id), 'ownerId'));
+    await (owner === null
+      ? cancelBatchesOf(this.#redis, this.#prefix, id)
+      : cancelBatchesOf(this.#redis, this.#prefix, owner, id));
+    // A key with an owner has nothing stored itself.
     await removeStoredOf(this.#redis, this.#prefix, id);
     await removeFilesOf(this.#redis, this.#prefix, id);
     await removeBackgroundOf(this.#redis, this.#prefix, id);

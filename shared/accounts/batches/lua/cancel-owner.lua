@@ -3,6 +3,7 @@
 -- ARGV[1]  JSON:
 --   prefix  of all names
 --   owner
+--   key     if present, only those that were created with this key
 -- Returns how many batches were not closed.
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
@@ -11,7 +12,8 @@ local ids = redis.call('ZRANGE', args.prefix .. 'batches-open-of:' .. args.owner
 for _, id in ipairs(ids) do
   local record = args.prefix .. 'batch:' .. id
   local state = redis.call('HGET', record, 'state')
-  if state and state ~= 'ended' and state ~= 'failed' then
+  local isMeant = not args.key or redis.call('HGET', record, 'key') == args.key
+  if isMeant and state and state ~= 'ended' and state ~= 'failed' then
     redis.call('HSETNX', record, 'cancelledAt', now)
   end
 end

@@ -96,8 +96,8 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
         input={revoked}
         onClose={() => revoke(undefined)}
       >
-        Requests with it are refused within a second. This cannot be undone. To replace it without an interruption,
-        rotate it instead.
+        Requests with it are refused within a second, and batches that it has created are cancelled: what they have done
+        is kept. This cannot be undone. To replace it without an interruption, rotate it instead.
       </Confirm>
     </Stack>
   );

@@ -39,7 +39,9 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
         <ShownOnce raw={rotate.data.raw} onDone={close} />
       ) : (
         <Stack gap="sm">
-          <Text size="sm">The new key has the same name, permissions and limits.</Text>
+          <Text size="sm">
+            The new key has the same name, permissions and limits. Batches of the old one go on with it.
+          </Text>
           <Select
             label="The old key"
             data={overlaps}

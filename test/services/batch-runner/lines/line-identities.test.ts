@@ -1,0 +1,83 @@
+import { describe, expect, inject, it } from 'vitest';
+import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
+import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
+import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
+import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
+import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openBatch } from '../../../helpers/batches/open-batch.ts';
+
+/** A personal key, and the identities of the batch runner. */
+async function start() {
+  const open = await openKeyStore(inject('redisUrl'));
+  const { store, accounts } = open;
+  const { id: ownerId } = await makeAdmin(open);
+  const made = await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' });
+  if (typeof made === 'string') throw new Error(made);
+  const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
+    new LineIdentities({ keys, users: accounts.users, class: 'low' });
+  const rotated = async (old: KeyRecord): Promise<KeyRecord> => {
+    const next = await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 });
+    if (typeof next === 'string') throw new Error(next);
+    return next.record;
+  };
+  return { store, key: made.record, rotated, identitiesOf, identities: identitiesOf(store) };
+}
+
+describe('the identity that a batch is served with', () => {
+  it('is that of the last successor of a key that was rotated, until that one is revoked', async () => {
+    const { store, key, rotated, identities } = await start();
+    expect((await identities.find(key.id))?.id).toBe(key.id);
+    const last = await rotated(await rotated(key));
+    identities.forget();
+    expect((await identities.find(key.id))?.id).toBe(last.id);
+    await store.revoke(last.id, Date.now());
+    identities.forget();
+    expect(await identities.find(key.id)).toBeUndefined();
+  });
+
+  it('is none of a key that was revoked after it was rotated', async () => {
+    const { store, key, rotated, identities } = await start();
+    await rotated(key);
+    await store.revoke(key.id, Date.now());
+    expect(await identities.find(key.id)).toBeUndefined();
+  });
+
+  it('is none of a rotated key without owner, whose batches belong to itself', async () => {
+    const { store, rotated, identities } = await start();
+    const { record } = await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
+    await rotated(record);
+    expect(await identities.find(record.id)).toBeUndefined();
+  });
+
+  it('is read again where the key changes while it is read', async () => {
+    const { store, key, identitiesOf } = await start();
+    const [read, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const identities = identitiesOf({
+      find: async (id) => {
+        const found = await store.find(id);
+        read.resolve();
+        await goOn.promise;
+        return found;
+      },
+    });
+    const first = identities.find(key.id);
+    await read.promise;
+    await store.revoke(key.id, Date.now());
+    identities.forget();
+    goOn.resolve();
+    await first;
+    expect(await identities.find(key.id)).toBeUndefined();
+  });
+});
+
+describe('a slice whose key may not be used any more', () => {
+  it('ends at once, cancelled, with what is done', async () => {
+    const { identities } = await start();
+    const { id, parts, runner, found } = await openBatch();
+    await validateBatch(parts, { batch: id });
+    await runSlice({ ...runner, identities }, { batch: id, slice: 0 });
+    expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
+  });
+});
