@@ -2,6 +2,8 @@ import { describe, expect, inject, it } from 'vitest';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
+import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
+import { Room } from '#services/batch-runner/room.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
@@ -77,7 +79,9 @@ describe('a slice whose key may not be used any more', () => {
     const { identities } = await start();
     const { id, parts, runner, found } = await openBatch();
     await validateBatch(parts, { batch: id });
-    await runSlice({ ...runner, identities }, { batch: id, slice: 0 });
+    // Nothing else of it is used: no line is run.
+    const lines = { bodies: new Room(1) } as RunLineParts;
+    await runSlice({ ...runner, lines, identities }, { batch: id, slice: 0 });
     expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
   });
 });
