@@ -194,7 +194,12 @@ export class Files {
     const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
     await reserve(known, true);
     const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
-    const meter = new UploadMeter(kind === 'file' ? fileBytes : Infinity, known, (bytes) => reserve(bytes, false));
+    const meter = new UploadMeter({
+      maxBytes: kind === 'file' ? fileBytes : Infinity,
+      reserved: known,
+      isSparing: kind !== 'file',
+      reserve: (bytes) => reserve(bytes, false),
+    });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
       return {

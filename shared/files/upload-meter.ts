@@ -2,16 +2,32 @@ import { RouterError } from '#shared/core/errors.ts';
 import { startBytes } from './mime-type-of.ts';
 
 /** Bytes that are reserved at once, so that Redis is asked once for each few mebibytes of an upload. */
-const stepBytes = 4 * 1024 * 1024;
+const largestStep = 4 * 1024 * 1024;
+
+/** The same at the beginning of an upload that is to reserve little more than it has. It grows to a quarter of what has arrived. */
+const smallestStep = 16 * 1024;
 
 const lineFeed = 0x0a;
 
 /** Reserves further bytes of an upload. @throws RouterError `storage_quota_exceeded`, `storage_full`, `store_unavailable` */
 export type ReserveBytes = (bytes: number) => Promise<void>;
 
+export interface UploadMeterOptions {
+  maxBytes: number;
+  /** Bytes that are reserved already. */
+  reserved: number;
+  /**
+   * Whether little more is reserved than has arrived, as for results: many are stored at once, and most are small. Uploads of a size that
+   * nobody knows reserve more, so that of several which do not fit together the first ones do.
+   */
+  isSparing: boolean;
+  reserve: ReserveBytes;
+}
+
 /** Passes an upload on, within what it may take, and notes what is known of it at its end. */
 export class UploadMeter {
   readonly #maxBytes: number;
+  readonly #isSparing: boolean;
   readonly #reserve: ReserveBytes;
   readonly #start: Buffer = Buffer.alloc(startBytes);
   #reserved: number;
@@ -19,10 +35,10 @@ export class UploadMeter {
   #lines = 0;
   #last = lineFeed;
 
-  /** @param reserved bytes that are reserved already */
-  constructor(maxBytes: number, reserved: number, reserve: ReserveBytes) {
+  constructor({ maxBytes, reserved, isSparing, reserve }: UploadMeterOptions) {
     this.#maxBytes = maxBytes;
     this.#reserved = reserved;
+    this.#isSparing = isSparing;
     this.#reserve = reserve;
   }
 
@@ -52,7 +68,8 @@ export class UploadMeter {
   /** Reserves a step, and where that is too much, just what is here. */
   async #reserveMore(): Promise<void> {
     const missing = this.#bytes - this.#reserved;
-    const step = Math.max(missing, stepBytes);
+    const growing = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));
+    const step = Math.max(missing, this.#isSparing ? growing : largestStep);
     try {
       await this.#reserve(step);
       this.#reserved += step;

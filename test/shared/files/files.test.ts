@@ -140,6 +140,23 @@ describe('files', () => {
     expect(await counted()).toBe(added * mebibyte);
   });
 
+  it('of results reserve little more than they have, so that the rest of the quota stays free', async () => {
+    const { files } = await open({ ownerBytes: mebibyte });
+    const goOn = Promise.withResolvers<void>();
+    const arrived = Array.from({ length: 8 }, () => Promise.withResolvers<void>());
+    async function* slow(at: number): AsyncGenerator<Uint8Array> {
+      yield* inPieces(randomBytes(58_000), 1_000);
+      arrived[at]?.resolve();
+      await goOn.promise;
+    }
+    const receiving = arrived.map((_, at) => files.receive('ada', slow(at), { isResult: true }));
+    await Promise.all(arrived.map(({ promise }) => promise));
+    expect((await files.use('ada')).bytes).toBeLessThan(8 * 74_000);
+    await files.assertRoom('ada');
+    goOn.resolve();
+    for (const { discard } of await Promise.all(receiving)) await discard();
+  });
+
   it('that nobody made of what was stored are swept, as are those that have expired', async () => {
     const { files, parts, counted, endLease } = await open();
     await files.receive('ada', inPieces(randomBytes(mebibyte)));
