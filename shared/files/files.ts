@@ -202,6 +202,8 @@ export class Files {
     });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
+      // One that counts as dead meanwhile was removed before it was whole.
+      await reserve(0, false);
       return {
         object,
         bytes: measured.bytes,
@@ -211,7 +213,7 @@ export class Files {
         discard: () => this.#discard(object),
       };
     } catch (error) {
-      await this.#discard(object);
+      await this.#discard(object, true);
       throw error;
     } finally {
       clearInterval(goesOn);
@@ -260,10 +262,13 @@ export class Files {
     }
   }
 
-  /** Gives back what an upload has reserved, and removes what it has stored. */
-  async #discard(object: string): Promise<void> {
+  /**
+   * Gives back what an upload has reserved, and removes what it has stored.
+   * @param isNoFile whether no file can have been made of it
+   */
+  async #discard(object: string, isNoFile = false): Promise<void> {
     try {
-      if (await this.#parts.records.abandon(object)) await this.#removeObject(object);
+      if (await this.#parts.records.abandon(object, isNoFile)) await this.#removeObject(object);
     } catch {
       // Redis is away: the sweep does it when the upload counts as dead.
     }

@@ -194,7 +194,7 @@ export class BatchWork {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Writes where the slices of a batch are. Does nothing for one that is over. */
+  /** Writes where the slices of a batch are. Does nothing for one that is not to be validated any more. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
     for (let first = 0; first < slices.length; first += slicesAtOnce) {
       const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));

@@ -149,9 +149,13 @@ export class FileRecords {
     if (kept !== 1) throw lapsed();
   }
 
-  /** Ends an upload that does not become a file. @returns false if there is no such upload: it may have become one */
-  async abandon(object: string): Promise<boolean> {
-    return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object } })) === 1;
+  /**
+   * Ends an upload that does not become a file.
+   * @param isNoFile whether no file can have been made of it
+   * @returns false if there is no such upload: it may have become one
+   */
+  async abandon(object: string, isNoFile = false): Promise<boolean> {
+    return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object, isNoFile } })) === 1;
   }
 
   /** One file; undefined if the owner has none with this id. */

@@ -157,6 +157,26 @@ describe('files', () => {
     for (const { discard } of await Promise.all(receiving)) await discard();
   });
 
+  it('that are stored for so long that they count as dead leave nothing', async () => {
+    const { files, parts, counted, endLease } = await open();
+    const arrived = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    async function* stalled(): AsyncGenerator<Uint8Array> {
+      yield randomBytes(1_000);
+      arrived.resolve();
+      await goOn.promise;
+      yield randomBytes(1_000);
+    }
+    const receiving = files.receive('ada', stalled());
+    receiving.catch(() => undefined);
+    await arrived.promise;
+    await endLease();
+    await files.sweep();
+    goOn.resolve();
+    await expect(receiving).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect([await parts(), await counted()]).toEqual([0, 0]);
+  });
+
   it('that nobody made of what was stored are swept, as are those that have expired', async () => {
     const { files, parts, counted, endLease } = await open();
     await files.receive('ada', inPieces(randomBytes(mebibyte)));

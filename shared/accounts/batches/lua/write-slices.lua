@@ -3,8 +3,8 @@
 -- ARGV[1]  JSON, besides prefix and id:
 --   first  number of the first of them
 -- ARGV[2…]  JSON of each slice, in order
--- Returns 1, or 0 if the batch is over or unknown.
-if not isOpen() then
+-- Returns 1, or 0 if the batch is not validated any more, or unknown: its slices may be worked on.
+if field('state') ~= 'validating' then
   return 0
 end
 local slices = nameOf('slices')

@@ -217,6 +217,12 @@ describe('what belongs to a batch in Redis', () => {
     }
   });
 
+  it('says where its slices are, and is not written again once it runs', async () => {
+    const { work } = await running(3);
+    await work.writeSlices('batch_1', [{ from: 50, to: 60, lines: 1 }]);
+    expect(await work.slice('batch_1', 0)).toEqual({ from: 0, to: 100, lines: 3 });
+  });
+
   it('has the names of the objects that it holds until it releases them', async () => {
     const { work, redis, prefix, upload } = await running(1);
     const counts = { recorded: 0, cancelled: 1, expired: 0 };
