@@ -241,6 +241,13 @@ describe('a batch of the openai SDK', () => {
     await until(async () => (await deliveries.list(endpoint.id, { state: 'delivered', limit: 9 })).length === 3);
   });
 
+  it.each(['after', 'after_id', 'before_id'])('is no place to go on from with %s where it is unknown', async (name) => {
+    const path = name === 'after' ? 'openai/batches' : 'anthropic/v1/messages/batches';
+    const headers = { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' };
+    const answer = await fetch(`${cluster.url}/api/${path}?${name}=batch_unknown`, { headers });
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('batch_unknown')]);
+  });
+
   it('stands in the list of its owner, and nobody else finds it', async () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     const listed: string[] = [];

@@ -56,7 +56,9 @@ export function addBatchRoutes(router: Router, api: ClientApi, shape: BatchForma
     response.json(shape.show(batch, baseUrl(request)));
   });
   router.get(path, async (request, response) => {
-    const page = await batches.list(owned(response), api.segment, shape.readPage(request.query));
+    const asked = shape.readPage(request.query);
+    const page = await batches.list(owned(response), api.segment, asked);
+    if (!page) throw shape.notFound(asked.after ?? asked.before ?? '');
     response.json(shape.list(page.batches, page.hasMore, baseUrl(request)));
   });
   router.all(path, wrongMethod('GET', 'HEAD', 'POST'));

@@ -9,6 +9,7 @@ import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './
 const common = new URL('lua/batches.lua', import.meta.url);
 const create = new RedisScript(common, new URL('lua/create.lua', import.meta.url));
 const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
+const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
 const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
 /** An id as this router makes them. Any other is unknown. */
@@ -80,20 +81,17 @@ export class Batches {
     return found?.owner === owner && found.api === api ? withoutOldPause(found) : undefined;
   }
 
-  /** One page of the owner's batches of an API; empty behind a batch that is unknown. */
-  async list(owner: string, api: string, { limit, after, before }: PageRequest): Promise<BatchPage> {
-    const name = `${this.#prefix}batches-of:${api}:${owner}`;
-    const cursor = after ?? before;
-    const rank = cursor === undefined ? -1 : await askRedis(this.#redis.zrevrank(name, cursor));
-    if (rank === null) return { batches: [], hasMore: false };
-    const isBackward = after === undefined && before !== undefined;
-    const from = isBackward ? Math.max(0, rank - limit) : rank + 1;
-    const to = isBackward ? rank - 1 : rank + limit;
-    const ids = to < from ? [] : await askRedis(this.#redis.zrevrange(name, from, to));
-    const size = await askRedis(this.#redis.zcard(name));
+  /**
+   * One page of the owner's batches of an API; undefined if `after` or `before` is none of them. They may be batches that were removed in
+   * the last day.
+   */
+  async list(owner: string, api: string, page: PageRequest): Promise<BatchPage | undefined> {
+    const reply = await list.run(this.#redis, { args: { prefix: this.#prefix, owner, api, ...page } });
+    if (!Array.isArray(reply)) return undefined;
+    const [more, ...ids] = reply.map(String);
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     const batches = found.filter((batch) => batch !== undefined).map(withoutOldPause);
-    return { batches, hasMore: isBackward ? from > 0 : to + 1 < size };
+    return { batches, hasMore: more === '1' };
   }
 
   /**

@@ -2,6 +2,7 @@
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
+--   <prefix>batch-place:<api>:<owner>:<id>  string that expires: when a batch was created that was removed
 --   <prefix>batches-open                 sorted set: ids of all batches that are not over, by the time at which they expire
 --   <prefix>batches-open-of:<owner>      the same of one owner
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are

@@ -6,7 +6,12 @@ local state = field('state')
 if state ~= 'ended' and state ~= 'failed' then
   return 0
 end
-redis.call('ZREM', prefix .. 'batches-of:' .. field('api') .. ':' .. field('owner'), args.id)
+local ofOwner = field('api') .. ':' .. field('owner')
+local createdAt = redis.call('ZSCORE', prefix .. 'batches-of:' .. ofOwner, args.id)
+if createdAt then
+  redis.call('SET', prefix .. 'batch-place:' .. ofOwner .. ':' .. args.id, createdAt, 'PX', 86400000)
+end
+redis.call('ZREM', prefix .. 'batches-of:' .. ofOwner, args.id)
 redis.call('ZREM', prefix .. 'batches-open-of:' .. field('owner'), args.id)
 redis.call('DEL', record, nameOf('errors'))
 return 1

@@ -4,6 +4,7 @@
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
 --   <prefix>files-by-age:<owner>:<purpose>  the same of one purpose
+--   <prefix>file-place:<owner>:<id>         string that expires: the number that a file had which was removed
 --   <prefix>files-refused:<owner>           string that expires: the owner is gone for good, and no file of it is added any more
 --   <prefix>file-number                     string: the number of the newest file
 --   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time at which they do
@@ -42,6 +43,10 @@ end
 
 local function byAge(owner, purpose)
   return prefix .. 'files-by-age:' .. owner .. (purpose and ':' .. purpose or '')
+end
+
+local function placeOf(owner, id)
+  return prefix .. 'file-place:' .. owner .. ':' .. id
 end
 
 local function recordOf(owner, id)

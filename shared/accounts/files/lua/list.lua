@@ -7,25 +7,39 @@
 --   after        id of the file behind which the page begins; absent for none
 --   before       id of the file before which the page ends; absent for none
 --   limit        files on the page
+-- `after` and `before` may be files that were removed in the last day: who removes files page by page goes on where they were.
 -- Returns {1 if there are more in the direction in which the page was asked for, else 0, the records}; false if `after` or `before` is
 -- no file of the owner.
 expire()
 local name = byAge(args.owner, args.purpose)
 local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'
 local range = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
+-- The rank of a file, and of the one that follows it: the same for one that was removed.
+local function ranksOf(id)
+  local rank = redis.call(rankOf, name, id)
+  if rank then
+    return rank, rank + 1
+  end
+  local place = redis.call('GET', placeOf(args.owner, id))
+  if not place then
+    return nil
+  end
+  redis.call('ZADD', name, place, id)
+  rank = redis.call(rankOf, name, id)
+  redis.call('ZREM', name, id)
+  return rank, rank
+end
 local first, last = 0, args.limit - 1
-if args.after then
-  local rank = redis.call(rankOf, name, args.after)
+if args.after or args.before then
+  local rank, follows = ranksOf(args.after or args.before)
   if not rank then
     return false
   end
-  first, last = rank + 1, rank + args.limit
-elseif args.before then
-  local rank = redis.call(rankOf, name, args.before)
-  if not rank then
-    return false
+  if args.after then
+    first, last = follows, follows + args.limit - 1
+  else
+    first, last = math.max(0, rank - args.limit), rank - 1
   end
-  first, last = math.max(0, rank - args.limit), rank - 1
 end
 local more = args.before and first > 0 or not args.before and redis.call('ZCARD', name) > last + 1
 local reply = { more and 1 or 0 }

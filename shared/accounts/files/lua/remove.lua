@@ -1,10 +1,14 @@
--- Removes the record of a file.
+-- Removes the record of a file. Its place in the lists is remembered for a day.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
 --   id
 -- Returns its object, which may be removed, or an empty text while it is held; false if the owner has no such file.
 expire()
+local number = redis.call('ZSCORE', byAge(args.owner), args.id)
+if number then
+  redis.call('SET', placeOf(args.owner, args.id), number, 'PX', 86400000)
+end
 local record = forget(args.owner, args.id)
 if not record then
   return false

@@ -278,7 +278,7 @@ describe('a pause', () => {
     const { work, batches } = await running(1);
     const shown = async (until: number) => {
       await work.pause('batch_1', { until, reason: 'a budget', isForAll: true });
-      const { batches: listed } = await batches.list('ada', 'openai', { limit: 1 });
+      const listed = (await batches.list('ada', 'openai', { limit: 1 }))?.batches ?? [];
       return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
     };
     expect(await shown(Date.now() - 30_000)).toEqual(['a budget', 'a budget']);
@@ -360,19 +360,27 @@ describe('a batch', () => {
     expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
   });
 
-  it('stands in a list of the newest first, in pages in both directions', async () => {
-    const { batches } = await open();
+  it('stands in a list of the newest first, in pages in both directions, also from one that was removed', async () => {
+    const { batches, work } = await open();
     const now = Date.now();
     for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
     const ids = async (page: Parameters<Batches['list']>[2]) => {
-      const { batches: found, hasMore } = await batches.list('ada', 'openai', page);
-      return [...found.map(({ id }) => id.slice(-1)), hasMore];
+      const found = await batches.list('ada', 'openai', page);
+      return found && [...found.batches.map(({ id }) => id.slice(-1)), found.hasMore];
     };
     expect(await ids({ limit: 2 })).toEqual(['5', '4', true]);
     expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
     expect(await ids({ limit: 2, after: 'batch_2' })).toEqual(['1', false]);
     expect(await ids({ limit: 2, before: 'batch_2' })).toEqual(['4', '3', true]);
     expect(await ids({ limit: 5, before: 'batch_4' })).toEqual(['5', false]);
-    expect(await ids({ limit: 5, after: 'batch_unknown' })).toEqual([false]);
+    expect(await ids({ limit: 5, after: 'batch_unknown' })).toBeUndefined();
+    for (const id of ['batch_4', 'batch_5']) {
+      await work.move(id, { from: 'validating', to: 'failed', timed: 'failedAt' });
+      await batches.remove(id);
+    }
+    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
+    expect(await ids({ limit: 2, before: 'batch_4' })).toEqual([false]);
+    expect(await ids({ limit: 5, after: 'batch_5' })).toEqual(['3', '2', '1', false]);
+    expect(await batches.list('bob', 'openai', { limit: 5, after: 'batch_5' })).toBeUndefined();
   });
 });

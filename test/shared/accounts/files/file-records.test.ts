@@ -64,9 +64,15 @@ describe('the records of files', () => {
     expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toEqual(['ec', true]);
     expect(await page({ after: 'unknown' })).toBeUndefined();
     expect(await page({ purpose: 'vision', after: 'g' })).toBeUndefined();
+    for (const id of ['g', 'f', 'e']) await records.remove('ada', id);
+    expect(await page({ after: 'e' })).toEqual(['dcb', true]);
+    expect(await page({ before: 'e' })).toEqual(['', false]);
+    expect(await page({ purpose: 'batch', after: 'e' })).toEqual(['ca', false]);
+    expect(await page({ newestFirst: false, before: 'f' })).toEqual(['bcd', true]);
+    expect(await page({ newestFirst: false, after: 'f' })).toEqual(['', false]);
   });
 
-  it('leave nothing in Redis when they are removed, but that their objects are to be removed', async () => {
+  it('leave nothing in Redis when they are removed but their place for a day, and that their objects are to be removed', async () => {
     const open = await openKeyStore(inject('redisUrl'));
     const records = openRecords(open);
     await add(records, 'ada', record('a'));
@@ -77,7 +83,8 @@ describe('the records of files', () => {
     expect(await records.takeRemovals(10)).toEqual([]);
     for (const object of ['object-a', 'upload']) await records.removed(object);
     const left = (await open.connection.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
-    expect(left.sort()).toEqual(['file-number', 'file-total']);
+    expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
+    expect(await open.connection.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
     expect(await open.connection.redis.get(`${open.prefix}file-total`)).toBe('0');
   });
 

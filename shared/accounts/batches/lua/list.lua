@@ -1,0 +1,49 @@
+-- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which is about one batch, does not stand before it.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   owner, api
+--   after   id of the batch behind which the page begins; absent for none
+--   before  id of the batch before which the page ends, unless there is `after`; absent for none
+--   limit   batches on the page
+-- `after` and `before` may be batches that were removed in the last day: who removes batches page by page goes on where they were.
+-- Returns {1 if there are more in the direction in which the page was asked for, else 0, the ids}; false if `after` or `before` is no
+-- batch of the owner.
+local args = cjson.decode(ARGV[1])
+local name = args.prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
+-- The rank of a batch, and of the one that follows it: the same for one that was removed.
+local function ranksOf(id)
+  local rank = redis.call('ZREVRANK', name, id)
+  if rank then
+    return rank, rank + 1
+  end
+  local place = redis.call('GET', args.prefix .. 'batch-place:' .. args.api .. ':' .. args.owner .. ':' .. id)
+  if not place then
+    return nil
+  end
+  redis.call('ZADD', name, place, id)
+  rank = redis.call('ZREVRANK', name, id)
+  redis.call('ZREM', name, id)
+  return rank, rank
+end
+local first, last = 0, args.limit - 1
+if args.after or args.before then
+  local rank, follows = ranksOf(args.after or args.before)
+  if not rank then
+    return false
+  end
+  if args.after then
+    first, last = follows, follows + args.limit - 1
+  else
+    first, last = math.max(0, rank - args.limit), rank - 1
+  end
+end
+local isBackward = args.before and not args.after
+local more = isBackward and first > 0 or not isBackward and redis.call('ZCARD', name) > last + 1
+local reply = { more and 1 or 0 }
+if last >= first then
+  for _, id in ipairs(redis.call('ZREVRANGE', name, first, last)) do
+    table.insert(reply, id)
+  end
+end
+return reply
