@@ -1,8 +1,7 @@
 import { Badge, Progress, Text } from '@mantine/core';
 import type { Batch } from '../../../contract/batches.ts';
 import type { ProgressRate } from '#shared/core/progress-rate.ts';
-import { formatCount } from '../../parts/format.ts';
-import { doneOf, paceText, stateOf } from './batch-state.ts';
+import { countsText, doneOf, paceText, stateOf } from './batch-state.ts';
 
 export interface BatchProgressProps {
   batch: Batch;
@@ -13,25 +12,24 @@ export interface BatchProgressProps {
 
 /** How far a batch is, how fast it goes on, and when it ends. */
 export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
-  const { id, state, total, errored } = batch;
+  const { id, total, succeeded, errored, cancelled, expired } = batch;
   const done = doneOf(batch);
   const pace = paceText(batch, rate, at);
   const shareOf = (lines: number): number => (total === 0 ? 0 : (lines / total) * 100);
-  const uncounted = state === 'failed' ? 'no request was run' : 'not counted yet';
   return (
     <div style={{ minWidth: '12rem' }}>
       <Progress.Root>
         <Progress.Section
-          value={shareOf(done - errored)}
+          value={shareOf(succeeded)}
           aria-label={`Progress of ${id}`}
           aria-valuenow={Math.round(shareOf(done))}
           aria-valuetext={`${Math.round(shareOf(done))} %`}
         />
         <Progress.Section value={shareOf(errored)} color="orange" withAria={false} />
+        <Progress.Section value={shareOf(cancelled + expired)} color="gray" withAria={false} />
       </Progress.Root>
       <Text size="xs" className="numeric">
-        {total === 0 ? uncounted : `${formatCount(done)} of ${formatCount(total)}`}
-        {errored > 0 ? `, ${formatCount(errored)} failed` : ''}
+        {countsText(batch)}
       </Text>
       {pace === '' ? null : (
         <Text size="xs" c="dimmed" className="break">

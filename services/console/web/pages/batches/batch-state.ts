@@ -1,6 +1,6 @@
 import type { Batch } from '../../../contract/batches.ts';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
-import { formatAgo } from '../../parts/format.ts';
+import { formatAgo, formatCount } from '../../parts/format.ts';
 
 /** The state of a batch as people name it. */
 export interface ShownState {
@@ -26,9 +26,18 @@ export function isOver({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
-/** Lines that have ended, however they did. */
-export function doneOf({ succeeded, errored, cancelled, expired }: Batch): number {
-  return succeeded + errored + cancelled + expired;
+/** Lines that were run to their end, with an answer or an error. */
+export function doneOf({ succeeded, errored }: Batch): number {
+  return succeeded + errored;
+}
+
+/** How many lines ended how, as `8 of 200, 1 failed, 192 cancelled`. */
+export function countsText(batch: Batch): string {
+  const { state, total, errored, cancelled, expired } = batch;
+  if (total === 0) return state === 'failed' ? 'no request was run' : 'not counted yet';
+  const others = Object.entries({ failed: errored, cancelled, expired });
+  const named = others.flatMap(([word, count]) => (count > 0 ? [`${formatCount(count)} ${word}`] : []));
+  return [`${formatCount(doneOf(batch))} of ${formatCount(total)}`, ...named].join(', ');
 }
 
 /** The rates of batches, from the looks at them. */

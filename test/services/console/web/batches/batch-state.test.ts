@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '#services/console/contract/batches.ts';
-import { BatchRates, paceText, stateOf } from '#services/console/web/pages/batches/batch-state.ts';
+import { BatchRates, countsText, doneOf, paceText, stateOf } from '#services/console/web/pages/batches/batch-state.ts';
 
 const now = Date.UTC(2026, 10, 24);
 
@@ -42,6 +42,21 @@ describe('the state of a batch', () => {
     ['Failed', { state: 'failed' }],
   ] as const)('is %s', (word, change) => {
     expect(stateOf(batch(change)).word).toBe(word);
+  });
+});
+
+describe('the lines of a batch', () => {
+  it('are done only if they were run, also in one that was cancelled or has expired', () => {
+    const counts = { total: 1_200, succeeded: 7, errored: 1, cancelled: 1_000, expired: 192 };
+    const ended = batch({ state: 'ended', cancelledAt: now, ...counts });
+    expect(doneOf(ended)).toBe(8);
+    expect(countsText(ended)).toBe('8 of 1,200, 1 failed, 1,000 cancelled, 192 expired');
+  });
+
+  it('are not counted at first, and none is run of one that fails', () => {
+    expect(countsText(batch({}))).toBe('100 of 1,000, 10 failed');
+    expect(countsText(batch({ state: 'validating', total: 0 }))).toBe('not counted yet');
+    expect(countsText(batch({ state: 'failed', total: 0 }))).toBe('no request was run');
   });
 });
 
