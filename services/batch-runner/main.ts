@@ -29,6 +29,7 @@ import { LineIdentities } from './lines/line-identities.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
+import { RunningLines } from './batches/running-lines.ts';
 import { HeldBatches } from './slots/held-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
@@ -118,6 +119,7 @@ await runService(async (environment, releases) => {
   const slices = {
     ...parts,
     held,
+    running: new RunningLines(),
     identities,
     ledger,
     ownerKeys,

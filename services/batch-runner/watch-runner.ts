@@ -145,7 +145,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
       const batches = (await look()) ?? [];
       open.reset();
       for (const state of ['validating', 'running', 'paused', 'finishing']) open.set({ state }, 0);
-      for (const batch of batches) if (!isOver(batch)) open.inc({ state: isPaused(batch) ? 'paused' : batch.state });
+      for (const batch of batches) if (!isOver(batch)) open.inc({ state: isLimited(batch) ? 'paused' : batch.state });
     },
   });
   const standstill: Gauge = new Gauge({
@@ -154,9 +154,14 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
     registers,
     collect: async () => {
       const batches = await look();
-      const going = batches?.filter((batch) => !isOver(batch) && !isPaused(batch));
+      const going = batches?.filter((batch) => !isOver(batch) && !isLimited(batch));
       if (!going) standstill.remove();
       else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - progressedAt(batch))) / 1_000);
     },
   });
+}
+
+/** Whether a batch waits for a limit. One that lacks a worker stands still as long as nobody starts one. */
+function isLimited(batch: BatchRecord): boolean {
+  return isPaused(batch) && batch.lacksWorker !== true;
 }

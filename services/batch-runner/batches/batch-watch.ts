@@ -1,20 +1,29 @@
 import { isOver, stopOf, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import type { RunningLines } from './running-lines.ts';
 
 /** Milliseconds between two looks at a batch. */
 const lookMs = 1_000;
 
-/** Follows a batch while a slice of it is worked on: whether it was cancelled, has expired, or is over. */
+export interface BatchWatchParts {
+  work: Pick<BatchWork, 'find' | 'pause'>;
+  running: Pick<RunningLines, 'has'>;
+}
+
+/**
+ * Follows a batch while a slice of it is worked on: whether it was cancelled, has expired, or is over. Sees to it that one of which lines
+ * run is not shown as one that lacks a worker.
+ */
 export class BatchWatch {
-  readonly #work: Pick<BatchWork, 'find'>;
+  readonly #parts: BatchWatchParts;
   /** Whether it was paused for all its lines when it was read first. */
   readonly #wasBlocked: boolean;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #batch: BatchRecord | undefined;
 
-  constructor(work: Pick<BatchWork, 'find'>, batch: BatchRecord) {
-    this.#work = work;
+  constructor(parts: BatchWatchParts, batch: BatchRecord) {
+    this.#parts = parts;
     this.#batch = batch;
     this.#wasBlocked = batch.blockedUntil !== undefined;
     this.#timer = setInterval(() => void this.look(), lookMs);
@@ -44,9 +53,11 @@ export class BatchWatch {
 
   /** Looks at once. */
   async look(): Promise<void> {
+    const { work, running } = this.#parts;
     try {
       const { id = '' } = this.#batch ?? {};
-      this.#batch = (await this.#work.find(id)) ?? this.#batch;
+      this.#batch = (await work.find(id)) ?? this.#batch;
+      if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
     } catch {
       // Redis is away: what is known of the batch stays, and its time may run out all the same.
     }

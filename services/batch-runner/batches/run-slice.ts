@@ -14,13 +14,13 @@ import { readLine } from '../lines/read-line.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
-import type { UpstreamLimit } from '../slots/upstream-limit.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
-import { SlicePlace } from './slice-place.ts';
+import type { RunningLines } from './running-lines.ts';
+import { SlicePlace, type SlicePause } from './slice-place.ts';
 import { NoRoomError, waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
@@ -32,6 +32,7 @@ const longestPauseMs = 30_000;
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
   held: HeldBatches;
+  running: RunningLines;
   identities: LineIdentities;
   ledger: Pick<UsageLedger, 'entryOf'>;
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
@@ -70,7 +71,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const outMs = stopOf(batch) === undefined ? parts.held.enter(id, number) : undefined;
   if (outMs !== undefined) throw new LaterError(outMs);
   let isOver = false;
-  const watch = new BatchWatch(work, batch);
+  const watch = new BatchWatch({ work, running: parts.running }, batch);
   try {
     const pauseMs = await runLines(parts, running, watch, AbortSignal.any([watch.signal, stopping]));
     if (stopping.aborted) throw new LaterError(stoppingMs);
@@ -116,8 +117,9 @@ async function runLines(
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
   };
   const onLeave = (): void => halt.abort();
-  const onLimited = (limit: UpstreamLimit) => work.pause(batch.id, { ...limit, isForAll: false });
-  const place = new SlicePlace({ held, batch: batch.id, slice: number, isWanted, onLimited, onLeave });
+  const onPaused = (pause: SlicePause) => work.pause(batch.id, { ...pause, isForAll: false });
+  const ofBatch = { batch: batch.id, running: parts.running };
+  const place = new SlicePlace({ ...ofBatch, held, slice: number, isWanted, onPaused, onLeave });
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;

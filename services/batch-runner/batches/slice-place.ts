@@ -1,13 +1,26 @@
 import type { LinePlace } from '../lines/line-place.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
-import type { UpstreamLimit } from '../slots/upstream-limit.ts';
+import type { RunningLines } from './running-lines.ts';
+
+/** Milliseconds for which a batch is shown as one that lacks a worker, unless that is said again. It is held for less. */
+const lackMs = 90_000;
+
+/** What all lines of a slice wait for. */
+export interface SlicePause {
+  /** When they are tried again, in ms since 1970; if they lack a worker, for how long that holds unless it is said again. */
+  until: number;
+  /** As its user reads it. */
+  reason: string;
+  lacksWorker: boolean;
+}
 
 export interface SlicePlaceParts {
   held: Pick<HeldBatches, 'patienceMs' | 'ran' | 'leave'>;
+  running: RunningLines;
   batch: string;
   slice: number;
-  /** Called from time to time while all its lines wait, and one of them for a limit of its upstream. */
-  onLimited: (limit: UpstreamLimit) => Promise<void>;
+  /** Called from time to time while no line of the batch runs here, and one of the slice waits for a limit of its upstream or a worker. */
+  onPaused: (pause: SlicePause) => Promise<void>;
   /** Whether others wait for a place, or for memory. */
   isWanted: () => Promise<boolean>;
   /** Called when the slice leaves: no further line is to begin. */
@@ -17,6 +30,8 @@ export interface SlicePlaceParts {
 /** A line that has not ended. */
 interface OpenLine {
   isWaiting: boolean;
+  /** Notes that no worker has it any more; undefined if none has it. */
+  onStop: (() => void) | undefined;
   /** Where it could be served, if it waits for that. */
   place: (() => LinePlace) | undefined;
 }
@@ -39,12 +54,13 @@ export class SlicePlace {
 
   /** A line begins. */
   begin() {
-    const line: OpenLine = { isWaiting: false, place: undefined };
+    const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
     this.#lines.add(line);
     this.#judge();
     return {
       /** The line waits. @param place where it could be served; undefined if it waits for something else */
       wait: (place?: () => LinePlace): void => {
+        stop(line);
         line.isWaiting = true;
         line.place = place;
         this.#judge();
@@ -56,10 +72,12 @@ export class SlicePlace {
       },
       /** A worker has it. */
       ran: (): void => {
-        const { held, batch, slice } = this.#parts;
+        const { held, running, batch, slice } = this.#parts;
+        line.onStop ??= running.begin(batch);
         held.ran(batch, slice);
       },
       end: (): void => {
+        stop(line);
         this.#lines.delete(line);
         this.#judge();
       },
@@ -88,17 +106,20 @@ export class SlicePlace {
     return setTimeout(() => void this.#leaveIfWanted(), held.patienceMs(batch, slice));
   }
 
-  /** The limit of an upstream that a line waits for, the first that ends. */
-  #limit(): UpstreamLimit | undefined {
-    const limits = [...this.#lines].flatMap(({ place }) => limitOf(place) ?? []);
-    return limits.toSorted((a, b) => a.until - b.until)[0];
+  /** The limit of an upstream that a line waits for, the first that ends; or that it lacks a worker. */
+  #pause(): SlicePause | undefined {
+    const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
+    const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
+    if (first) return { ...first, lacksWorker: false };
+    const [lacks] = places.flatMap((place) => place.lacks ?? []);
+    return lacks && { until: Date.now() + lackMs, reason: lacks(), lacksWorker: true };
   }
 
   async #leaveIfWanted(): Promise<void> {
-    const { held, batch, slice, isWanted, onLimited, onLeave } = this.#parts;
+    const { held, running, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
     const timer = this.#timer;
-    const limit = this.#limit();
-    if (limit) await onLimited(limit).catch(() => undefined);
+    const pause = running.has(batch) ? undefined : this.#pause();
+    if (pause) await onPaused(pause).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
     // It has gone on meanwhile, or has ended.
     if (this.#timer !== timer || !this.#isIdle) return;
@@ -112,9 +133,14 @@ export class SlicePlace {
   }
 }
 
-function limitOf(place: OpenLine['place']): UpstreamLimit | undefined {
+function stop(line: OpenLine): void {
+  line.onStop?.();
+  line.onStop = undefined;
+}
+
+function placeOf({ place }: OpenLine): LinePlace | undefined {
   try {
-    return place?.().limit;
+    return place?.();
   } catch {
     // The line ends with this error.
     return undefined;

@@ -17,6 +17,8 @@ export interface LinePlace {
   tiers: readonly Tier[];
   /** The limit of an upstream that it waits for. */
   limit?: UpstreamLimit | undefined;
+  /** Says why no worker can serve it now, as its user reads it; undefined if one can, or there is such a limit. */
+  lacks?: () => string;
 }
 
 /** A line that waits for a slot. */
@@ -32,21 +34,29 @@ export interface WaitingLine {
  * @throws RouterError as `lanesOf` does, but not `model_not_found` for a model whose workers may be about to start
  */
 export function linePlaceOf(
-  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf'> & { pace: Pick<ModelPace, 'limitOf' | 'mayBegin'> },
+  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
+    pace: Pick<ModelPace, 'limitOf' | 'mayBegin'>;
+  },
   line: WaitingLine,
 ): LinePlace {
-  const { workers, registry, pace } = parts;
+  const { workers, registry, pace, noWorkerMs } = parts;
   try {
-    const { name, model, permits, place } = lanesOf(parts, line.asked, line.identity);
+    const { name, model, permits, place, whyNone } = lanesOf(parts, line.asked, line.identity);
     if (!pace.mayBegin(name)) return { placements: [], tiers: [], limit: pace.limitOf(name) };
     const placements = place(nobody);
     if (placements.length > 0) return { model: name, placements, tiers: [] };
-    return { placements, tiers: tiersFor(model, { auto: registry().auto, workers, permits, placements }) };
+    const tiers = tiersFor(model, { auto: registry().auto, workers, permits, placements });
+    const lacks = (): string => whyNone({ noWorkerMs, maxWaitMs: undefined })?.error.message ?? noWorker(name);
+    return { placements, tiers, lacks };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))
-      return { placements: [], tiers: [] };
+      return { placements: [], tiers: [], lacks: () => noWorker(line.asked.parameters.model) };
     throw error;
   }
+}
+
+function noWorker(model: string): string {
+  return `No connected worker serves \`${model}\`.`;
 }
 
 /** Whether it is not certain that a model does not exist. */

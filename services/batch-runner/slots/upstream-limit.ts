@@ -10,8 +10,9 @@ export interface UpstreamLimit {
   reason: string;
 }
 
-/** Milliseconds until it is tried again. Each try may cost live requests a pause of the worker, so they become rare. */
-const waits = { firstMs: 5_000, longestMs: 600_000 };
+/** Milliseconds until it is tried again. Each try may cost live requests a pause of the worker, so they become rare;
+ * the first waits are short, because all batches of the model wait, and one refusal says little. */
+const waits = { firstMs: 2_000, longestMs: 600_000 };
 
 /** Milliseconds that an upstream may name at most. */
 const mostToldMs = 3_600_000;

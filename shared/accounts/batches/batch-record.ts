@@ -91,6 +91,8 @@ export const batchRecordSchema = z.object({
   pausedFor: z.string().optional(),
   /** The first of these if no line of it is tried before: a budget is used up, or there is no room for results. */
   blockedUntil: time.optional(),
+  /** Whether they wait for a worker instead, and are tried as soon as there is one. */
+  lacksWorker: z.stringbool().optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with its results; of the one with errors only where the API has two. */
   outputFile: z.string().optional(),
@@ -135,7 +137,7 @@ export function progressedAt({
 /** Milliseconds after the end of a pause within which lines are tried again by all means. */
 const pauseGraceMs = 60_000;
 
-/** Whether the lines of a batch wait for a limit. A pause that nobody has renewed since it ended is none any more. */
+/** Whether the lines of a batch wait for a limit or a worker. A pause that nobody has renewed since it ended is none any more. */
 export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now = Date.now()): boolean {
   return pausedUntil !== undefined && pausedUntil > now - pauseGraceMs;
 }

@@ -102,6 +102,18 @@ export interface BatchMove {
   files?: readonly FileRecord[];
 }
 
+/** Why lines of a batch wait. */
+export interface BatchPause {
+  /** When they are tried again, in ms since 1970. */
+  until: number;
+  /** As its user reads it. */
+  reason: string;
+  /** Whether no line of the batch is to be tried before. */
+  isForAll: boolean;
+  /** Whether they wait for a worker, and are tried as soon as there is one. */
+  lacksWorker?: boolean;
+}
+
 /**
  * The batches as those who work on them see them. Any number may work on the same batch, also on the same slice of it: each result
  * is recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
@@ -282,13 +294,11 @@ export class BatchWork {
     return reply === 1 ? 'ended' : 'was over';
   }
 
-  /**
-   * Says that lines of a batch wait for a limit, or with undefined that they do not. Does nothing for one that is over.
-   * @param pause `isForAll` says whether no line of the batch is to be tried before
-   */
-  async pause(id: string, pause: { until: number; reason: string; isForAll: boolean } | undefined): Promise<void> {
+  /** Says that lines of a batch wait for a limit or a worker, or with undefined that they do not. Does nothing for one that is over. */
+  async pause(id: string, pause: BatchPause | undefined): Promise<void> {
     const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
-    const fields = pause && storedFields({ pausedUntil: pause.until, pausedFor: pause.reason, blockedUntil });
+    const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
+    const fields = pause && storedFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
   }
 

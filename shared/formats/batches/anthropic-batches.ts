@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { BatchFacts, BatchFormat } from './batch-format.ts';
+import { triedAgainAt, type BatchFacts, type BatchFormat } from './batch-format.ts';
 import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
 
 /** Batches of Anthropic's API (Anthropic API reference, "Message Batches"): requests come inline, results have a path of their own. */
@@ -57,9 +57,9 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     cancel_initiated_at: iso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
-    // Not of the API: which limit its requests wait for.
+    // Not of the API: what its requests wait for.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: iso(batch.pausedUntil) },
+      paused: { reason: batch.pausedFor, tried_again_at: iso(triedAgainAt(batch)) },
     }),
   };
 }

@@ -34,9 +34,19 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** While its lines wait for a limit: when they are tried again, and which limit, in words. */
+  /** While its lines wait: when they are tried again, and for what, in words. */
   pausedUntil?: number | undefined;
   pausedFor?: string | undefined;
+  /** Whether they wait for a worker, and are tried as soon as there is one. */
+  lacksWorker?: boolean | undefined;
+}
+
+/** When the lines of a batch that waits are tried again; undefined if that is not known, or they are tried now. */
+export function triedAgainAt(
+  { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
+  now = Date.now(),
+): number | undefined {
+  return lacksWorker !== true && pausedUntil !== undefined && pausedUntil > now ? pausedUntil : undefined;
 }
 
 /** One request of a batch. */

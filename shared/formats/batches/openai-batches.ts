@@ -4,7 +4,7 @@ import { parseJsonBody } from '../json-request.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { problemError } from '../openai/problem-error.ts';
-import type { BatchCreation, BatchFacts, BatchFormat } from './batch-format.ts';
+import { triedAgainAt, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
 import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
 
 const hourMs = 3_600_000;
@@ -140,9 +140,9 @@ function batchObject(batch: BatchFacts): object {
       total_tokens: promptTokens + completionTokens,
     },
     metadata: batch.metadata ?? null,
-    // Not of the API: which limit its lines wait for.
+    // Not of the API: what its lines wait for.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: seconds(batch.pausedUntil) },
+      paused: { reason: batch.pausedFor, tried_again_at: seconds(triedAgainAt(batch)) },
     }),
   };
 }

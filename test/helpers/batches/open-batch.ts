@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
+import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
 import type { RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { HeldBatches } from '#services/batch-runner/slots/held-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
@@ -81,6 +82,7 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
     ...parts,
     ...unused,
     held: openHeld(),
+    running: new RunningLines(),
     ledger,
     ownerKeys: keys,
     stopping,

@@ -54,12 +54,16 @@ describe('a batch without a worker', () => {
     // So does one with as many slices.
     const large = await submit(openai, many('demo'));
     expect((await untilBatch(openai, large.id, undefined, 60_000)).request_counts).toMatchObject({ completed: 1_150 });
-    expect((await openai.batches.retrieve(absent.id)).request_counts).toMatchObject({ completed: 0, failed: 0 });
+    expect(await openai.batches.retrieve(absent.id)).toMatchObject({
+      request_counts: { completed: 0, failed: 0 },
+      paused: { reason: 'No connected worker serves `absent-8b`, which `absent` stands for.', tried_again_at: null },
+    });
 
     await startAbsent();
     const readyAt = performance.now();
     await until(async () => ((await openai.batches.retrieve(absent.id)).request_counts?.completed ?? 0) > 0, 30_000);
     expect(performance.now() - readyAt).toBeLessThan(4_000);
+    expect(await openai.batches.retrieve(absent.id)).not.toHaveProperty('paused');
     const ended = await untilBatch(openai, absent.id, undefined, 60_000);
     expect(ended.request_counts).toEqual({ total: 1_150, completed: 1_150, failed: 0 });
     const ids = (await resultsOf(openai, ended.output_file_id)).map(({ custom_id: id }) => id);

@@ -49,6 +49,14 @@ describe('the metrics of a batch runner', () => {
     expect(lines).toContain('rtr_batches_open{state="paused"} 1');
   });
 
+  it('count the time for which a batch lacks a worker', async () => {
+    const now = Date.now();
+    const since = { runningAt: now - 8_000_000, pausedUntil: now + 50_000, pausedFor: 'No worker' };
+    const lines = await metricsOf(() => Promise.resolve([{ ...batch(since), lacksWorker: true }]));
+    expect(lines).toContain('rtr_batches_open{state="paused"} 0');
+    expect(standstillOf(lines)).toBeGreaterThan(7_000);
+  });
+
   it('count a batch as paused only while its pause lasts, and a minute for what tries it again', async () => {
     const now = Date.now();
     const since = { runningAt: now - 8_000_000, lineAt: now - 7_000_000, pausedFor: 'a budget' };

@@ -29,7 +29,7 @@ for name, value in pairs(args.fields) do
   redis.call('HSET', record, name, value)
 end
 if args.isOver then
-  redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil')
+  redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil', 'lacksWorker')
   -- As formats show what became of it.
   local outcome = 'completed'
   if args.to == 'failed' then

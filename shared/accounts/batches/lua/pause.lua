@@ -1,12 +1,12 @@
 -- Says that lines of a batch wait, or that they do not.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   pause  { pausedUntil, pausedFor, blockedUntil } of the record; absent where they do not wait
+--   pause  { pausedUntil, pausedFor, blockedUntil, lacksWorker } of the record; absent where they do not wait
 -- Returns 1, or 0 if the batch is over or unknown.
 if not isOpen() then
   return 0
 end
-redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil')
+redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil', 'lacksWorker')
 for name, value in pairs(args.pause or {}) do
   redis.call('HSET', record, name, value)
 end

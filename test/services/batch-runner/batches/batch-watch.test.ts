@@ -1,0 +1,16 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { BatchWatch } from '#services/batch-runner/batches/batch-watch.ts';
+import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { until } from '../../../helpers/until.ts';
+
+it('a batch of which a line runs is not shown as one that lacks a worker, within seconds', async () => {
+  const { id, work, found } = await openBatch();
+  let runs = false;
+  const watch = new BatchWatch({ work, running: { has: () => runs } }, await found());
+  onTestFinished(() => watch.close());
+  await work.pause(id, { until: Date.now() + 60_000, reason: 'No worker.', isForAll: false, lacksWorker: true });
+  expect(await found()).toMatchObject({ pausedFor: 'No worker.', lacksWorker: true });
+  runs = true;
+  await until(async () => (await found()).pausedFor === undefined, 5_000);
+  expect(await found()).not.toHaveProperty('lacksWorker');
+});
