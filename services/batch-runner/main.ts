@@ -26,6 +26,7 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { LineIdentities } from './lines/line-identities.ts';
+import { answerMemory } from './lines/line-memory.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
@@ -134,6 +135,7 @@ await runService(async (environment, releases) => {
       waitingWork,
       storer: new AnswerStorer(stored, log),
       bodies: new Room(4 * config.MAX_BODY_BYTES),
+      answerRoom: new Room(answerMemory),
       maxAttempts: config.BATCH_ATTEMPTS,
       log,
     },

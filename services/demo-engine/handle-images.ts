@@ -22,7 +22,7 @@ export async function handleImages(
   signal: AbortSignal,
 ): Promise<void> {
   const body = await readJsonBody(http);
-  const { model, prompt, n, demo: options } = parseBody(imagesRequestSchema, body);
+  const { model, prompt, n, size, demo: options } = parseBody(imagesRequestSchema, body);
   requireModel(engine, model, 'draw');
   if (prompt === '') throw new RouterError('invalid_request', 'The prompt is empty.', { param: 'prompt' });
   const demo = resolveDemoOptions(engine.defaults, options, demoWordsOf(prompt));
@@ -40,10 +40,16 @@ export async function handleImages(
   await answerWithSlot(engine, { facts, demo, response, signal }, () => {
     const text = withoutDemoLine(prompt);
     const data = Array.from({ length: n ?? 1 }, (_, at) => ({
-      b64_json: drawPicture(`${at} ${text}`).toString('base64'),
+      b64_json: drawPicture(`${at} ${text}`, sideOf(size)).toString('base64'),
     }));
     const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens };
     const created = Math.floor(Date.now() / 1000);
     return sendComputed({ created, data, output_format: 'png', usage }, demo, response, signal);
   });
+}
+
+/** Pixels of a side, up to 2048; undefined for a text that names none. */
+function sideOf(size: string | null | undefined): number | undefined {
+  const side = Number(/^(\d{1,4})x\1$/.exec(size ?? '')?.[1]);
+  return side >= 1 && side <= 2048 ? side : undefined;
 }

@@ -10,9 +10,6 @@ import type { Upload } from '#shared/files/files.ts';
 import { readLine } from '../lines/read-line.ts';
 import type { BatchParts } from './batch-parts.ts';
 
-/** Results that are in memory at once. */
-const resultsAtOnce = 10;
-
 /** Milliseconds after which a slice is begun anew that has lost results. */
 const againMs = 1_000;
 
@@ -35,7 +32,7 @@ type Side = keyof SliceResults;
 const sides: readonly Side[] = ['output', 'errors'];
 
 /**
- * Writes the results of a slice into objects, those of lines that were not run included, and ends it.
+ * Writes the results of a slice into objects, those of lines that were not run included, and ends it. Large ones have objects already.
  * @param outcome what becomes of lines that were not run; undefined while they are to be
  * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover
  */
@@ -56,12 +53,13 @@ export async function endSlice(
     const lines = left > 0 && stop ? await stoppedLines(parts, ending, recorded, stop) : new Map<number, LineResult>();
     const counts = { recorded: recorded.size, cancelled: 0, expired: 0, ...(stop && { [stop]: left }) };
     const uploads: Partial<Record<Side, Upload>> = {};
+    const large: SliceResults = { output: [], errors: [] };
     try {
       for (const side of sides) {
-        const upload = await writeSide(parts, ending, recorded, lines, side);
+        const upload = await writeSide(parts, ending, { recorded, stopped: lines, side, large: large[side] });
         if (upload) uploads[side] = upload;
       }
-      const end = await work.endSlice(place, counts, uploads, lines ? undefined : inputLost);
+      const end = await work.endSlice(place, counts, { ...uploads, lines: large }, lines ? undefined : inputLost);
       if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
     } finally {
@@ -92,6 +90,16 @@ async function stoppedLines(
   return results;
 }
 
+/** The results of one side. */
+interface SideResults {
+  recorded: ReadonlySet<number>;
+  /** Those of lines that were not run; undefined if the input is lost. */
+  stopped: ReadonlyMap<number, LineResult> | undefined;
+  side: Side;
+  /** Gets the names of those that are in objects already. */
+  large: string[];
+}
+
 /**
  * Stores one side of a slice's results. It counts for the owner, and is removed unless the slice ends with it.
  * @returns undefined if there are none, or the owner is gone, so that nobody could read them
@@ -99,14 +107,12 @@ async function stoppedLines(
 async function writeSide(
   { work, files }: BatchParts,
   ending: EndingSlice,
-  recorded: ReadonlySet<number>,
-  stopped: ReadonlyMap<number, LineResult> | undefined,
-  side: Side,
+  results: SideResults,
 ): Promise<Upload | undefined> {
   const { batch, formats } = ending;
-  if (side === 'errors' && !formats.batch.hasErrorFile) return undefined;
+  if (results.side === 'errors' && !formats.batch.hasErrorFile) return undefined;
   try {
-    const lines = linesOfSide(work, ending, recorded, stopped, side);
+    const lines = linesOfSide(work, ending, results);
     const upload = await files.receive(batch.owner, lines, { isResult: true });
     if (upload.bytes > 0) return upload;
     await upload.discard();
@@ -119,23 +125,20 @@ async function writeSide(
 async function* linesOfSide(
   work: BatchWork,
   { batch, number, slice, sealer, formats }: EndingSlice,
-  recorded: ReadonlySet<number>,
-  stopped: ReadonlyMap<number, LineResult> | undefined,
-  side: Side,
+  { recorded, stopped, side, large }: SideResults,
 ): AsyncGenerator<Uint8Array> {
-  const belongs = ({ outcome }: LineResult): boolean =>
+  const belongs = ({ outcome }: Pick<LineResult, 'outcome'>): boolean =>
     !formats.batch.hasErrorFile || (outcome === 'succeeded') === (side === 'output');
-  for (let from = 0; from < slice.lines; from += resultsAtOnce) {
-    const numbers = Array.from({ length: Math.min(resultsAtOnce, slice.lines - from) }, (_, at) => from + at);
-    const run = numbers.filter((line) => recorded.has(line));
-    const found = new Map((await work.results(batch.id, number, run, sealer)).map((result, at) => [run[at], result]));
-    for (const line of numbers) {
-      if (!stopped && !recorded.has(line)) continue;
-      const result = stopped?.get(line) ?? found.get(line);
-      // Redis has lost it, or it is sealed with a secret that is not set: a line must not be missing in silence.
-      if (!result)
-        throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
-      if (belongs(result)) yield Buffer.from(`${result.text}\n`);
-    }
+  const numbers = Array.from({ length: slice.lines }, (_, line) => line);
+  const run = numbers.filter((line) => recorded.has(line));
+  const found = work.results(batch.id, number, run, sealer);
+  for (const line of numbers) {
+    if (!stopped && !recorded.has(line)) continue;
+    const result = recorded.has(line) ? (await found.next()).value : stopped?.get(line);
+    // Redis has lost it, or it is sealed with a secret that is not set: a line must not be missing in silence.
+    if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
+    if (!belongs(result)) continue;
+    if ('object' in result) large.push(result.object);
+    else yield Buffer.from(`${result.text}\n`);
   }
 }

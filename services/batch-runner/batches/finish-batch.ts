@@ -125,9 +125,8 @@ async function joinSide(
   const results: string[] = [];
   for (let slice = 0; slice < slices; slice += 1) {
     const of = await work.resultsOf(id, slice);
-    if (!of) leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
-    const name = of?.[side];
-    if (name !== undefined) results.push(name);
+    if (of) results.push(...of[side]);
+    else leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
   }
   if (results.length === 0) return;
   const upload = await files.receive(owner, joinedLines(), { isJoin: true });

@@ -1,6 +1,6 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { sealResult, type LineResult, type Slice } from '#shared/accounts/batches/batch-work.ts';
+import { type LineResult, type Slice } from '#shared/accounts/batches/batch-work.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
@@ -9,8 +9,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { LineIdentities } from '../lines/line-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
+import { LineMemory } from '../lines/line-memory.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
 import { readLine } from '../lines/read-line.ts';
+import { storeResult, type StoredResult } from '../lines/store-result.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
 import type { HeldBatches } from '../slots/held-batches.ts';
@@ -196,18 +198,25 @@ async function runNumbered(
   };
   const end = await run();
   if (end.kind !== 'over') return end;
-  const { answer, charge } = end;
+  const { answer, charge, memory } = end;
   const inInput = slice.first === undefined ? undefined : slice.first + at - 1;
   const result = resultOf(formats, { customId, requestId, line: inInput }, answer);
+  let stored: StoredResult | undefined;
   try {
-    const sealed = await sealResult(result, sealer);
-    const record = () => work.recordLine(place, sealed, charge.usage, ledger.entryOf(charge.records));
+    stored = await storeResult(parts, batch.owner, result, sealer);
+    const { result: storable } = stored;
+    const record = () => work.recordLine(place, storable, charge.usage, ledger.entryOf(charge.records));
     const isFirst = await recordPatiently(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
     if (isFirst && watch.takePause()) await work.pause(batch.id, undefined);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    return { kind: 'pause', ms: longestPauseMs, reason: error.message };
   } finally {
     charge.release();
+    memory.give();
+    await stored?.discard();
   }
   return end;
 }
@@ -230,9 +239,19 @@ function resultOf(
   return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
 }
 
+/** Whether the store has no room for a result. The line is executed again when there is some. */
+function isFull(error: unknown): error is RouterError {
+  return error instanceof RouterError && error.code === 'storage_full';
+}
+
 /** The end of a line that cannot be run. */
-function unrun({ limits, priceOf }: RunLineParts, error: RouterError): LineEnd {
-  return { kind: 'over', answer: { error }, charge: new LineCharge(limits, priceOf) };
+function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
+  return {
+    kind: 'over',
+    answer: { error },
+    charge: new LineCharge(limits, priceOf),
+    memory: new LineMemory(answerRoom),
+  };
 }
 
 /** Has a batch cancelled whose key was revoked or has expired, or whose owner was blocked, and its slice stopped. */

@@ -20,6 +20,7 @@ import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { judgeError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
+import { LineMemory } from './line-memory.ts';
 import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { Room } from '../room.ts';
@@ -37,6 +38,8 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   inputFiles: InputFiles;
   /** Bytes of the requests that run, with their files. */
   bodies: Room;
+  /** Bytes of the answers that are large. */
+  answerRoom: Room;
   /** Executions of a line at most that end with an error of its own. */
   maxAttempts: number;
   log: Logger;
@@ -71,9 +74,12 @@ export interface LineStops {
   running: AbortSignal;
 }
 
-/** How a line ended, with what it came to; or that the batch is to pause; or, if it was stopped, nothing. */
+/**
+ * How a line ended, with what it came to, and the memory that is to be given back once the answer is recorded; or that the batch is to
+ * pause; or, if it was stopped, nothing.
+ */
 export type LineEnd =
-  | { kind: 'over'; answer: Answer; charge: LineCharge }
+  | { kind: 'over'; answer: Answer; charge: LineCharge; memory: LineMemory }
   | { kind: 'pause'; ms: number; reason: string }
   | { kind: 'stopped' };
 
@@ -85,9 +91,11 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
   for (let attempts = 0; !stops.waiting.aborted;) {
     await awaitLimit(parts, line, stops.waiting);
     const charge = new LineCharge(parts.limits, parts.priceOf);
-    const answer = await runOnce(parts, line, charge, stops).catch(failed);
+    const memory = new LineMemory(parts.answerRoom);
+    const answer = await runOnce(parts, line, { charge, memory }, stops).catch(failed);
     if (!answer || stops.running.aborted) {
       charge.release();
+      memory.give();
       break;
     }
     if ('error' in answer && answer.error.code === 'internal') noteFailure(parts.log, line, answer.error);
@@ -95,9 +103,10 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
     if (judgement.kind === 'again' && judgement.counts) attempts += 1;
     if (judgement.kind === 'final' || attempts >= parts.maxAttempts) {
       parts.refusedLines.forget(line.requestId);
-      return { kind: 'over', answer, charge };
+      return { kind: 'over', answer, charge, memory };
     }
     charge.release();
+    memory.give();
     if (judgement.kind === 'pause' && 'error' in answer)
       return { kind: 'pause', ms: judgement.ms, reason: answer.error.message };
     if ('error' in answer && answer.refusedFor !== undefined)
@@ -128,11 +137,17 @@ async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, sig
   line.onGoOn();
 }
 
+/** What an execution of a line takes. */
+interface Taken {
+  charge: LineCharge;
+  memory: LineMemory;
+}
+
 /** Runs it once, while there is memory for it. @returns undefined if the signal aborts before it is over */
 async function runOnce(
   parts: RunLineParts,
   line: LineRequest,
-  charge: LineCharge,
+  taken: Taken,
   stops: LineStops,
 ): Promise<Answer | undefined> {
   let held = 0;
@@ -143,7 +158,7 @@ async function runOnce(
   };
   try {
     hold(line.body.length);
-    return await serveOnce(parts, line, charge, stops, hold);
+    return await serveOnce(parts, line, taken, stops, hold);
   } finally {
     parts.bodies.give(held);
   }
@@ -153,7 +168,7 @@ async function runOnce(
 async function serveOnce(
   parts: RunLineParts,
   line: LineRequest,
-  charge: LineCharge,
+  { charge, memory }: Taken,
   { waiting, running: signal }: LineStops,
   hold: (bytes: number) => void,
 ): Promise<Answer | undefined> {
@@ -199,6 +214,7 @@ async function serveOnce(
   if (!slot) return undefined;
   const { give, model, onEnd } = slot;
   try {
+    memory.take(operation);
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     const running = await serveRequest({ ...parts, dispatcher, limits, record }, asked, sink, caller);

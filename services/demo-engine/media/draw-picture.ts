@@ -1,29 +1,51 @@
 import { hash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels of a side. */
-const side = 64;
+/** Pixels of a side, unless a size is asked for. */
+const smallSide = 64;
 const cells = 8;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A PNG of a pattern of squares. The same text always gets the same one. */
-export function drawPicture(text: string): Buffer {
+/**
+ * A PNG of a pattern of squares. The same text always gets the same one.
+ * @param side its pixels, for one that has grain and so as many bytes as a photograph; undefined for a small one
+ */
+export function drawPicture(text: string, side?: number): Buffer {
+  return encode(
+    side === undefined ? rowsOf(text, smallSide) : grained(rowsOf(text, side), text, side),
+    side ?? smallSide,
+  );
+}
+
+/** Rows of pixels, each of which begins with its filter: none. */
+function rowsOf(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;
-  const rows = Array.from({ length: side }, (_, y) => {
-    const pixels = Array.from({ length: side }, (__, x) => {
-      const row = digest[8 + Math.floor((y * cells) / side)] ?? 0;
-      return (row >>> Math.floor((x * cells) / side)) % 2 === 0 ? [red, green, blue] : [255, 255, 255];
-    });
-    // Each row begins with its filter: none.
-    return [0, ...pixels.flat()];
+  const rows = Array.from({ length: cells }, (_, cellY) => {
+    const bits = digest[8 + cellY] ?? 0;
+    const row = Buffer.alloc(1 + side * 3);
+    for (let x = 0; x < side; x += 1) {
+      const isSet = (bits >>> Math.floor((x * cells) / side)) % 2 === 0;
+      row.set(isSet ? [red, green, blue] : [255, 255, 255], 1 + x * 3);
+    }
+    return row;
   });
+  return Buffer.concat(Array.from({ length: side }, (_, y) => rows[Math.floor((y * cells) / side)] ?? Buffer.alloc(0)));
+}
+
+/** The same with grain of four bits in each colour. */
+function grained(rows: Buffer, text: string, side: number): Buffer {
+  const noise = hash('shake256', text, { outputEncoding: 'buffer', outputLength: rows.length });
+  return Buffer.from(rows.map((byte, at) => (at % (1 + side * 3) === 0 ? byte : byte ^ ((noise[at] ?? 0) & 0x0f))));
+}
+
+function encode(rows: Buffer, side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   // 8 bits per colour, red, green and blue.
   header.set([8, 2], 8);
-  const data = deflateSync(Buffer.from(rows.flat()));
+  const data = deflateSync(rows, { level: 1 });
   return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);
 }
 

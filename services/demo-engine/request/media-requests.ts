@@ -5,6 +5,8 @@ export const imagesRequestSchema = z.looseObject({
   model: z.string(),
   prompt: z.string(),
   n: z.int().min(1).max(10).nullish(),
+  /** `256x256`, for example: pictures are square. Any other text is that of a small one. */
+  size: z.string().nullish(),
   /** Checked by `resolveDemoOptions`. */
   demo: z.unknown().optional(),
 });

@@ -20,9 +20,9 @@ import {
 const common = new URL('lua/batches.lua', import.meta.url);
 const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
-const recordLine = new RedisScript(ledgerScript, common, new URL('lua/record-line.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
 const move = new RedisScript(emitScript, files, common, new URL('lua/move.lua', import.meta.url));
+const recordLine = new RedisScript(ledgerScript, files, common, new URL('lua/record-line.lua', import.meta.url));
 const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
 const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
 const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));
@@ -31,6 +31,9 @@ const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.
 
 /** Slices whose places are written in one call. */
 const slicesAtOnce = 500;
+
+/** Bytes of results that are read from Redis at once, unless one is larger. */
+const bytesAtOnce = 1024 * 1024;
 
 /** Objects that a batch releases in one call. */
 const releasedAtOnce = 500;
@@ -48,12 +51,15 @@ const sliceSchema = storedJson(
 /** Where the lines of a slice are: bytes of the input, `to` exclusive, and how many lines. */
 export type Slice = z.infer<typeof sliceSchema>;
 
-const sliceResultsSchema = storedJson(z.object({ output: z.string().optional(), errors: z.string().optional() }));
+/** A single object is stored as its name alone, as earlier releases read it. */
+const objectsSchema = z.union([z.string().transform((object) => [object]), z.array(z.string())]).default([]);
 
-/** Names of the objects with a slice's results; absent where it has none of a kind. */
-export type SliceResults = z.infer<typeof sliceResultsSchema>;
+const sliceResultsSchema = storedJson(z.object({ output: objectsSchema, errors: objectsSchema }));
 
-/** What was stored for a side of a slice's results, and is to be held by the batch. */
+/** Names of the objects with a slice's results, in any order. */
+export type SliceResults = z.output<typeof sliceResultsSchema>;
+
+/** What was stored of a slice's results, and is to be held by the batch. */
 export interface SlicePart {
   object: string;
   bytes: number;
@@ -72,16 +78,33 @@ export interface LineResult {
   error?: LineError | undefined;
 }
 
-/** A result that is sealed for the batch's owner, for all calls that record it: its text tells it from that of any other runner. */
-export interface SealedResult extends Pick<LineResult, 'outcome' | 'error'> {
-  sealed: string;
+const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'errored']), object: z.string() }));
+
+/** A result whose text, with the end of its line, is in an object. */
+export type LineObject = z.infer<typeof lineObjectSchema>;
+
+/** A result for all calls that record it: what is stored of it tells it from that of any other runner. */
+export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
+  stored: string;
+  /** The object with its text, which was received as an upload; undefined where the text is in what is stored. */
+  part?: SlicePart;
 }
 
-export async function sealResult(result: LineResult, sealer: Sealer): Promise<SealedResult> {
+/** A result whose text is stored in Redis, sealed for the batch's owner. */
+export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
   // Equal texts would have equal seals.
   const text = JSON.stringify({ ...result, token: randomUUID() });
-  return { outcome, error, sealed: await sealer.sealBytes([Buffer.from(text)]) };
+  return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
+}
+
+/** A result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
+export function resultIn(
+  { object, bytes }: SlicePart,
+  { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,
+): StorableResult {
+  const stored: LineObject = { outcome, object };
+  return { outcome, error, stored: JSON.stringify(stored), part: { object, bytes } };
 }
 
 /** What a line's requests came to, as the record counts it. */
@@ -234,35 +257,36 @@ export class BatchWork {
     return new Set((await askRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
-  /** Results of lines, by their numbers in the slice. @throws RouterError `store_unavailable` also for one that cannot be opened */
-  async results(
+  /** Results of lines, in the order of their numbers in the slice that are given; undefined for one that cannot be opened. */
+  async *results(
     id: string,
     slice: number,
     lines: readonly number[],
     sealer: Sealer,
-  ): Promise<(LineResult | undefined)[]> {
-    if (lines.length === 0) return [];
-    const sealed = await askRedis(this.#redis.hmget(this.#name('results', `${id}:${slice}`), ...lines.map(String)));
-    return sealed.map((text) => {
-      const opened = text === null ? undefined : sealer.unseal(text);
-      if (opened === undefined) return undefined;
-      const { outcome, text: line, error } = JSON.parse(opened) as LineResult;
-      return { outcome, text: line, error };
-    });
+  ): AsyncGenerator<LineResult | LineObject | undefined, undefined> {
+    const name = this.#name('results', `${id}:${slice}`);
+    for (const some of await this.#bySize(name, lines)) {
+      const stored = await askRedis(this.#redis.hmget(name, ...some.map(String)));
+      for (const text of stored) yield text === null ? undefined : openResult(text, sealer);
+    }
   }
 
   /**
-   * Records the result of a line together with its requests in the usage ledger. May be called again with the same sealed result.
+   * Records the result of a line together with its requests in the usage ledger. The batch holds its object from then on. May be called
+   * again with the same result.
+   * @throws also if the upload of its object counts as dead
    * @returns false if the line had another result, or its slice was over: then nothing was written
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
-    { outcome, error, sealed }: SealedResult,
+    { outcome, error, stored, part }: StorableResult,
     usage: LineUsage,
     { args: ledger, texts }: LedgerEntry,
   ): Promise<boolean> {
-    const args = { prefix: this.#prefix, id, slice, line, outcome, error, usage, ledger };
-    return (await recordLine.run(this.#redis, { args, texts: [sealed, ...texts] })) === 1;
+    const args = { prefix: this.#prefix, id, slice, line, outcome, error, part, usage, ledger };
+    const reply = await recordLine.run(this.#redis, { args, texts: [stored, ...texts] });
+    if (reply === -1) throw storeUnavailable(`the result of line ${line} of slice ${slice} of ${id} took too long`);
+    return reply === 1;
   }
 
   /** What went wrong with the first lines that were recorded with an error. */
@@ -274,20 +298,23 @@ export class BatchWork {
   /**
    * Ends a slice whose results are in objects, which the batch holds from then on.
    * @param counts how many lines of the objects were run, and how many were not
-   * @param parts the objects, which were received as uploads
+   * @param results the objects: those that were received as uploads, and those of lines, which the batch holds already
    * @param problem what is wrong with the input, if they lack lines for it
    * @returns `changed` if results were recorded that the objects have not, `lapsed` if the uploads count as dead
    */
   async endSlice(
     { id, slice }: { id: string; slice: number },
     counts: { recorded: number; cancelled: number; expired: number },
-    { output, errors }: { output?: SlicePart; errors?: SlicePart },
+    { output, errors, lines }: { output?: SlicePart; errors?: SlicePart; lines?: SliceResults },
     problem?: BatchProblem,
   ): Promise<'ended' | 'was over' | 'changed' | 'lapsed'> {
     const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
     const fields = storedFields(problem ? { problems: [problem] } : {});
     const args = { prefix: this.#prefix, id, slice, ...counts, parts, fields };
-    const results: SliceResults = { output: output?.object, errors: errors?.object };
+    const results = {
+      output: namesOf(output, lines?.output),
+      errors: namesOf(errors, lines?.errors),
+    };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
     if (reply === -2) return 'lapsed';
     if (reply === -1) return 'changed';
@@ -322,7 +349,43 @@ export class BatchWork {
     return { objects: objects.map(String), left: Number(left ?? 0) };
   }
 
+  /** Numbers of lines in groups whose results are small enough to be read at once. */
+  async #bySize(name: string, lines: readonly number[]): Promise<number[][]> {
+    if (lines.length === 0) return [];
+    const steps = this.#redis.pipeline();
+    for (const line of lines) steps.hstrlen(name, String(line));
+    const sizes = await askRedisAll(steps);
+    const groups: number[][] = [];
+    let left = 0;
+    for (const [at, line] of lines.entries()) {
+      const bytes = Number(sizes[at]);
+      const group = groups.at(-1);
+      if (group && bytes <= left) group.push(line);
+      else {
+        groups.push([line]);
+        left = bytesAtOnce;
+      }
+      left -= bytes;
+    }
+    return groups;
+  }
+
   #name(kind: string, id: string): string {
     return `${this.#prefix}batch-${kind}:${id}`;
   }
+}
+
+/** A result as it was stored; undefined if it cannot be opened. */
+function openResult(stored: string, sealer: Sealer): LineResult | LineObject | undefined {
+  if (stored.startsWith('{')) return lineObjectSchema.safeParse(stored).data;
+  const opened = sealer.unseal(stored);
+  if (opened === undefined) return undefined;
+  const { outcome, text, error } = JSON.parse(opened) as LineResult;
+  return { outcome, text, error };
+}
+
+/** What is stored of the objects of a side. */
+function namesOf(part: SlicePart | undefined, lines: readonly string[] = []): string | readonly string[] | undefined {
+  const names = part ? [part.object, ...lines] : lines;
+  return names.length > 1 ? names : names[0];
 }

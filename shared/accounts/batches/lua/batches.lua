@@ -8,10 +8,12 @@
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
---   <prefix>batch-held:<id>              set: the objects that it holds, see files.lua: its input, and the results of its slices;
---                                        does not expire: while it is there, the batch is among those that are open
+--   <prefix>batch-held:<id>              set: the objects that it holds, see files.lua: its input, large results of its lines,
+--                                        and the other results of its slices; does not expire: while it is there, the batch is
+--                                        among those that are open
 --   <prefix>batch-objects:<id>           set: the objects of a batch that an earlier release has begun, in the same way
---   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed; until the slice is over
+--   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON:
+--                                        its outcome and the object that it is in; until the slice is over
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --

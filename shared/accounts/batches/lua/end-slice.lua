@@ -7,7 +7,7 @@
 --   cancelled, expired  how many they have of lines that were not
 --   fields     of the record that change with it
 --   parts      { object, bytes } of each of the objects, which are uploads
--- ARGV[2]  JSON: the names of the objects
+-- ARGV[2]  JSON: the names of all objects with its results, those of lines included, which the batch holds already
 -- Returns 1; 0 if it was over before, or the batch is not running; -1 if there are results that the objects have not; -2 if an upload
 -- counts as dead.
 local done = nameOf('done')

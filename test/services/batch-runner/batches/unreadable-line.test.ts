@@ -31,7 +31,7 @@ async function validated() {
   const { id, owner, parts, runner, files, found } = opened;
   await validateBatch(parts, { batch: id });
   // Nothing else of it is used: no line is run.
-  const lines = { bodies: new Room(1) } as RunLineParts;
+  const lines = { bodies: new Room(1), answerRoom: new Room(1) } as RunLineParts;
   const other: RunSliceParts = { ...runner, lines, formats: stricter, maxLineBytes: 10 };
   const errors = async (): Promise<Record<string, unknown>[]> => {
     await finishBatch(parts, { batch: id });

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
-import { BatchWork, sealResult, type LineResult, type SlicePart } from '#shared/accounts/batches/batch-work.ts';
+import {
+  BatchWork,
+  resultIn,
+  sealResult,
+  type LineResult,
+  type SlicePart,
+} from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import type { LedgerEntry } from '#shared/accounts/ledger/ledger-entry.ts';
@@ -69,6 +75,12 @@ function batch(id: string, change: Partial<NewBatch> = {}): NewBatch {
   };
 }
 
+async function allOf<T>(results: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
 const usage = { promptTokens: 5, cachedTokens: 1, completionTokens: 7, reasoningTokens: 2, cost: 120 };
 
 function requestOf(id: string): UsageRecord {
@@ -130,7 +142,7 @@ describe('a line', () => {
     const { runningAt = 0, lineAt = 0 } = (await work.find('batch_1')) ?? {};
     expect(lineAt).toBeGreaterThanOrEqual(runningAt);
     expect(runningAt).toBeGreaterThan(0);
-    expect(await work.results('batch_1', 0, [0, 1], sealer)).toEqual([answered, failed]);
+    expect(await allOf(work.results('batch_1', 0, [0, 1], sealer))).toEqual([answered, failed]);
     const viewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
     const { requests } = await reader.requests(viewer, {}, 10);
     expect(requests.map(({ id }) => id).toSorted()).toEqual(['r0', 'r1']);
@@ -144,7 +156,7 @@ describe('a line', () => {
     expect(await work.endSlice(at, counts, { output: await upload('o1') })).toBe('ended');
     expect(await recordLine({ ...at, line: 1 }, answered, ledger.entryOf([]))).toBe(false);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
-    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'o1' });
+    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['o1'], errors: [] });
   });
 
   it('has a result in Redis that only its owner can open', async () => {
@@ -152,7 +164,39 @@ describe('a line', () => {
     await recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, ledger.entryOf([]));
     expect(JSON.stringify(await everythingUnder(redis, prefix))).not.toContain('custom_id');
     const other = keys.storeSealer('bob') as Sealer;
-    expect(await work.results('batch_1', 0, [0], other)).toEqual([undefined]);
+    expect(await allOf(work.results('batch_1', 0, [0], other))).toEqual([undefined]);
+  });
+
+  it('has a result that is read in its place, however large those are that an earlier release has left in Redis', async () => {
+    const { work, ledger, sealer, recordLine } = await running(9);
+    const texts = Array.from({ length: 9 }, (_, line) => String(line).repeat(line % 3 === 0 ? 900_000 : 9));
+    for (const [line, text] of texts.entries())
+      await recordLine({ id: 'batch_1', slice: 0, line }, { outcome: 'succeeded', text }, ledger.entryOf([]));
+    const found = await allOf(work.results('batch_1', 0, [...texts.keys()], sealer));
+    expect(found.map((result) => result && 'text' in result && result.text)).toEqual(texts);
+  });
+
+  it('has its object held by the batch once, also when it is recorded again because the answer was lost', async () => {
+    const { work, ledger, sealer, redis, prefix, upload } = await running(2);
+    const at = { id: 'batch_1', slice: 0, line: 0 };
+    const record = (part: SlicePart) => work.recordLine(at, resultIn(part, answered), usage, ledger.entryOf([]));
+    const [first, second] = [await upload('o1'), await upload('o2')];
+    expect([await record(first), await record(second), await record(first)]).toEqual([true, false, true]);
+    expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, cost: 120 });
+    expect(await redis.hgetall(`${prefix}file-holds`)).toEqual({ o1: '1' });
+    expect(await redis.hkeys(`${prefix}file-uploads`)).toEqual(['o2']);
+    expect(await allOf(work.results('batch_1', 0, [0], sealer))).toEqual([{ outcome: 'succeeded', object: 'o1' }]);
+    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
+  });
+
+  it('is not recorded with an object whose upload counts as dead', async () => {
+    const { work, ledger } = await running(1);
+    const at = { id: 'batch_1', slice: 0, line: 0 };
+    const dead = resultIn({ object: 'unknown', bytes: 5 }, answered);
+    await expect(work.recordLine(at, dead, usage, ledger.entryOf([]))).rejects.toThrow();
+    expect(await work.recordedLines('batch_1', 0)).toEqual(new Set());
+    expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0 });
   });
 });
 
@@ -189,7 +233,7 @@ describe('a slice', () => {
     const uploads = [await upload('a'), await upload('b')];
     const ends = await Promise.all(uploads.map((output) => work.endSlice(at, counts, { output })));
     expect(ends).toEqual(['ended', 'was over']);
-    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: 'a' });
+    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['a'], errors: [] });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
   });
 

@@ -1,0 +1,53 @@
+import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
+import { resultIn, sealResult, type LineResult, type StorableResult } from '#shared/accounts/batches/batch-work.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import type { Files } from '#shared/files/files.ts';
+import { recordPatiently } from './record-patiently.ts';
+
+/** Bytes of a result that is in Redis at most. */
+const mostInRedis = 64 * 1024;
+
+export interface StoreResultParts {
+  files: Pick<Files, 'receive'>;
+  /** Aborts when the runner stops. */
+  stopping: AbortSignal;
+}
+
+/** A result that is to be recorded. */
+export interface StoredResult {
+  result: StorableResult;
+  /** Removes its object, unless the result was recorded with it. */
+  discard: () => Promise<void>;
+}
+
+/**
+ * Stores the text of a result: sealed in what is recorded of it, or, if it is large, in an object. That is an upload until the result is
+ * recorded, and removed as any other if that does not happen.
+ * @throws RouterError `storage_full`, or `store_unavailable` once the store has been away for a minute
+ */
+export async function storeResult(
+  { files, stopping }: StoreResultParts,
+  owner: string,
+  result: LineResult,
+  sealer: Sealer,
+): Promise<StoredResult> {
+  const sealed = async (text: string): Promise<StoredResult> => ({
+    result: await sealResult({ ...result, text }, sealer),
+    discard: () => Promise.resolve(),
+  });
+  if (Buffer.byteLength(result.text) <= mostInRedis) return sealed(result.text);
+  const bytes = Buffer.from(`${result.text}\n`);
+  try {
+    const receive = () => files.receive(owner, once(bytes), { isResult: true });
+    const upload = await recordPatiently(receive, stopping);
+    return { result: resultIn(upload, result), discard: upload.discard };
+  } catch (error) {
+    // Nobody can read it any more. What it came to is recorded all the same.
+    if (error instanceof OwnerGoneError) return sealed('');
+    throw error;
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

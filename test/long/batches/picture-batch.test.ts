@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { expect, it, onTestFinished } from 'vitest';
+import { batchClients, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../../helpers/servers/start-redis.ts';
+
+const mebibyte = 1024 * 1024;
+const lines = 100;
+/** What Redis may take in all. */
+const mostInRedis = 32 * mebibyte;
+
+it('a batch of pictures that have more bytes than Redis may take is completed, with every line once', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  await redis.config('SET', 'maxmemory', String(mostInRedis));
+  const engine = { DEMO_MODELS: 'painter', DEMO_OPERATIONS: 'painter=draw' };
+  const cluster = await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url });
+  onTestFinished(() => cluster.stop());
+  await cluster.addBatchRunner();
+  const { openai } = batchClients(cluster);
+  const asked = Array.from({ length: lines }, (_, at) => ({
+    custom_id: `picture-${at}`,
+    method: 'POST',
+    url: '/v1/images/generations',
+    body: { model: 'painter', prompt: `Cat ${at}`, size: '640x640' },
+  }));
+  const { id } = await submit(openai, asked, '/v1/images/generations');
+  const watched = new AbortController();
+  let most = 0;
+  const watch = async (): Promise<void> => {
+    while (!watched.signal.aborted) {
+      most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]));
+      await sleep(20);
+    }
+  };
+  const watching = watch();
+  const batch = await untilBatch(openai, id, undefined, 120_000);
+  watched.abort();
+  await watching;
+  await expectEachOnce(openai, batch, { lines, redisUrl: server.url, prefix: cluster.prefix });
+  expect(most).toBeLessThan(mostInRedis / 2);
+  const results = await resultsOf(openai, batch.output_file_id);
+  const pictures = results.map(({ response }) => {
+    const data = response?.body['data'] as { b64_json: string }[] | undefined;
+    return Buffer.from(data?.[0]?.b64_json ?? '', 'base64');
+  });
+  expect(new Set(pictures.map((picture) => picture.toString('latin1'))).size).toBe(lines);
+  const bytes = pictures.reduce((sum, { length }) => sum + length, 0);
+  expect(bytes).toBeGreaterThan(1.5 * mostInRedis);
+  for (const picture of pictures) expect(picture.subarray(-8, -4).toString()).toBe('IEND');
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { answerMemory, LineMemory } from '#services/batch-runner/lines/line-memory.ts';
+import { Room } from '#services/batch-runner/room.ts';
+
+describe('the memory of answers', () => {
+  it('is enough for sixteen pictures at once, and free again once one is recorded', () => {
+    const room = new Room(answerMemory);
+    const lines = Array.from({ length: 17 }, () => new LineMemory(room));
+    const last = lines.pop();
+    for (const line of lines) line.take('draw');
+    expect(() => last?.take('draw')).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    lines[0]?.give();
+    lines[0]?.give();
+    last?.take('draw');
+    expect(() => lines[0]?.take('draw')).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+
+  it('is not needed for answers that are texts', () => {
+    const room = new Room(0);
+    for (let line = 0; line < 100; line += 1) new LineMemory(room).take('generate');
+    expect(room.take(1)).toBe(true);
+  });
+});
