@@ -39,10 +39,14 @@ export function clientFormatsOf(translations: readonly Translation[]): string[] 
 }
 
 /** What engines do not take of the client formats' requests; the worker announces it. */
-export function engineLacks(engine: Pick<Engine, 'insertion'>, translations: readonly Translation[]): string[] {
+export function engineLacks(
+  engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
+  translations: readonly Translation[],
+): string[] {
+  const { makesOneChoice } = engine;
   const routes = clientFormatsOf(translations).map((client) => engineRoute(engine, translations, client, {}));
   return lackedFeatures(
     routes.map(({ translation }) => translation),
-    { model: 'any' },
+    { model: 'any', makesOneChoice },
   );
 }

@@ -80,7 +80,9 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     const switchesThinking = engine.switchesThinking === true && model.capabilities.includes('thinking');
-    const target = { model: model.id, maxOutput: model.maxOutput, switchesThinking, unseal: unsealOf(job) };
+    const { makesOneChoice } = engine;
+    const { id, maxOutput } = model;
+    const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: unsealOf(job) };
     const translated = translation.request(given, target);
     if (format !== chatOfEngines) return translated;
     const request = engine.adapt(translated, model);

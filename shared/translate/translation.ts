@@ -47,6 +47,8 @@ export interface Target {
   takesPrompts?: boolean | undefined;
   /** See `Minted.origin`. */
   origin?: string | undefined;
+  /** Whether the upstream makes one choice of an answer, however many a request asks for. */
+  makesOneChoice?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */

@@ -46,6 +46,8 @@ export interface Engine {
   readonly kind: EngineKind;
   /** Whether it takes `none` for an effort, and does not think then where the model allows that. */
   readonly switchesThinking?: boolean;
+  /** See `Target.makesOneChoice`. */
+  readonly makesOneChoice?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
   /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */

@@ -59,6 +59,7 @@ interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
 export const lmStudio: Engine = {
   kind: 'lm-studio',
   switchesThinking: true,
+  makesOneChoice: true,
   healthPath: '/v1/models',
 
   async discover(http, before) {

@@ -32,6 +32,7 @@ const loaded = z.looseObject({
 export const ollama: Engine = {
   kind: 'ollama',
   switchesThinking: true,
+  makesOneChoice: true,
   healthPath: '/api/version',
 
   async discover(http, before) {

@@ -41,10 +41,16 @@ function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): R
     model: request.model,
     stream: request.stream === true,
     needs: chatNeeds(request),
-    maxOutput: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    maxOutput: maxOutputOf(request),
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
     conversation: chatConversation(request),
     signs: chatSigns(request),
     unread: bytes > maxWhole ? skim(() => chatListsToPass(request)) : undefined,
   };
+}
+
+/** For all choices together. */
+function maxOutputOf({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
+  const each = newer ?? older ?? undefined;
+  return each === undefined ? undefined : each * (n ?? 1);
 }

@@ -100,6 +100,11 @@ function features(): RequestFeature<ChatRequest>[] {
       isIn: ({ response_format: format }) => format !== null && format !== undefined && !ownFormats.has(format.type),
     },
     {
+      name: 'several_choices',
+      example: { ...user, n: 2 },
+      isIn: ({ n }) => (n ?? 1) > 1,
+    },
+    {
       name: 'stop_sequences',
       example: { ...user, stop: ['END'] },
       isIn: ({ stop }) => isAsked(stop),

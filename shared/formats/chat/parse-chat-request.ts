@@ -10,17 +10,12 @@ import { chatRequestSchema } from './schema.ts';
 /**
  * Checks the body of a chat request and returns the same object.
  * @param skim runs the check of the fields without reading long strings
- * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ChatRequest {
   const parsed = skim(() => chatRequestSchema.safeParse(body));
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
   const request = body as ChatRequest;
-  if (parsed.data.n !== undefined && parsed.data.n !== null && parsed.data.n !== 1) {
-    throw new RouterError('unsupported_parameter', "Unsupported value for 'n': only one choice is made.", {
-      param: 'n',
-    });
-  }
   checkStreamOptions(request);
   checkToolResults(request.messages);
   checkToolChoice(request);

@@ -44,6 +44,7 @@ export type ChatRequest = JsonObject & {
   top_p?: number | null;
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
+  n?: number | null;
   stop?: string | string[] | null;
   tools?: ChatTool[] | null;
   tool_choice?: ChatToolChoice | null;

@@ -63,7 +63,7 @@ export const chatRequestSchema = z.looseObject({
   top_p: z.number().nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
-  n: z.int().min(1).nullish(),
+  n: z.int().min(1).max(128).nullish(),
   stop: z.union([z.string(), eachOf(z.string()).max(64)]).nullish(),
   tools: eachOf(chatToolSchema, isPlainTool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),

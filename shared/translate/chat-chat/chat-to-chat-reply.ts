@@ -7,6 +7,8 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, Minted } from '../translation.ts';
+import { askedChoices, choiceIndex } from './asked-choices.ts';
+import { usageOfChoices } from './usage-of-choices.ts';
 
 /**
  * The chat client's answer for a chat upstream's answer: id, model and time are the router's; arguments of tool calls are JSON
@@ -17,15 +19,15 @@ import type { Ending, Minted } from '../translation.ts';
 export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
-  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
-    throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
-  }
-  const { message, written } = repairMessage(choice['message'], minted);
-  const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
-  const usage = completeUsage(readChatUsage(body['usage']), {
+  const asked = askedChoices(minted.recalled);
+  const given = Array.isArray(body['choices']) ? body['choices'].slice(0, asked) : [];
+  const choices = given.map((choice, position) => repairChoice(choice, minted, choiceIndexOf(choice, asked, position)));
+  const [first] = choices;
+  if (!first) throw withoutMessage();
+  const texts = choices.map(({ written }) => written);
+  const usage = completeUsage(usageOfChoices(readChatUsage(body['usage']), body, texts), {
     prompt: minted.promptTokens,
-    completion: () => estimateTokens(written()),
+    completion: () => estimateTokens(texts.map((written) => written()).join('')),
   });
   return {
     body: {
@@ -34,18 +36,34 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
       object: 'chat.completion',
       created: minted.created,
       model: minted.model,
-      choices: [{ logprobs: null, ...choice, index: 0, message, finish_reason: finishReason }],
+      choices: choices.map(({ choice }) => choice),
       usage: writeChatUsage(usage, body['usage']),
     },
-    ending: { usage, finishReason },
+    ending: { usage, finishReason: first.finishReason },
   };
 }
 
+function choiceIndexOf(choice: Json, asked: number, position: number): number {
+  return choiceIndex(isJsonObject(choice) ? choice['index'] : undefined, asked, position);
+}
+
+/** @returns the choice, and a function for all text of the model in it */
+function repairChoice(choice: Json, minted: Minted, index: number) {
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw withoutMessage();
+  const { message, written } = repairMessage(choice['message'], toolCallPrefix(minted.id, index));
+  const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
+  return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, written };
+}
+
+function withoutMessage(): RouterError {
+  return new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
+}
+
 /** @returns the message, and a function for all text of the model */
-function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
+function repairMessage(given: JsonObject, prefix: string): { message: JsonObject; written: () => string } {
   const message: JsonObject = { refusal: null, ...given, role: 'assistant' };
   unifyReasoning(message);
-  const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
+  const { calls, pieces } = repairToolCalls(given['tool_calls'], prefix);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
@@ -56,9 +74,9 @@ function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject
   return { message, written: () => writtenText(message, pieces) };
 }
 
-function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
+function repairToolCalls(given: Json | undefined, prefix: string): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
-  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  const order = new ToolCallOrder(prefix);
   // In an answer that is not streamed, every element is a call of its own, whatever its index.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
   const calls = pieces.map(({ id, name, arguments: text }, position) => {

@@ -10,29 +10,44 @@ import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstre
 import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { askedChoices, choiceIndex } from './asked-choices.ts';
 import { probeText, RepeatedChunk } from './repeated-chunk.ts';
+import { addChoiceUsage } from './usage-of-choices.ts';
+
+/** What is known of one choice so far. */
+interface Choice {
+  readonly index: number;
+  /** Undefined until there is a tool call. */
+  order: ToolCallOrder | undefined;
+  started: boolean;
+  finish: Json | undefined;
+  /** Fields of chunks without output; the last chunk carries them. */
+  held: JsonObject;
+}
 
 /**
- * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only the first chunk has
- * the role; finish reason and usage, whenever the engine sends them, are part of the last chunk, which has an empty delta.
+ * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only a choice's first chunk has
+ * the role; finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an
+ * empty delta.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** Undefined until there is a tool call. */
-  #order: ToolCallOrder | undefined;
+  /** How many choices were asked for. */
+  readonly #asked: number;
+  readonly #choices = new Map<number, Choice>();
   readonly #repeated = new RepeatedChunk();
-  #started = false;
   #hasContent = false;
   #done = false;
-  #finish: Json | undefined;
-  #usage: Json | undefined;
+  #usage: JsonObject | undefined;
+  /** Of the chunks that have nothing else. */
+  #ownUsage: JsonObject | undefined;
   #outputBytes = 0;
   /** Fields of chunks without output; the last chunk carries them. */
   #heldChunk: JsonObject = {};
-  #heldChoice: JsonObject = {};
 
   constructor(minted: Minted) {
     this.#minted = minted;
+    this.#asked = askedChoices(minted.recalled);
   }
 
   get hasContent(): boolean {
@@ -51,20 +66,30 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#done && this.#finish === undefined) {
+    const choices = this.#choices.size > 0 ? [...this.#choices.values()] : [this.#choice(0)];
+    choices.sort((one, other) => one.index - other.index);
+    const hasEnded = choices.every(({ finish }) => finish !== undefined);
+    if (!this.#done && !hasEnded) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    if (!this.#started && this.#finish === undefined) {
+    const silent = choices.filter(({ started }) => !started);
+    if (silent.some(({ finish }) => finish === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream sent a stream without an answer.');
     }
-    const roleChunk = this.#started ? '' : this.#write({}, { index: 0, delta: {}, finish_reason: null }, {});
-    const finishReason = readFinishReason(this.#finish, this.#order !== undefined);
+    const opened = silent.map((choice) =>
+      this.#opened(choice, { index: choice.index, delta: {}, finish_reason: null }),
+    );
+    const roleChunk = opened.length > 0 ? this.#write({}, opened) : '';
+    const ended = choices.map(({ index, order, finish, held }) => {
+      return { ...held, index, delta: {}, finish_reason: readFinishReason(finish, order !== undefined) };
+    });
+    const finishReason = ended[0]?.finish_reason ?? 'stop';
     const usage = completeUsage(readChatUsage(this.#usage), {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const last = this.#stamp({ ...this.#heldChunk });
-    last['choices'] = [{ ...this.#heldChoice, index: 0, delta: {}, finish_reason: finishReason }];
+    last['choices'] = ended;
     const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
     return { text: roleChunk + text, ending: { usage, finishReason } };
   }
@@ -73,37 +98,51 @@ export class ChatToChatStream implements StreamTranslation {
     const chunk = parseUpstreamEvent(data);
     const failure = upstreamErrorFromChatEvent(chunk);
     if (failure) throw failure;
-    const hasUsage = isJsonObject(chunk['usage']);
-    if (isJsonObject(chunk['usage'])) this.#usage = chunk['usage'];
+    const given = (Array.isArray(chunk['choices']) ? chunk['choices'] : []).slice(0, this.#asked).filter(isJsonObject);
+    const { usage } = chunk;
+    if (isJsonObject(usage)) this.#takeUsage(usage, given.length === 0);
     chunk['usage'] = undefined;
 
-    const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
-    if (!isJsonObject(choice)) {
+    const [first] = given;
+    const wasStarted = first !== undefined && this.#choiceOf(first).started;
+    const shown = given.filter((choice) => this.#read(choice));
+    if (first === undefined || shown.length === 0) {
       Object.assign(this.#heldChunk, chunk);
-      return '';
-    }
-    const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-    const shows = this.#repair(delta);
-    this.#hasContent ||= shows;
-    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
-    if (!shows && this.#finish !== undefined) {
-      Object.assign(this.#heldChunk, chunk);
-      Object.assign(this.#heldChoice, choice);
       return '';
     }
     // What is tried out counts as content, so there has to be some already.
     const mayRepeat =
-      this.#hasContent && !hasUsage && typeof choice['finish_reason'] !== 'string' && !hasCalls(delta['tool_calls']);
-    choice['index'] = 0;
-    choice['delta'] = delta;
-    choice['finish_reason'] = null;
-    if (mayRepeat)
+      this.#hasContent &&
+      wasStarted &&
+      given.length === 1 &&
+      !isJsonObject(usage) &&
+      this.#choiceOf(first).finish === undefined;
+    const delta = first['delta'] as JsonObject;
+    if (mayRepeat && !hasCalls(delta['tool_calls']))
       this.#repeated.learn(
         data,
         () => writtenText(delta, []),
         (probe) => this.#translateProbe(probe),
       );
-    return this.#write(chunk, choice, delta);
+    return this.#write(chunk, shown);
+  }
+
+  /** Reads an upstream's choice and makes the client's of it. Returns whether that has to be sent: what ends a choice waits. */
+  #read(given: JsonObject): boolean {
+    const choice = this.#choiceOf(given);
+    const delta = isJsonObject(given['delta']) ? given['delta'] : {};
+    const shows = this.#repair(delta, choice);
+    this.#hasContent ||= shows;
+    if (typeof given['finish_reason'] === 'string') choice.finish = given['finish_reason'];
+    if (!shows && choice.finish !== undefined) {
+      Object.assign(choice.held, given);
+      return false;
+    }
+    given['index'] = choice.index;
+    given['delta'] = delta;
+    given['finish_reason'] = null;
+    this.#opened(choice, given);
+    return true;
   }
 
   /** Translates a chunk that did not come; undefined if the model did not write `probeText` in it. */
@@ -117,12 +156,36 @@ export class ChatToChatStream implements StreamTranslation {
     return written === probeText.length ? text : undefined;
   }
 
-  #write(chunk: JsonObject, choice: JsonObject, delta: JsonObject): string {
-    if (!this.#started) {
-      this.#started = true;
-      choice['delta'] = { ...delta, role: 'assistant' };
+  #choiceOf({ index }: JsonObject): Choice {
+    return this.#choice(choiceIndex(index, this.#asked, 0));
+  }
+
+  #choice(index: number): Choice {
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = { index, order: undefined, started: false, finish: undefined, held: {} };
+      this.#choices.set(index, choice);
     }
-    chunk['choices'] = [choice];
+    return choice;
+  }
+
+  #takeUsage(usage: JsonObject, isAlone: boolean): void {
+    this.#usage = usage;
+    if (!isAlone || this.#asked === 1) return;
+    this.#ownUsage = addChoiceUsage(this.#ownUsage, usage);
+    this.#usage = this.#ownUsage;
+  }
+
+  /** Gives the role to the first chunk of a choice. */
+  #opened(choice: Choice, written: JsonObject): JsonObject {
+    if (choice.started) return written;
+    choice.started = true;
+    written['delta'] = { ...(written['delta'] as JsonObject), role: 'assistant' };
+    return written;
+  }
+
+  #write(chunk: JsonObject, choices: JsonObject[]): string {
+    chunk['choices'] = choices;
     return dataEvent(JSON.stringify(this.#stamp(chunk)));
   }
 
@@ -134,13 +197,13 @@ export class ChatToChatStream implements StreamTranslation {
     return chunk;
   }
 
-  #placed(call: Json): ToolCallPiece {
-    this.#order ??= new ToolCallOrder(toolCallPrefix(this.#minted.id));
-    return this.#order.place(call);
+  #placed(call: Json, choice: Choice): ToolCallPiece {
+    choice.order ??= new ToolCallOrder(toolCallPrefix(this.#minted.id, choice.index));
+    return choice.order.place(call);
   }
 
   /** Repairs a delta in place. Returns whether it has any output. */
-  #repair(delta: JsonObject): boolean {
+  #repair(delta: JsonObject, choice: Choice): boolean {
     delta['role'] = undefined;
     unifyReasoning(delta);
     let shows = false;
@@ -149,7 +212,7 @@ export class ChatToChatStream implements StreamTranslation {
       shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
     const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
-    const pieces = given.map((call) => this.#placed(call));
+    const pieces = given.map((call) => this.#placed(call, choice));
     if (pieces.length > 0) delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject));
     this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;

@@ -1,10 +1,12 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Translation, Target } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
+import { askedChoices, recallChoices } from './asked-choices.ts';
 import { chatToChatReply } from './chat-to-chat-reply.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { unsupportedInChat } from '../unsupported.ts';
 
 /** Chat clients on chat upstreams: passes everything except what identifies the answer. */
 export const chatToChat: Translation = {
@@ -14,6 +16,7 @@ export const chatToChat: Translation = {
   answerRules,
   passesHeaders: true,
   passesLists: true,
+  recall: recallChoices,
   request: chatToChatRequest,
   reply: chatToChatReply,
   stream: (minted) => new ChatToChatStream(minted),
@@ -22,8 +25,11 @@ export const chatToChat: Translation = {
 /**
  * The upstream's request for a chat client's request: everything passes except the model's name. Streams always request
  * their usage.
+ * @throws RouterError `unsupported_parameter` for several choices of an upstream that makes one
  */
 export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
+  if (target.makesOneChoice === true && askedChoices(recallChoices(body)) > 1)
+    throw unsupportedInChat('n', 'more than one choice');
   const request: JsonObject = { ...body, model: target.model };
   if (body['stream'] === true) {
     const options = isJsonObject(body['stream_options']) ? body['stream_options'] : {};

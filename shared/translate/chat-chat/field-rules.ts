@@ -49,7 +49,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('response_format of other types', passed),
   rule('user', passed),
   rule('safety_identifier', passed),
-  rule('n', passed),
+  rule('n above 1', passed),
   rule('seed', passed),
   rule('frequency_penalty', passed),
   rule('presence_penalty', passed),

@@ -57,7 +57,8 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
 
 /** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
 function refuseFields(request: ChatRequest): void {
-  const { response_format: format, tool_choice: choice } = request;
+  const { response_format: format, tool_choice: choice, n } = request;
+  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
   for (const [field, what] of Object.entries(refusedFields)) {
     if (isAsked(request[field]) && !(field === 'tools' && choice === 'none')) throw unsupportedInChat(field, what);
   }

@@ -51,7 +51,8 @@ function refuse(request: ChatRequest): void {
     const asked = value !== undefined && value !== null && value !== false && value !== 0;
     if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
-  const { modalities, response_format: format } = request;
+  const { modalities, response_format: format, n } = request;
+  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
   if (format && !formats.has(format.type)) {
     throw unsupportedInChat('response_format.type', `a response format of type '${format.type}'`);
   }

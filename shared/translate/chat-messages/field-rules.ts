@@ -91,7 +91,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('response_format of other types', refused('a response format of that type')),
   rule('user', translated('metadata.user_id', 'as a SHA-256 hash')),
   rule('safety_identifier', translated('metadata.user_id', 'as a SHA-256 hash; takes precedence over `user`')),
-  rule('n', ignored('only 1 is accepted')),
+  rule('n above 1', refused('more than one choice')),
   rule('seed', ignored('the messages format has no such parameter')),
   rule('frequency_penalty', ignored('the messages format has no such parameter')),
   rule('presence_penalty', ignored('the messages format has no such parameter')),

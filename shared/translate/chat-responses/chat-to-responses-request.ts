@@ -43,7 +43,8 @@ function refuse(request: ChatRequest): void {
     const asked = value !== undefined && value !== null && value !== false && value !== 0;
     if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
-  const { modalities } = request;
+  const { modalities, n } = request;
+  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 

@@ -58,7 +58,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('response_format of other types', refused('a response format of that type')),
   rule('user', passed),
   rule('safety_identifier', passed),
-  rule('n', ignored('only 1 is accepted')),
+  rule('n above 1', refused('more than one choice')),
   rule('seed', noParameter),
   rule('frequency_penalty', noParameter),
   rule('presence_penalty', noParameter),

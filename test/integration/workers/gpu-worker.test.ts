@@ -51,6 +51,36 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     });
   });
 
+  it('gives several choices, streamed and whole, and `auto` asks no agent for them', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    await cluster.addCliWorker();
+    const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+    const asked = {
+      model: 'auto',
+      n: 2,
+      max_tokens: 12,
+      temperature: 1,
+      reasoning_effort: 'none' as const,
+      messages: [{ role: 'user' as const, content: 'Hello' }],
+    };
+    for (const answer of [
+      await openai.chat.completions.create(asked),
+      await openai.chat.completions.stream(asked).finalChatCompletion(),
+    ]) {
+      expect(answer.model).toBe('tiny');
+      expect(answer.choices.map(({ index }) => index)).toEqual([0, 1]);
+      const [one, other] = answer.choices.map(({ message }) => message.content);
+      expect(one).toMatch(/\w/);
+      expect(other).toMatch(/\w/);
+      expect(other).not.toBe(one);
+      expect(answer.usage?.completion_tokens).toBeGreaterThan(12);
+    }
+    const refused = await ask({ model: 'm1', n: 2 });
+    expect(await refused.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'n' } });
+    expect(refused.status).toBe(400);
+  });
+
   it('passes on in its own words that its model takes no images or sounds', async () => {
     server = await startLlamaServer(program ?? '');
     cluster = await startCluster({ engineUrl: server.url });

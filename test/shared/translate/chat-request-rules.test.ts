@@ -128,7 +128,7 @@ const examples: Record<string, Example> = {
   'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
   user: top({ user: 'u' }),
   safety_identifier: top({ safety_identifier: 'u' }),
-  n: top({ n: 1 }),
+  'n above 1': { ...top({ n: 2 }), path: 'n' },
   seed: top({ seed: 1 }),
   frequency_penalty: top({ frequency_penalty: 1 }),
   presence_penalty: top({ presence_penalty: 1 }),

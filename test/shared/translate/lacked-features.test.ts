@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { engineLacks } from '#services/gpu-worker/engine-route.ts';
+import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { featureKey } from '#shared/formats/request-feature.ts';
@@ -22,6 +24,7 @@ const refusedFields: Record<string, Record<string, string | undefined>> = {
     function_call: 'older_tools',
     web_search_options: 'web_search_options',
     stop: 'stop_sequences',
+    'n above 1': 'several_choices',
     'response_format of other types': 'other_formats',
     // Fields of another format.
     "* that names what the provider's account has stored": undefined,
@@ -101,7 +104,7 @@ describe('a worker', () => {
   it('of a command-line agent lacks what its conversations refuse', () => {
     expect(lackedFeatures(conversationTranslations, { model: 'm' })).toEqual(
       expect.arrayContaining([
-        ...['documents', 'audio_input', 'logprobs', 'prefill'].map((name) => `${name}@chat`),
+        ...['documents', 'audio_input', 'logprobs', 'prefill', 'several_choices'].map((name) => `${name}@chat`),
         ...['documents', 'pdf', 'search_results', 'mcp_servers', 'container', 'prefill'].map(
           (name) => `${name}@messages`,
         ),
@@ -113,6 +116,15 @@ describe('a worker', () => {
   it('whose upstream has the same format lacks nothing', () => {
     const same = translations.filter(({ client, upstream }) => client.name === upstream.name);
     expect(lackedFeatures(same, { model: 'm', takesPrompts: true })).toEqual([]);
+  });
+
+  it('whose upstream makes one choice lacks several', () => {
+    const same = translations.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
+    expect(lackedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
+    for (const engine of ['ollama', 'lm-studio'] as const)
+      expect(engineLacks(engineOf(engine), same)).toEqual(['several_choices@chat']);
+    for (const engine of ['vllm', 'sglang', 'llama-cpp', 'openai'] as const)
+      expect(engineLacks(engineOf(engine), same)).toEqual([]);
   });
 
   it('whose upstream takes files takes PDFs', () => {

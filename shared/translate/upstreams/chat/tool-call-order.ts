@@ -132,7 +132,8 @@ function unreadable(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
 
-/** The prefix of generated ids of tool calls, which differs between answers. */
-export function toolCallPrefix(answerId: string): string {
-  return `call_${answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '')}_`;
+/** The prefix of generated ids of tool calls, which differs between answers, and between the choices of one. */
+export function toolCallPrefix(answerId: string, choice = 0): string {
+  const answer = answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
+  return choice === 0 ? `call_${answer}_` : `call_${answer}_${choice}_`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { isPlainMessage, isPlainTool } from '#shared/formats/chat/plain-elements.ts';
 import { chatMessageSchema, chatToolSchema } from '#shared/formats/chat/schema.ts';
@@ -108,7 +109,8 @@ describe('a chat request', () => {
     ['max_tokens 1.5', { model: 'm', messages: [user], max_tokens: 1.5 }, 'invalid_request', 'max_tokens'],
     ['stream as text', { model: 'm', messages: [user], stream: 'yes' }, 'invalid_request', 'stream'],
     ['a stop that is a number', { model: 'm', messages: [user], stop: [1] }, 'invalid_request', 'stop[0]'],
-    ['several choices', { model: 'm', messages: [user], n: 2 }, 'unsupported_parameter', 'n'],
+    ['no choice', { model: 'm', messages: [user], n: 0 }, 'invalid_request', 'n'],
+    ['too many choices', { model: 'm', messages: [user], n: 129 }, 'invalid_request', 'n'],
     ['an unknown tool choice', { model: 'm', messages: [user], tool_choice: 'any' }, 'invalid_request', 'tool_choice'],
     [
       'audio without data',
@@ -210,4 +212,13 @@ describe('a chat request', () => {
     expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
     expect(performance.now() - begin).toBeLessThan(1000);
   });
+});
+
+it('the most output of a chat request is that of all its choices', () => {
+  const most = (fields: object) => {
+    const body = JSON.stringify({ model: 'm', messages: [user], ...fields });
+    return chatFormat.read(Buffer.from(body), 'generate').parameters.maxOutput;
+  };
+  expect([most({}), most({ n: 3 })]).toEqual([undefined, undefined]);
+  expect([most({ max_tokens: 10 }), most({ max_completion_tokens: 10, n: 3 })]).toEqual([10, 30]);
 });

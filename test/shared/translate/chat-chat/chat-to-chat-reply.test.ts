@@ -11,6 +11,46 @@ function reply(message: JsonObject, choice: JsonObject = {}, more: JsonObject = 
   );
 }
 
+describe('a chat answer with several choices', () => {
+  const replyOf = (contents: readonly string[], more: JsonObject, n = contents.length) =>
+    chatToChat.reply(
+      {
+        choices: contents.map((content, index) => ({
+          index,
+          message: { content, tool_calls: [{ function: { name: 'f' } }] },
+          finish_reason: index === 0 ? 'length' : 'stop',
+        })),
+        ...more,
+      },
+      { ...minted, recalled: { n } },
+    );
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+
+  it('has all of them, with calls that have ids of their own, and the usage of all', () => {
+    const { body, ending } = replyOf(['a', 'b'], { usage });
+    expect(body).toMatchObject({
+      choices: [
+        { index: 0, message: { content: 'a', tool_calls: [{ id: 'call_own_0' }] }, finish_reason: 'length' },
+        { index: 1, message: { content: 'b', tool_calls: [{ id: 'call_own_1_0' }] }, finish_reason: 'tool_calls' },
+      ],
+      usage,
+    });
+    expect(ending).toMatchObject({ finishReason: 'length', usage: { completionTokens: 4 } });
+  });
+
+  it('has only one if only one was asked for', () => {
+    expect(replyOf(['a', 'b'], { usage }, 1).body['choices']).toHaveLength(1);
+  });
+
+  it('has an estimate for the choices that llama.cpp does not count', () => {
+    const timings = { predicted_n: 4 };
+    // Each has the name `f` besides its text.
+    const { ending } = replyOf(['x'.repeat(7), 'x'.repeat(15)], { usage, timings });
+    expect(ending.usage).toMatchObject({ promptTokens: 3, completionTokens: 12 });
+    expect(replyOf(['x'.repeat(7)], { usage, timings }).ending.usage.completionTokens).toBe(4);
+  });
+});
+
 describe('a chat answer that is not streamed', () => {
   it("has the router's id, model and time, and all other fields of the engine", () => {
     const usage = {

@@ -24,8 +24,8 @@ function delta(delta: unknown, finish: string | null = null, more: object = {}):
 }
 
 /** The client's chunks for these upstream events. Checks and removes `[DONE]`. */
-function run(events: readonly (object | string)[]) {
-  const stream = new ChatToChatStream(minted);
+function run(events: readonly (object | string)[], choices = 1) {
+  const stream = new ChatToChatStream({ ...minted, recalled: { n: choices } });
   let text = '';
   for (const event of events) text += stream.event(typeof event === 'string' ? event : JSON.stringify(event));
   const { text: rest, ending } = stream.end();
@@ -35,14 +35,86 @@ function run(events: readonly (object | string)[]) {
   return { chunks, ending, deltas: chunks.map((chunk) => chunk.choices[0]?.delta) };
 }
 
-function failure(events: readonly (object | string)[]): unknown {
+function failure(events: readonly (object | string)[], choices = 1): unknown {
   try {
-    run(events);
+    run(events, choices);
   } catch (error) {
     return error;
   }
   throw new Error('the stream was taken');
 }
+
+describe('a chat stream of several choices', () => {
+  const of = (index: number, delta: object, finish_reason: string | null = null): object => ({
+    choices: [{ index, delta, finish_reason }],
+  });
+  const usageOf = (completion_tokens: number): object => ({ choices: [], usage: { ...usage, completion_tokens } });
+  const seen = (chunks: readonly Chunk[]) =>
+    chunks.map(({ choices }) => choices.map(({ index, delta: each, finish_reason: end }) => [index, each, end]));
+
+  it('keeps their indices, a role for each, and their finish reasons in the last chunk', () => {
+    const { chunks, ending } = run(
+      [
+        of(1, { role: 'assistant', content: 'b' }),
+        of(0, { role: 'assistant', content: 'a' }),
+        of(0, {}, 'length'),
+        of(1, { content: 'B' }),
+        of(1, {}, 'stop'),
+        usageOf(4),
+        '[DONE]',
+      ],
+      2,
+    );
+    expect(seen(chunks)).toEqual([
+      [[1, { role: 'assistant', content: 'b' }, null]],
+      [[0, { role: 'assistant', content: 'a' }, null]],
+      [[1, { content: 'B' }, null]],
+      [
+        [0, {}, 'length'],
+        [1, {}, 'stop'],
+      ],
+    ]);
+    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
+    expect(ending).toMatchObject({ finishReason: 'length', usage: { completionTokens: 4 } });
+  });
+
+  it('has those of one chunk in one chunk, and calls of each with ids of its own', () => {
+    const call = { function: { name: 'f', arguments: '{}' } };
+    const choices = [0, 1].map((index) => ({ index, delta: { tool_calls: [call] }, finish_reason: null }));
+    const { chunks } = run([{ choices }, of(0, {}, 'stop'), of(1, {}, 'length'), '[DONE]'], 2);
+    const [first, last] = chunks;
+    expect(first?.choices.map(({ index }) => index)).toEqual([0, 1]);
+    expect(first?.choices.map(({ delta: each }) => each['tool_calls'])).toMatchObject([
+      [{ index: 0, id: 'call_mint_0' }],
+      [{ index: 0, id: 'call_mint_1_0' }],
+    ]);
+    expect(last?.choices.map(({ finish_reason: end }) => end)).toEqual(['tool_calls', 'length']);
+  });
+
+  it('counts the output of all where each has a usage of its own', () => {
+    const events = [of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop'), usageOf(2)];
+    const { chunks } = run([...events, of(1, { content: 'B' }), of(1, {}, 'stop'), usageOf(5), '[DONE]'], 2);
+    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 });
+  });
+
+  it('passes long ones on as it does single ones', () => {
+    const texts = Array.from({ length: 60 }, (_, at) => [`a${at} `, `b${at} `] as const);
+    const events = texts.flatMap(([a, b]) => [of(0, { content: a }), of(1, { content: b })]);
+    const { chunks } = run([...events, of(0, {}, 'stop'), of(1, {}, 'stop'), '[DONE]'], 2);
+    const textOf = (index: number) =>
+      chunks.flatMap(({ choices }) => choices.filter((each) => each.index === index).map((each) => each.delta.content));
+    expect(textOf(0).join('')).toBe(texts.map(([a]) => a).join(''));
+    expect(textOf(1).join('')).toBe(texts.map(([, b]) => b).join(''));
+    const roles = chunks.flatMap(({ choices }) => choices.filter((each) => 'role' in each.delta));
+    expect(roles.map(({ index }) => index)).toEqual([0, 1]);
+  });
+
+  it('fails if one is not complete, or was not asked for', () => {
+    const events = [of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop')];
+    expect(failure(events, 2)).toMatchObject({ code: 'upstream_failed' });
+    expect(failure([of(2, { content: 'c' })], 2)).toMatchObject({ code: 'upstream_failed' });
+  });
+});
 
 describe('a chat stream', () => {
   const plain = [delta({ role: 'assistant', content: '' }), delta({ content: 'Hel' }), delta({ content: 'lo' })];
