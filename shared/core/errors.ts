@@ -14,11 +14,15 @@ export const errorTable = {
   permission_denied: { status: 403, movable: false, clientMayRetry: false },
   invalid_json: { status: 400, movable: false, clientMayRetry: false },
   invalid_request: { status: 400, movable: false, clientMayRetry: false },
+  /** A value of the right type that is out of range. */
+  invalid_value: { status: 400, movable: false, clientMayRetry: false },
   missing_parameter: { status: 400, movable: false, clientMayRetry: false },
   unsupported_parameter: { status: 400, movable: false, clientMayRetry: false },
   context_length_exceeded: { status: 400, movable: false, clientMayRetry: false },
   model_not_found: { status: 404, movable: false, clientMayRetry: false },
   previous_response_not_found: { status: 400, movable: false, clientMayRetry: false },
+  /** Events that a client has seen of a response in the background are none of it any more. */
+  response_begun_anew: { status: 400, movable: false, clientMayRetry: false },
   not_found: { status: 404, movable: false, clientMayRetry: false },
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
   upgrade_refused: { status: 426, movable: false, clientMayRetry: false },

@@ -49,7 +49,7 @@ export interface Upload {
   /** What it is called in the object store. */
   object: string;
   bytes: number;
-  /** Makes a file of it. @throws RouterError `invalid_request` for more lines than a batch may have, `store_unavailable` */
+  /** Makes a file of it. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
   keep: (description: FileDescription) => Promise<FileRecord>;
   /** The record of the file that it is to become, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
@@ -226,7 +226,7 @@ export class Files {
     const { lines } = received.meter;
     if (purpose === batchPurpose && lines > fileLines) {
       await this.#discard(object);
-      throw new RouterError('invalid_request', `The file has ${lines} lines: a batch may have ${fileLines}.`);
+      throw new RouterError('invalid_value', `The file has ${lines} lines: a batch may have ${fileLines}.`);
     }
     const record = this.#describe(object, received);
     await records.keep(owner, record);

@@ -142,7 +142,7 @@ describe('a response in the background', () => {
     const after = { stream: true, starting_after: whole.length } as const;
     expect(await refusal(there.responses.retrieve(id, after).asResponse())).toEqual([
       400,
-      'invalid_type',
+      'invalid_value',
       'starting_after',
     ]);
     // The SDK's helper asks for all events, and leaves out itself what comes before.
@@ -189,6 +189,24 @@ describe('a response in the background', () => {
     ).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
     expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
     expect(await refusal(here.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+  });
+
+  it('that is deleted while it is made says so to those who stream it', async () => {
+    const asked = await here.responses.create({
+      model: 'demo',
+      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
+      background: true,
+    });
+    const stream = await there.responses.retrieve(asked.id, { stream: true });
+    const seen: ResponseStreamEvent[] = [];
+    const ended = (async () => {
+      for await (const event of stream) seen.push(event);
+    })();
+    ended.catch(() => undefined);
+    await until(() => seen.length > 10);
+    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
+    await expect(ended).rejects.toMatchObject({ code: 'response_removed' });
+    expect(await refusal(there.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
   });
 
   it('that fails says why, to those who stream it and those who ask later', async () => {

@@ -25,7 +25,7 @@ export interface WantedStream {
 const broken = {
   superseded: {
     code: 'response_begun_anew',
-    message: 'The response is being made anew, because who made it was lost. Stream it again from the start.',
+    message: 'The response was begun anew, because its runner was lost. Stream it again from the start.',
   },
   cancelled: { code: 'response_cancelled', message: 'The response was cancelled.' },
   gone: { code: 'response_events_gone', message: 'The events of this response are not kept. Retrieve it instead.' },
@@ -38,8 +38,9 @@ const broken = {
 /**
  * Sends the events of a response in the background, those that there are and then those that come, until it is over or the client
  * leaves.
- * @throws RouterError `not_found` for a response that was not made in the background, `invalid_request` if the events that the client
- * has seen are not those of the response, lie behind its end, or are not kept; `store_unavailable`
+ * @throws RouterError `not_found` for a response that was not made in the background; `response_begun_anew` if the events that the client
+ * has seen are none of it any more, `invalid_value` if they lie behind its end, `invalid_request` if they are not kept;
+ * `store_unavailable`
  */
 export async function streamBackground(
   response: Response,
@@ -111,11 +112,11 @@ function refuse(read: ReadEvents | undefined, id: string, after: number): assert
   if (!read) throw new RouterError('not_found', `Response with id '${id}' not found.`);
   const reason = reasonOf(read, after);
   if (reason === 'superseded')
-    throw new RouterError('invalid_request', broken.superseded.message, { param: 'starting_after' });
+    throw new RouterError('response_begun_anew', broken.superseded.message, { param: 'starting_after' });
   // What is not over may still get there; of a cancelled one its end is told.
   if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
     const message = `This response is over, and its last event has the number ${read.next - 1}.`;
-    throw new RouterError('invalid_request', message, { param: 'starting_after' });
+    throw new RouterError('invalid_value', message, { param: 'starting_after' });
   }
   if (reason === 'gone') throw new RouterError('invalid_request', broken.gone.message, { param: 'stream' });
 }

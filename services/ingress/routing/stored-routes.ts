@@ -52,9 +52,9 @@ export function addStoredRoutes(router: Router, format: StoringFormat, parts: St
     answers.assertIntact();
     const { id, owner } = wanted;
     const record = await background.responses.find(owner, id);
-    if (record) await cancel(format, parts, record);
+    const isCancelled = record !== undefined && (await cancel(format, parts, record, true));
     const wasStored = await answers.responses.remove(owner, id);
-    const wasThere = record !== undefined && (await background.responses.remove(owner, id));
+    const wasThere = isCancelled || (record !== undefined && (await background.responses.remove(owner, id)));
     if (!wasStored && !wasThere) throw notFound(id);
     response.json(stored.removed(id));
   });
@@ -99,15 +99,19 @@ async function show(
   return (await findStored(answers, wanted)).response;
 }
 
-/** Cancels an answer that is being made in the background. One that is over stays as it is. */
+/**
+ * Cancels an answer that is being made in the background, and may remove it with that. One that is over stays as it is.
+ * @returns whether it was not over
+ */
 async function cancel(
   { background: shape }: StoringFormat,
   { background: { responses } }: StoredRoutesParts,
   record: BackgroundRecord,
-): Promise<void> {
-  if (!shape || isOver(record)) return;
+  isRemoved = false,
+): Promise<boolean> {
+  if (!shape || isOver(record)) return false;
   const object = await responses.objectOf(record);
-  if (object) await responses.cancel(record, shape.inState(object, 'cancelled'));
+  return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), isRemoved);
 }
 
 /** The items of an answer's own input, also while it is being made. */

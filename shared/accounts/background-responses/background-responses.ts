@@ -168,11 +168,12 @@ export class BackgroundResponses {
   /**
    * Cancels a response, which is sent to the webhooks of its owner. One that is over stays as it is.
    * @param object as it is shown from then on
+   * @param isRemoved whether it is forgotten at once
    * @returns whether it was not over
    */
-  async cancel({ id, owner }: BackgroundRecord, object: JsonObject): Promise<boolean> {
+  async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
     const sealed = await this.#sealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
-    const args = { prefix: this.#prefix, id, recordMs: this.#parts.bounds.keepMs };
+    const args = { prefix: this.#prefix, id, recordMs: this.#parts.bounds.keepMs, ...(isRemoved && { chargedMs }) };
     return (await cancel.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 

@@ -46,7 +46,11 @@ it('a response whose runner is killed is made anew by another one, and no stream
   await expect(ended).rejects.toMatchObject({ code: 'response_begun_anew' });
   const last = Math.max(...numbersOf(seen));
   const gone = client.responses.retrieve(id, { stream: true, starting_after: last });
-  await expect(gone).rejects.toMatchObject({ status: 400, param: 'starting_after' });
+  await expect(gone).rejects.toMatchObject({
+    status: 400,
+    code: 'response_begun_anew',
+    param: 'starting_after',
+  });
   // Those who have seen none of it notice nothing.
   const fromOpening: ResponseStreamEvent[] = [];
   for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: 2 }))

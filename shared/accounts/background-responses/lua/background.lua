@@ -77,6 +77,14 @@ local function loseEvents(owner)
   redis.call('HSET', record, 'eventsGone', 1)
 end
 
+-- Has this response, which is over, be unknown to its owner. What is still to be counted of it can be for so many milliseconds.
+local function hide(owner, chargedMs)
+  dropEvents(owner)
+  redis.call('UNLINK', texts)
+  redis.call('HSET', record, 'deletedAt', whole(now))
+  expireAfter(owner, chargedMs)
+end
+
 -- Removes a response and all that is known of it.
 local function forget(owner, id)
   local both, bytesOf = owner .. ' ' .. id, prefix .. 'background-bytes-of:' .. owner

@@ -1,7 +1,8 @@
--- Cancels a response that is not over.
+-- Cancels a response that is not over, and may remove it at once, so that who streams it learns of the removal.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   recordMs  milliseconds for which the record and its events are kept
+--   chargedMs  if it is removed: milliseconds for which its use can be counted
 -- ARGV[2]  the answer, sealed
 -- Returns 1, or 0 if it is over or unknown.
 sweep()
@@ -9,4 +10,7 @@ if not isOpen() then
   return 0
 end
 close('cancelled', ARGV[2], args.recordMs)
+if args.chargedMs then
+  hide(field('owner'), args.chargedMs)
+end
 return 1

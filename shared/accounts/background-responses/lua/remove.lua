@@ -8,9 +8,6 @@ local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'
 if owner ~= args.owner or isDeleted or isOpen() then
   return 0
 end
-dropEvents(owner)
-redis.call('UNLINK', texts)
-redis.call('HSET', record, 'deletedAt', whole(now))
-expireAfter(owner, args.chargedMs)
+hide(owner, args.chargedMs)
 changed('over')
 return 1
