@@ -31,14 +31,14 @@ import { RefusedLines } from './lines/refused-lines.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
 import { RunningLines } from './batches/running-lines.ts';
-import { HeldBatches } from './slots/held-batches.ts';
+import { ParkedBatches } from './slots/parked-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
 import { ModelPace } from './slots/model-pace.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
-import { Room } from './room.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 /** Validations, and endings, at the same time: they stream files and wait for the store. */
@@ -115,11 +115,11 @@ await runService(async (environment, releases) => {
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
   const { BATCH_SLICES: concurrency } = config;
-  const held = new HeldBatches({ work, jobs, slots, waitingWork, atOnce: concurrency, log });
-  releases.add('held batches', () => held.close());
+  const parked = new ParkedBatches({ work, jobs, slots, waitingWork, atOnce: concurrency, log });
+  releases.add('parked batches', () => parked.close());
   const slices = {
     ...parts,
-    held,
+    parked,
     running: new RunningLines(),
     identities,
     ledger,
@@ -134,8 +134,8 @@ await runService(async (environment, releases) => {
       refusedLines: new RefusedLines(),
       waitingWork,
       storer: new AnswerStorer(stored, log),
-      bodies: new Room(4 * config.MAX_BODY_BYTES),
-      answerRoom: new Room(answerMemory),
+      bodies: new MemoryBudget(4 * config.MAX_BODY_BYTES),
+      answerRoom: new MemoryBudget(answerMemory),
       maxAttempts: config.BATCH_ATTEMPTS,
       log,
     },

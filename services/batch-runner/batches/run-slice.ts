@@ -15,14 +15,14 @@ import { readLine } from '../lines/read-line.ts';
 import { storeResult, type StoredResult } from '../lines/store-result.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer } from '../lines/answer-sink.ts';
-import type { HeldBatches } from '../slots/held-batches.ts';
+import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
 import type { RunningLines } from './running-lines.ts';
-import { SlicePlace, type SlicePause } from './slice-place.ts';
+import { SliceSeat, type SlicePause } from './slice-seat.ts';
 import { NoRoomError, waitForRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is begun anew whose runner stops. */
@@ -33,7 +33,7 @@ const longestPauseMs = 30_000;
 
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
-  held: HeldBatches;
+  parked: ParkedBatches;
   running: RunningLines;
   identities: LineIdentities;
   ledger: Pick<UsageLedger, 'entryOf'>;
@@ -56,7 +56,7 @@ interface RunningSlice {
 /**
  * Runs the lines of a slice that have no result yet, as many at once as there are free slots, and records each result. Then writes all
  * results into objects and ends the slice. May be called again, and by others at the same time.
- * @throws LaterError if the runner stops, lines wait for a limit, or none of them runs and others wait for the place
+ * @throws LaterError if the runner stops, lines wait for a limit, or none of them runs and others wait for the seat or memory
  */
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
   const { work, stopping } = parts;
@@ -64,13 +64,13 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
   // Another slice has found that a limit is used up.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
-  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(parts.held.block(id, number, pausedMs));
+  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(parts.parked.block(id, number, pausedMs));
   const slice = await work.slice(id, number);
   const formats = formatsOf(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
   const running = { batch, formats, number, slice, sealer };
-  const outMs = stopOf(batch) === undefined ? parts.held.enter(id, number) : undefined;
+  const outMs = stopOf(batch) === undefined ? parts.parked.enter(id, number) : undefined;
   if (outMs !== undefined) throw new LaterError(outMs);
   let isOver = false;
   const watch = new BatchWatch({ work, running: parts.running }, batch);
@@ -82,10 +82,10 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     isOver = true;
   } catch (error) {
     if (!(error instanceof NoRoomError)) throw error;
-    throw new LaterError(parts.held.block(id, number, error.ms));
+    throw new LaterError(parts.parked.block(id, number, error.ms));
   } finally {
     watch.close();
-    parts.held.left(id, number, isOver);
+    parts.parked.left(id, number, isOver);
   }
 }
 
@@ -109,7 +109,7 @@ async function runLines(
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();
   const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
-  const { work, jobs, held } = parts;
+  const { work, jobs, parked } = parts;
   const { bodies } = parts.lines;
   let { refusals } = bodies;
   const isWanted = async (): Promise<boolean> => {
@@ -121,18 +121,18 @@ async function runLines(
   const onLeave = (): void => halt.abort();
   const onPaused = (pause: SlicePause) => work.pause(batch.id, { ...pause, isForAll: false });
   const ofBatch = { batch: batch.id, running: parts.running };
-  const place = new SlicePlace({ ...ofBatch, held, slice: number, isWanted, onPaused, onLeave });
+  const seat = new SliceSeat({ ...ofBatch, parked, slice: number, isWanted, onPaused, onLeave });
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
   const begin = (line: number, text: TextLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
-    const inPlace = place.begin();
+    const inSeat = seat.begin();
     const on = {
       onPlaced,
-      onRun: inPlace.ran,
-      onWait: inPlace.wait,
-      onGoOn: inPlace.goOn,
+      onRun: inSeat.ran,
+      onWait: inSeat.wait,
+      onGoOn: inSeat.goOn,
     };
     const run = async (): Promise<void> => {
       try {
@@ -145,7 +145,7 @@ async function runLines(
         failure ??= error;
         halt.abort();
       } finally {
-        inPlace.end();
+        inSeat.end();
         onPlaced();
       }
     };
@@ -167,9 +167,9 @@ async function runLines(
     halt.abort();
   }
   await Promise.all(open);
-  place.close();
+  seat.close();
   if (failure !== undefined) throw failure;
-  return pauseMs === undefined ? place.leaveMs : held.block(batch.id, number, pauseMs);
+  return pauseMs === undefined ? seat.leaveMs : parked.block(batch.id, number, pauseMs);
 }
 
 /** Runs one line and records its result. */

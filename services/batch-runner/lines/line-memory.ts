@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
-import type { Room } from '../room.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -10,12 +10,12 @@ export const answerMemory = 128 * mebibyte;
 /** Bytes of memory that an answer takes until it is recorded, of operations whose answers are large. */
 const answerBytes: Partial<Record<ModelOperation, number>> = { draw: 8 * mebibyte, embed: mebibyte };
 
-/** The memory that one execution of a line takes with its answer, of a room that all lines share. */
+/** The memory that one execution of a line takes with its answer, of what all lines share. */
 export class LineMemory {
-  readonly #room: Room;
+  readonly #room: MemoryBudget;
   #taken = 0;
 
-  constructor(room: Room) {
+  constructor(room: MemoryBudget) {
     this.#room = room;
   }
 

@@ -23,7 +23,7 @@ import { LineCharge } from './line-charge.ts';
 import { LineMemory } from './line-memory.ts';
 import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
-import type { Room } from '../room.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
 const lookMs = 100;
@@ -37,9 +37,9 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   storer: AnswerStorer;
   inputFiles: InputFiles;
   /** Bytes of the requests that run, with their files. */
-  bodies: Room;
+  bodies: MemoryBudget;
   /** Bytes of the answers that are large. */
-  answerRoom: Room;
+  answerRoom: MemoryBudget;
   /** Executions of a line at most that end with an error of its own. */
   maxAttempts: number;
   log: Logger;

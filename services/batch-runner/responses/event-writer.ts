@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
-import type { Room } from '../room.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 
 /** Milliseconds between two attempts to write. */
 const againMs = 500;
@@ -18,7 +18,7 @@ export interface EventWriterParts {
   /** Writes events. @returns false if nothing can be written any more @throws if it is not known whether they were written */
   append: (written: WrittenEvents) => Promise<boolean>;
   /** For the characters of events that wait, of all answers. */
-  room: Room;
+  room: MemoryBudget;
   /** Called once when nothing can be written any more, or there is no room for what would have to wait. */
   onRefused: () => void;
 }

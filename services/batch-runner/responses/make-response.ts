@@ -19,7 +19,7 @@ import type { LineIdentities } from '../lines/line-identities.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
 import { EventWriter } from './event-writer.ts';
 import { AttemptWatch } from './attempt-watch.ts';
-import type { Room } from '../room.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
 
 /** Milliseconds after which a response is begun anew whose runner stops. */
@@ -34,7 +34,7 @@ export interface MakeResponseParts {
   ledger: Pick<UsageLedger, 'entryOf'>;
   serving: Omit<ServeAttemptParts, 'record'>;
   /** For the characters of events that wait to be written. */
-  room: Room;
+  room: MemoryBudget;
   /** Attempts at most that end with an error of their own. */
   maxAttempts: number;
   /** Aborts when the runner stops. */

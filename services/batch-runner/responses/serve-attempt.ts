@@ -12,13 +12,13 @@ import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { resolveStored, withFields, type AnswerStore, type ToStore } from '#shared/serving/stored/resolve-stored.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
-import type { Room } from '../room.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 
 export interface ServeAttemptParts extends ServingParts {
   answers: AnswerStore;
   inputFiles: InputFiles;
   /** For the bytes of requests with what they refer to: the input is stored with the answer. */
-  bodies: Room;
+  bodies: MemoryBudget;
 }
 
 /** What is needed to make a response, as it is stored. */

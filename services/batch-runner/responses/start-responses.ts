@@ -8,7 +8,7 @@ import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
 import { ResponseRepair } from './repair-responses.ts';
-import { Room } from '../room.ts';
+import { MemoryBudget } from '../memory-budget.ts';
 import type { ServeAttemptParts } from './serve-attempt.ts';
 
 /** Milliseconds for which responses may go on when the runner ends. Another runner begins them anew afterwards. */
@@ -63,8 +63,8 @@ export function startResponses({
     ledger,
     stopping: stopping.signal,
     log,
-    serving: { ...serving, bodies: new Room(Math.max(mostBytes, 4 * config.MAX_BODY_BYTES)) },
-    room: new Room(mostWaiting),
+    serving: { ...serving, bodies: new MemoryBudget(Math.max(mostBytes, 4 * config.MAX_BODY_BYTES)) },
+    room: new MemoryBudget(mostWaiting),
   };
   const worker = new BackgroundWorker<ResponseJob>({
     access,

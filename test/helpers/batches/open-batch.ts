@@ -3,7 +3,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
 import type { RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
-import { HeldBatches } from '#services/batch-runner/slots/held-batches.ts';
+import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -73,15 +73,15 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
   const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
   const stopping = new AbortController().signal;
   const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
-  const openHeld = (): HeldBatches => {
-    const held = new HeldBatches({ ...parts, ...idle });
-    onTestFinished(() => held.close());
-    return held;
+  const openParked = (): ParkedBatches => {
+    const parked = new ParkedBatches({ ...parts, ...idle });
+    onTestFinished(() => parked.close());
+    return parked;
   };
   const runner: RunSliceParts = {
     ...parts,
     ...unused,
-    held: openHeld(),
+    parked: openParked(),
     running: new RunningLines(),
     ledger,
     ownerKeys: keys,
@@ -94,8 +94,8 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
     parts,
     /** A runner of slices whose lines have a result. */
     runner,
-    /** The held batches of another runner. */
-    openHeld,
+    /** The parked batches of another runner. */
+    openParked,
     work,
     store,
     files,

@@ -43,7 +43,7 @@ it('of a batch whose budget is used up, one slice at a time tries again, and eac
   onTestFinished(() => cluster.stop());
   await cluster.addBatchRunner();
   const { openai } = batchClients(cluster);
-  // For 20 slices, which are more than a runner has places.
+  // For 20 slices, which are more than a runner has seats.
   const lines = Array.from({ length: 2_000 }, (_, at) => chatLine(`l${at}`, `Say ${at}.`, { max_tokens: 100 }));
   const { id } = await submit(openai, lines);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 30_000);

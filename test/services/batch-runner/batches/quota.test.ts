@@ -99,7 +99,7 @@ describe('the results of a batch', () => {
     await expect(run()).rejects.toThrow(LaterError);
     await opened.work.pause(id, undefined);
     await record(1, 'b');
-    await runSlice({ ...opened.runner, held: opened.openHeld() }, { batch: id, slice: 0 });
+    await runSlice({ ...opened.runner, parked: opened.openParked() }, { batch: id, slice: 0 });
     expect(await found()).toMatchObject({ slicesLeft: 0 });
     await batches.cancel(id);
     await expectNothingLeft(opened);

@@ -3,7 +3,7 @@ import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { openaiBatches } from '#shared/formats/batches/openai-batches.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -31,7 +31,7 @@ async function validated() {
   const { id, owner, parts, runner, files, found } = opened;
   await validateBatch(parts, { batch: id });
   // Nothing else of it is used: no line is run.
-  const lines = { bodies: new Room(1), answerRoom: new Room(1) } as RunLineParts;
+  const lines = { bodies: new MemoryBudget(1), answerRoom: new MemoryBudget(1) } as RunLineParts;
   const other: RunSliceParts = { ...runner, lines, formats: stricter, maxLineBytes: 10 };
   const errors = async (): Promise<Record<string, unknown>[]> => {
     await finishBatch(parts, { batch: id });

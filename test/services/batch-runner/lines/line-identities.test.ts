@@ -3,7 +3,7 @@ import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
@@ -80,7 +80,7 @@ describe('a slice whose key may not be used any more', () => {
     const { id, parts, runner, found } = await openBatch();
     await validateBatch(parts, { batch: id });
     // Nothing else of it is used: no line is run.
-    const lines = { bodies: new Room(1) } as RunLineParts;
+    const lines = { bodies: new MemoryBudget(1) } as RunLineParts;
     await runSlice({ ...runner, lines, identities }, { batch: id, slice: 0 });
     expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
   });

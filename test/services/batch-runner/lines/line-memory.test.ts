@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { answerMemory, LineMemory } from '#services/batch-runner/lines/line-memory.ts';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 
 describe('the memory of answers', () => {
   it('is enough for sixteen pictures at once, and free again once one is recorded', () => {
-    const room = new Room(answerMemory);
+    const room = new MemoryBudget(answerMemory);
     const lines = Array.from({ length: 17 }, () => new LineMemory(room));
     const last = lines.pop();
     for (const line of lines) line.take('draw');
@@ -16,7 +16,7 @@ describe('the memory of answers', () => {
   });
 
   it('is not needed for answers that are texts', () => {
-    const room = new Room(0);
+    const room = new MemoryBudget(0);
     for (let line = 0; line < 100; line += 1) new LineMemory(room).take('generate');
     expect(room.take(1)).toBe(true);
   });

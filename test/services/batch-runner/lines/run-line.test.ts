@@ -3,14 +3,14 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { RefusedLines } from '#services/batch-runner/lines/refused-lines.ts';
 import { runLine, type LineRequest, type RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 
 it('an error of the router in a line is logged with its place, and not told to the client', async () => {
   const lines = new PassThrough();
   const parts = {
     refusedLines: new RefusedLines(),
-    bodies: new Room(1_000),
+    bodies: new MemoryBudget(1_000),
     maxAttempts: 1,
     log: pino(lines),
   } as unknown as RunLineParts;

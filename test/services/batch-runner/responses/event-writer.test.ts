@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { backgroundResponses } from '#shared/formats/responses/background-responses.ts';
 import { EventWriter } from '#services/batch-runner/responses/event-writer.ts';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 import { until } from '../../../helpers/until.ts';
 
 function event(number: number, text = ''): string {
@@ -15,7 +15,7 @@ interface Write {
   last: number;
 }
 
-function open(append: (written: Write) => Promise<boolean>, room = new Room(1_000_000)) {
+function open(append: (written: Write) => Promise<boolean>, room = new MemoryBudget(1_000_000)) {
   const refused = { times: 0 };
   const { lastNumber } = backgroundResponses;
   const writer = new EventWriter({ next: 3, lastNumber, append, room, onRefused: () => void (refused.times += 1) });
@@ -90,7 +90,7 @@ describe('the events of an answer', () => {
   });
 
   it('stop their answer where there is no room for them all while the store is away', async () => {
-    const room = new Room(500);
+    const room = new MemoryBudget(500);
     const away = (): Promise<boolean> => Promise.reject(new Error('away'));
     const [one, other] = [open(away, room), open(away, room)];
     one.writer.write(event(3, 'x'.repeat(300)));

@@ -1,8 +1,8 @@
 import type { LinePlace } from '../lines/line-place.ts';
-import type { HeldBatches } from '../slots/held-batches.ts';
+import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { RunningLines } from './running-lines.ts';
 
-/** Milliseconds for which a batch is shown as one that lacks a worker, unless that is said again. It is held for less. */
+/** Milliseconds for which a batch is shown as one that lacks a worker, unless that is said again. It is parked for less. */
 const lackMs = 90_000;
 
 /** What all lines of a slice wait for. */
@@ -14,14 +14,14 @@ export interface SlicePause {
   lacksWorker: boolean;
 }
 
-export interface SlicePlaceParts {
-  held: Pick<HeldBatches, 'patienceMs' | 'ran' | 'leave'>;
+export interface SliceSeatParts {
+  parked: Pick<ParkedBatches, 'patienceMs' | 'ran' | 'park'>;
   running: RunningLines;
   batch: string;
   slice: number;
   /** Called from time to time while no line of the batch runs here, and one of the slice waits for a limit of its upstream or a worker. */
   onPaused: (pause: SlicePause) => Promise<void>;
-  /** Whether others wait for a place, or for memory. */
+  /** Whether others wait for a seat, or for memory. */
   isWanted: () => Promise<boolean>;
   /** Called when the slice leaves: no further line is to begin. */
   onLeave: () => void;
@@ -36,18 +36,18 @@ interface OpenLine {
   place: (() => LinePlace) | undefined;
 }
 
-/** The place that a slice has in this runner. It leaves when all its lines wait for a while, and others wait for a place or memory. */
-export class SlicePlace {
-  readonly #parts: SlicePlaceParts;
+/** The seat that a slice has in this runner. It leaves when all its lines wait for a while, and others wait for a seat or memory. */
+export class SliceSeat {
+  readonly #parts: SliceSeatParts;
   readonly #lines = new Set<OpenLine>();
   #timer: NodeJS.Timeout | undefined;
   #leaveMs: number | undefined;
 
-  constructor(parts: SlicePlaceParts) {
+  constructor(parts: SliceSeatParts) {
     this.#parts = parts;
   }
 
-  /** Milliseconds after which the slice is to be begun anew; undefined if it has not left its place. */
+  /** Milliseconds after which the slice is to be begun anew; undefined if it has not left its seat. */
   get leaveMs(): number | undefined {
     return this.#leaveMs;
   }
@@ -72,9 +72,9 @@ export class SlicePlace {
       },
       /** A worker has it. */
       ran: (): void => {
-        const { held, running, batch, slice } = this.#parts;
+        const { parked, running, batch, slice } = this.#parts;
         line.onStop ??= running.begin(batch);
-        held.ran(batch, slice);
+        parked.ran(batch, slice);
       },
       end: (): void => {
         stop(line);
@@ -102,8 +102,8 @@ export class SlicePlace {
   }
 
   #waitOn(): NodeJS.Timeout {
-    const { held, batch, slice } = this.#parts;
-    return setTimeout(() => void this.#leaveIfWanted(), held.patienceMs(batch, slice));
+    const { parked, batch, slice } = this.#parts;
+    return setTimeout(() => void this.#leaveIfWanted(), parked.patienceMs(batch, slice));
   }
 
   /** The limit of an upstream that a line waits for, the first that ends; or that it lacks a worker. */
@@ -116,7 +116,7 @@ export class SlicePlace {
   }
 
   async #leaveIfWanted(): Promise<void> {
-    const { held, running, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
+    const { parked, running, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
     const timer = this.#timer;
     const pause = running.has(batch) ? undefined : this.#pause();
     if (pause) await onPaused(pause).catch(() => undefined);
@@ -128,7 +128,7 @@ export class SlicePlace {
       return;
     }
     const waiting = [...this.#lines].find(({ place }) => place);
-    this.#leaveMs = held.leave(batch, slice, waiting?.place);
+    this.#leaveMs = parked.park(batch, slice, waiting?.place);
     onLeave();
   }
 }

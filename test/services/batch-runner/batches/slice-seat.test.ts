@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
-import { SlicePlace, type SlicePause } from '#services/batch-runner/batches/slice-place.ts';
+import { SliceSeat, type SlicePause } from '#services/batch-runner/batches/slice-seat.ts';
 import type { LinePlace } from '#services/batch-runner/lines/line-place.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -8,13 +8,13 @@ let running: RunningLines;
 let pauses: SlicePause[];
 /** How often it was asked whether others wait. */
 let asked: number;
-let place: SlicePlace;
+let seat: SliceSeat;
 beforeEach(() => {
   running = new RunningLines();
   pauses = [];
   asked = 0;
-  place = new SlicePlace({
-    held: { patienceMs: () => 1, ran: () => undefined, leave: () => 1 },
+  seat = new SliceSeat({
+    parked: { patienceMs: () => 1, ran: () => undefined, park: () => 1 },
     running,
     batch: 'b',
     slice: 0,
@@ -28,7 +28,7 @@ beforeEach(() => {
     },
     onLeave: () => undefined,
   });
-  onTestFinished(() => place.close());
+  onTestFinished(() => seat.close());
 });
 
 const absent = (): LinePlace => ({ placements: [], tiers: ['gpu'], lacks: () => 'No worker.' });
@@ -39,23 +39,23 @@ async function askedTwiceMore(): Promise<void> {
 }
 
 describe('a slice all of whose lines wait', () => {
-  it('says that they lack a worker, also if nobody else waits for its place', async () => {
-    place.begin().wait(absent);
+  it('says that they lack a worker, also if nobody else waits for its seat', async () => {
+    seat.begin().wait(absent);
     await until(() => pauses.length >= 2);
     expect(pauses[0]).toMatchObject({ reason: 'No worker.', lacksWorker: true });
   });
 
   it('says which limit ends first, if one of them waits for one', async () => {
-    place.begin().wait(absent);
+    seat.begin().wait(absent);
     for (const untilMs of [9_000, 7_000])
-      place.begin().wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
+      seat.begin().wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
     await until(() => pauses.length > 0);
     expect(pauses[0]).toEqual({ reason: 'until 7000', until: 7_000, lacksWorker: false });
   });
 
   it('says nothing while lines of other slices of its batch run', async () => {
     const other = running.begin('b');
-    place.begin().wait(absent);
+    seat.begin().wait(absent);
     await askedTwiceMore();
     expect(pauses).toEqual([]);
     other();
@@ -63,14 +63,14 @@ describe('a slice all of whose lines wait', () => {
   });
 
   it('says nothing of slots that are taken', async () => {
-    place.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
+    seat.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
     await askedTwiceMore();
     expect(pauses).toEqual([]);
   });
 });
 
 it('a line runs from when a worker has it until it waits again or ends', () => {
-  const [first, second] = [place.begin(), place.begin()];
+  const [first, second] = [seat.begin(), seat.begin()];
   expect(running.has('b')).toBe(false);
   first.ran();
   first.ran();

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Room } from '#services/batch-runner/room.ts';
+import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 
-describe('room that is shared', () => {
+describe('memory that is shared', () => {
   it('is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
     const most = 100;
     const step = fc.record({ amount: fc.integer({ min: 1, max: 150 }), givesBack: fc.integer({ min: 0, max: 3 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
-        const room = new Room(most);
+        const room = new MemoryBudget(most);
         const taken: number[] = [];
         const sum = (): number => taken.reduce((all, amount) => all + amount, 0);
         for (const { amount, givesBack } of steps) {

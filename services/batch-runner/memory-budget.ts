@@ -1,5 +1,5 @@
 /** Memory that all requests of a kind share in this process, so that it is bounded in sum. */
-export class Room {
+export class MemoryBudget {
   readonly #most: number;
   #taken = 0;
   /** How often there was no room. */

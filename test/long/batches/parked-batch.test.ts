@@ -8,7 +8,7 @@ import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.
 import { startProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-held-'));
+const folder = mkdtempSync(join(tmpdir(), 'rtr-parked-'));
 const registry = join(folder, 'router.yaml');
 
 let cluster: Cluster;
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Lines for 12 slices, which are more than a runner has places. */
+/** Lines for 12 slices, which are more than a runner has seats. */
 const many = (model: string, more: object = {}) =>
   Array.from({ length: 1_150 }, (_, at) => chatLine(`l${at}`, 'Hi.', { model, max_tokens: 2, ...more }));
 
@@ -71,7 +71,7 @@ describe('a batch without a worker', () => {
     expect(new Set(ids).size).toBe(1_150);
   });
 
-  it('is cancelled within seconds while it is held', async () => {
+  it('is cancelled within seconds while it is parked', async () => {
     const absent = await submit(openai, many('absent'));
     await untilBatch(openai, absent.id, ['in_progress']);
     const small = await submit(openai, [chatLine('a', 'Hi.')]);

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
+import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { createLog } from '#shared/core/log.ts';
+import { until } from '../../../helpers/until.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+let called: string[];
+let hasRoom: boolean;
+let batch: Partial<BatchRecord>;
+let waits: number;
+let parked: ParkedBatches;
+beforeEach(() => {
+  called = [];
+  hasRoom = false;
+  batch = { state: 'running', expiresAt: Date.now() + 3_600_000 };
+  waits = 0;
+  parked = new ParkedBatches({
+    work: { find: () => Promise.resolve(batch as BatchRecord) },
+    jobs: {
+      tryNow: ({ id }) => {
+        called.push(id);
+        return Promise.resolve(true);
+      },
+    },
+    slots: { hasRoom: () => hasRoom },
+    waitingWork: {
+      note: (_line, { length }) => {
+        waits = length;
+      },
+    },
+    atOnce: 2,
+    log,
+  });
+  // The test says when it is looked.
+  parked.close();
+  onTestFinished(() => parked.close());
+});
+
+const place = () => ({ placements: [], tiers: ['gpu' as const] });
+
+/** Slices 0 and 1 leave together at 10,000 ms, and slices 2 to 4 are sent away. @returns how long each is delayed */
+function parkAll(): (number | undefined)[] {
+  const left = [parked.park('b', 0, place, 10_000), parked.park('b', 1, place, 10_010)];
+  for (const slice of [0, 1]) parked.left('b', slice, false);
+  return [...left, ...[2, 3, 4].map((slice) => parked.enter('b', slice, 10_020))];
+}
+
+describe('a batch whose lines cannot run', () => {
+  it('has all its slices sent away, and leaves other batches alone', () => {
+    for (const ms of parkAll()) {
+      expect(ms).toBeGreaterThanOrEqual(10_000);
+      expect(ms).toBeLessThanOrEqual(20_000);
+    }
+    expect(parked.enter('other', 0, 10_030)).toBeUndefined();
+  });
+
+  it('has one slice called at a time that tries again, each in its turn, for a shorter while', () => {
+    parkAll();
+    parked.look(10_500);
+    expect(called).toEqual([]);
+    parked.look(17_000);
+    parked.look(17_500);
+    expect(called).toEqual(['b-0']);
+    // Another one may come first.
+    expect(parked.enter('b', 3, 17_510)).toBeUndefined();
+    expect(parked.enter('b', 0, 17_520)).toBeGreaterThan(0);
+    expect(parked.patienceMs('b', 3)).toBeLessThan(parked.patienceMs('b', 7));
+    parked.park('b', 3, place, 18_600);
+    parked.left('b', 3, false);
+    parked.look(25_000);
+    expect(called).toEqual(['b-0']);
+    parked.look(31_500);
+    expect(called).toEqual(['b-0', 'b-1']);
+  });
+
+  it('is parked for a minute at most, varied by a quarter', () => {
+    let now = 10_000;
+    for (let times = 0; times < 20; times += 1) {
+      parked.enter('b', 0, now);
+      parked.park('b', 0, place, now);
+      parked.left('b', 0, false);
+      now += 76_000;
+    }
+    expect(parked.park('b', 0, place, now)).toBeLessThanOrEqual(240_000);
+    parked.look(now + 44_000);
+    expect(called).toEqual([]);
+    parked.look(now + 75_001);
+    expect(called).toEqual(['b-0']);
+  });
+
+  it('is recalled as soon as there is room, as many slices as the runner has seats, and one more for each that ends', () => {
+    parkAll();
+    parked.look(10_500);
+    expect(waits).toBe(1);
+    hasRoom = true;
+    parked.look(11_000);
+    expect(called).toEqual(['b-0', 'b-1']);
+    expect(waits).toBe(0);
+    expect(parked.enter('b', 0, 11_010)).toBeUndefined();
+    expect(parked.enter('b', 1, 11_010)).toBeUndefined();
+    parked.left('b', 0, true);
+    expect(called).toEqual(['b-0', 'b-1', 'b-2']);
+  });
+
+  it('is parked again when there was room for a moment only', () => {
+    parkAll();
+    hasRoom = true;
+    parked.look(10_500);
+    hasRoom = false;
+    expect(parked.enter('b', 0, 10_510)).toBeUndefined();
+    parked.park('b', 0, place, 10_600);
+    parked.left('b', 0, false);
+    expect(parked.enter('b', 1, 10_610)).toBeGreaterThan(0);
+  });
+
+  it('is recalled when a line of the slice runs that tries again', () => {
+    parkAll();
+    expect(parked.enter('b', 3, 30_000)).toBeUndefined();
+    parked.ran('b', 0);
+    expect(called).toEqual([]);
+    parked.ran('b', 3);
+    expect(called).toEqual(['b-0', 'b-1']);
+  });
+
+  it('is recalled when it was cancelled', async () => {
+    parkAll();
+    batch = { ...batch, cancelledAt: 1 };
+    parked.look(15_001);
+    // One slice at most would be called in order to try.
+    await until(() => called.length > 1);
+    expect(called.slice(0, 2)).toEqual(['b-0', 'b-1']);
+  });
+
+  it('is recalled when its line would end with an error', () => {
+    parked.park(
+      'b',
+      0,
+      () => {
+        throw new Error('the key may not use the model');
+      },
+      10_000,
+    );
+    parked.look(10_500);
+    expect(called).toEqual(['b-0']);
+  });
+
+  it('has one slice called that tries again when its pause ends, and is recalled when that one is over', () => {
+    const out = [0, 1, 2].map((slice) => parked.block('b', slice, 30_000, 10_000));
+    for (const ms of [...out, parked.enter('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
+    parked.look(39_900);
+    expect(called).toEqual([]);
+    parked.look(40_100);
+    expect(called).toEqual(['b-0']);
+    expect(parked.enter('b', 0, 40_200)).toBeUndefined();
+    expect(parked.enter('b', 1, 40_210)).toBeGreaterThan(0);
+    parked.block('b', 0, 30_000, 40_300);
+    parked.left('b', 0, false);
+    parked.look(70_000);
+    expect(called).toEqual(['b-0']);
+    expect(parked.enter('b', 2, 70_310)).toBeUndefined();
+    parked.left('b', 2, true);
+    expect(called).toEqual(['b-0', 'b-3', 'b-1']);
+  });
+
+  it('is recalled when another runner has found that its pause is over', async () => {
+    batch = { ...batch, blockedUntil: Date.now() + 30_000 };
+    for (const slice of [0, 1]) parked.block('b', slice, 30_000, 10_000);
+    parked.look(15_001);
+    batch = { ...batch, blockedUntil: undefined };
+    parked.look(20_002);
+    await until(() => called.length > 0);
+    expect(called).toEqual(['b-0', 'b-1']);
+  });
+
+  it('is forgotten when it is over', async () => {
+    parkAll();
+    batch = { ...batch, state: 'ended' };
+    parked.look(15_001);
+    await until(() => parked.enter('b', 5, 15_002) === undefined);
+    expect(parked.enter('b', 6, 15_002)).toBeUndefined();
+  });
+});
