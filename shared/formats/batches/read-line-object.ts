@@ -14,8 +14,8 @@ export function readLineObject(
   line: Buffer,
   field: string,
 ): { object: JsonObject; customId: string; request: JsonObject } {
-  const object = parseJsonBody(line);
-  if (!isJsonObject(object)) throw new RouterError('invalid_request', 'The line is not a JSON object.');
+  const object = parseLine(line);
+  if (!isJsonObject(object)) throw new RouterError('invalid_request', 'This request is not a JSON object.');
   const customId = object['custom_id'];
   if (customId === undefined) throw new RouterError('missing_parameter', 'Missing custom_id.', { param: 'custom_id' });
   if (typeof customId !== 'string' || customId === '' || customId.length > mostIdLength) {
@@ -25,6 +25,14 @@ export function readLineObject(
   const request = object[field];
   if (isJsonObject(request)) return { object, customId, request };
   throw new RouterError('missing_parameter', `Missing or invalid ${field}: it must be an object.`, { param: field });
+}
+
+function parseLine(line: Buffer): unknown {
+  try {
+    return parseJsonBody(line);
+  } catch {
+    throw new RouterError('invalid_json', 'This request is not valid JSON: it must be one JSON object.');
+  }
 }
 
 /** A JSON text without line breaks, which it can have outside of its strings only. */

@@ -1,6 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { emailSchema } from '#shared/accounts/people/user.ts';
+import { skipUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
@@ -45,6 +46,25 @@ export async function findOwner(
     throw new RouterError('invalid_request', `Several teams are called ${team}. Give the id of one: ${ids}.`);
   }
   return `team:${only.id}`;
+}
+
+/** What to call owners: a person by the address, a team as `team <name>`. Those who are gone have no name. */
+export async function ownerNames(
+  { users, teams }: Pick<WebhookContext['accounts'], 'users' | 'teams'>,
+  owners: readonly WebhookOwner[],
+): Promise<Map<WebhookOwner, string>> {
+  const names = new Map<WebhookOwner, string>();
+  for (const owner of new Set(owners)) {
+    const [kind, id = ''] = owner.split(':');
+    if (kind === 'user') {
+      const user = await skipUnreadable(users.find(id));
+      if (user) names.set(owner, user.email);
+    } else if (kind === 'team') {
+      const [team] = await teams.findAll([id]);
+      if (team) names.set(owner, `team ${team.name}`);
+    }
+  }
+  return names;
 }
 
 /** Records a change made on the command line. The trail has the host alone: the rest of an address may be a secret of its receiver. */

@@ -3,7 +3,7 @@ import { webhookSettingsSchema, type WebhookEndpoint } from '#shared/accounts/we
 import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
 import { dateOf } from '../date-of.ts';
 import { tableLines } from '../table-lines.ts';
-import { findOwner, findWebhook, noteWebhook, type WebhookContext } from './webhook-context.ts';
+import { findOwner, findWebhook, ownerNames, noteWebhook, type WebhookContext } from './webhook-context.ts';
 
 const hourMs = 3_600_000;
 
@@ -28,7 +28,7 @@ export async function addWebhook(
   if (created === 'no owner') throw new RouterError('not_found', 'The owner is blocked or gone.');
   if (created === 'too many') throw new RouterError('invalid_request', 'This owner has 20 webhooks already.');
   await noteWebhook(context, 'webhook.create', created.endpoint, { owner, events });
-  printSecret(context, created, 'Webhook');
+  printSecret(context, created, `Webhook ${created.endpoint.id}, with the secret shown only this once`);
   return created;
 }
 
@@ -38,20 +38,24 @@ export async function rotateWebhook(context: WebhookContext, id: string, hours: 
   const secret = await context.webhooks.endpoints.rotate(endpoint, hours * hourMs);
   if (secret === false) throw new RouterError('not_found', `There is no webhook with the id ${id}.`);
   await noteWebhook(context, 'webhook.rotate', endpoint, { overlapMs: hours * hourMs });
-  printSecret(context, { endpoint, secret }, 'The new secret of webhook');
+  printSecret(context, { endpoint, secret }, `The new secret of webhook ${id}, shown only this once`);
 }
 
-/** `rtr webhooks list`: every webhook, oldest first; with `json`, one object per line. */
-export async function listWebhooks({ webhooks, print, json }: WebhookContext): Promise<void> {
+/** `rtr webhooks list`: every webhook, oldest first, with the address or name of its owner; with `json`, one object per line. */
+export async function listWebhooks({ accounts, webhooks, print, json }: WebhookContext): Promise<void> {
   const endpoints = await webhooks.endpoints.list();
   if (json) {
     for (const endpoint of endpoints) print(JSON.stringify(shown(endpoint)));
   } else if (endpoints.length === 0) {
     print('There are no webhooks yet. Make one with: rtr webhooks add <url> --events <events>');
   } else {
+    const names = await ownerNames(
+      accounts,
+      endpoints.map(({ owner }) => owner),
+    );
     const rows = endpoints.map((endpoint) => [
       endpoint.id,
-      endpoint.owner,
+      names.get(endpoint.owner) ?? endpoint.owner,
       dateOf(endpoint.createdAt),
       stateOf(endpoint),
       endpoint.events.join(','),
@@ -81,7 +85,7 @@ export async function removeWebhook(context: WebhookContext, id: string): Promis
 
 function printSecret({ print, json }: WebhookContext, { endpoint, secret }: WebhookWithSecret, what: string): void {
   if (json) print(JSON.stringify({ ...shown(endpoint), secret }));
-  else print(`${what} ${endpoint.id}, with the secret shown only this once: ${secret}`);
+  else print(`${what}: ${secret}`);
 }
 
 function shown(endpoint: WebhookEndpoint): Record<string, unknown> {

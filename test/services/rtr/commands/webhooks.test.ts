@@ -47,6 +47,9 @@ describe('rtr webhooks add', () => {
     });
     const made = await open.endpoints.list();
     expect(made.map(({ owner }) => owner)).toEqual(['router', `team:${team.id}`, `user:${ada.id}`]);
+    lines.length = 0;
+    await listWebhooks(context);
+    expect(lines.map((line) => line.split(/ {2,}/)[1])).toEqual(['OWNER', 'router', 'team Blue', 'ada@example.com']);
     expect(made[0]?.events).toEqual(['batch.*', 'response.failed']);
     const [note] = await open.accounts.audit.list();
     expect(note).toMatchObject({ actor: null, action: 'webhook.create', target: { name: 'hooks.example.com' } });
@@ -83,6 +86,8 @@ describe('rtr webhooks', () => {
       new RegExp(`^${endpoint.id}  router  \\d{4}-\\d\\d-\\d\\d  disabled  batch\\.\\*  ${url}$`),
     );
     await setWebhook(context, endpoint.id, true);
+    await rotateWebhook(context, endpoint.id, 1);
+    expect(lines.at(-1)).toMatch(new RegExp(`^The new secret of webhook ${endpoint.id}, shown only this once: whsec_`));
     await rotateWebhook({ ...context, json: true }, endpoint.id, 1);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
       id: endpoint.id,
