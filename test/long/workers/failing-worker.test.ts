@@ -68,7 +68,7 @@ async function healthOf(tier: string): Promise<unknown> {
 describe('a worker whose upstream fails', () => {
   it.each([
     { tier: 'gpu', model: 'demo', bad: 'Hello\n[demo fault=500]' },
-    { tier: 'cli', model: 'sonnet', bad: 'Hello [replay 401]' },
+    { tier: 'cli', model: 'sonnet', bad: 'Hello [replay drop]' },
     { tier: 'cloud', model: 'big', bad: 'Hello' },
   ])('takes one job at a time after three failures, and all again with the first answer: $tier', async (given) => {
     const { tier, model, bad } = given;
