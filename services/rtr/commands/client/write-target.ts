@@ -26,7 +26,7 @@ export async function writeTarget(
   path: string,
   { force, hint }: { force: boolean; hint: string },
 ): Promise<WriteTarget> {
-  if (path === standardStream) return { kind: 'output', path };
+  if (path === standardStream || path === '/dev/stdout') return { kind: 'output', path };
   try {
     if (!(await exists(path))) return { kind: 'file', path };
     const at = await stat(path);

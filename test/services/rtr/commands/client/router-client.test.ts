@@ -126,6 +126,10 @@ describe('a client of the router', () => {
       await expect(download(folder(), true)).rejects.toThrow('is no file');
     });
 
+    it.each(['-', '/dev/stdout'])('takes %s for the standard output', async (path) => {
+      expect(await writeTarget(path, rules)).toEqual({ kind: 'output', path });
+    });
+
     it('writes into a FIFO, which stays one', async () => {
       const path = join(folder(), 'fifo');
       execFileSync('mkfifo', [path]);
