@@ -78,7 +78,7 @@ describe('files', () => {
     const add = (text: string) => files.add('ada', inPieces(Buffer.from(text), 2), batch);
     for (const text of ['{}\n{}\n{}\n', '{}\n{}\n{}']) expect((await add(text)).lines).toBe(3);
     const before = [await parts(), await counted()];
-    await expect(add('{}\n{}\n{}\n{')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(add('{}\n{}\n{}\n{')).rejects.toMatchObject({ code: 'invalid_value' });
     expect([await parts(), await counted()]).toEqual(before);
     const other = await files.add('ada', inPieces(Buffer.from('\n\n\n\n\n')), textFile);
     expect(other.lines).toBe(5);
