@@ -36,7 +36,7 @@ const cases: CliCase[] = [
     environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
     // It answers that it is not available.
     tools: ['request_user_input'],
-    takesTools: false,
+    takesTools: true,
   },
   {
     name: 'gemini',

@@ -1,9 +1,9 @@
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import type { AnswerPart } from '../clis/cli.ts';
+import type { AnswerPart, TextPart } from '../clis/cli.ts';
 import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerLimits {
-  /** Tokens of text and thinking together, estimated. */
+  /** Tokens of text, thinking and calls together, estimated. */
   maxTokens?: number | undefined;
   /** Texts before which the answer ends. */
   stop: readonly string[];
@@ -11,7 +11,7 @@ export interface AnswerLimits {
 
 /**
  * Ends an answer at its client's limits, which CLIs do not take. Text that may begin a stop text is kept back until it is
- * clear whether it does.
+ * clear whether it does. A call that exceeds the limit of tokens is left out.
  */
 export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
   ended: 'stop' | 'length' | undefined;
@@ -63,18 +63,19 @@ export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
   #count(part: AnswerPart): AnswerPart[] {
     const { maxTokens } = this.#limits;
     if (this.ended === 'length') return [];
-    const bytes = Buffer.byteLength(part.text);
+    const bytes = Buffer.byteLength(part.kind === 'call' ? part.name + part.arguments : part.text);
     if (maxTokens === undefined || estimateTokensOfBytes(this.#bytes + bytes) <= maxTokens) {
       this.#bytes += bytes;
       return [part];
     }
     this.ended = 'length';
+    if (part.kind === 'call') return [];
     // A character that the limit would split is left out.
     const left = Buffer.from(part.text).subarray(0, maxTokens * 4 - this.#bytes);
     return asPart(new TextDecoder().decode(left, { stream: true })).map(({ text }) => ({ kind: part.kind, text }));
   }
 }
 
-function asPart(text: string): AnswerPart[] {
+function asPart(text: string): TextPart[] {
   return text === '' ? [] : [{ kind: 'text', text }];
 }

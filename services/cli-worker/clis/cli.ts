@@ -10,11 +10,25 @@ import type { Workspace } from '../process/workspace.ts';
 export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
 export type CliKind = (typeof cliKinds)[number];
 
-/** A piece of an answer, in the order in which the model wrote it. */
-export interface AnswerPart {
+/** A piece of an answer's text or thinking. */
+export interface TextPart {
   kind: 'text' | 'thinking';
   text: string;
 }
+
+/** A call of one of the client's tools. */
+export interface CallPart {
+  kind: 'call';
+  /** Its place among the answer's calls. */
+  index: number;
+  id: string;
+  name: string;
+  /** As the model wrote them. */
+  arguments: string;
+}
+
+/** A piece of an answer, in the order in which the model wrote it. */
+export type AnswerPart = TextPart | CallPart;
 
 /** What a session is started with. */
 export interface SessionStart {

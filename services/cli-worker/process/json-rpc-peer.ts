@@ -21,9 +21,12 @@ export class JsonRpcError extends Error {
 export interface JsonRpcPeerOptions {
   process: CliProcess;
   onNotification: (method: string, params: JsonObject) => void;
-  /** Returns the answer to a request from the program; undefined refuses it. */
-  onRequest: (method: string, params: JsonObject) => JsonObject | undefined;
+  /** Returns the answer to a request from the program; undefined refuses it, `unanswered` lets the program wait. */
+  onRequest: (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
 }
+
+/** In place of an answer to a request that gets none. */
+export const unanswered = Symbol('unanswered');
 
 interface Pending {
   resolve: (result: Json) => void;
@@ -73,6 +76,7 @@ export class JsonRpcPeer {
     else if (id === undefined) this.#options.onNotification(method, params);
     else {
       const result = this.#options.onRequest(method, params);
+      if (result === unanswered) return;
       this.#send(result ? { id, result } : { id, error: { code: methodNotFound, message: 'Method not found' } });
     }
   }

@@ -75,6 +75,11 @@ function features(): RequestFeature<ChatRequest>[] {
       isIn: ({ tools }) => (tools ?? []).some(({ type }) => (type as string) !== 'function'),
     },
     {
+      name: 'forced_tools',
+      example: { ...user, tools: [{ type: 'function', function: call.function }], tool_choice: 'required' },
+      isIn: ({ tools, tool_choice: choice }) => isAsked(tools) && (choice === 'required' || isJsonObject(choice)),
+    },
+    {
       name: 'older_tools',
       example: { ...user, functions: [{ name: 'f' }] },
       isIn: ({ functions, function_call: choice }) => isAsked(functions) || isAsked(choice),
@@ -105,6 +110,21 @@ function features(): RequestFeature<ChatRequest>[] {
       isIn: ({ n }) => (n ?? 1) > 1,
     },
     {
+      name: 'json_objects',
+      example: { ...user, response_format: { type: 'json_object' } },
+      isIn: ({ response_format: format }) => format?.type === 'json_object',
+    },
+    {
+      name: 'loose_schemas',
+      example: { ...user, response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
+      isIn: ({ response_format: format }) => format?.type === 'json_schema' && !isStrict(format['json_schema']),
+    },
+    {
+      name: 'image_urls',
+      example: says([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
+      isIn: (_, parts) => parts.has('image by URL'),
+    },
+    {
       name: 'stop_sequences',
       example: { ...user, stop: ['END'] },
       isIn: ({ stop }) => isAsked(stop),
@@ -124,6 +144,7 @@ function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
       for (const part of message.content) {
         parts.add(`part ${part.type}`);
         if (part.type === 'input_audio') parts.add(part.type);
+        if (part.type === 'image_url' && /^https?:/i.test(part.image_url.url)) parts.add('image by URL');
         if (part.type === 'file') parts.add(typeof part.file['file_data'] === 'string' ? 'file' : 'file by id');
       }
     }
@@ -134,6 +155,10 @@ function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
     if (isAsked(message[olderCall])) parts.add(olderCall);
   }
   return parts;
+}
+
+function isStrict(schema: Json | undefined): boolean {
+  return isJsonObject(schema) && schema['strict'] === true;
 }
 
 /** Whether a field asks for something: it is set and is not false, 0, empty or null. */

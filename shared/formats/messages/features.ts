@@ -88,6 +88,16 @@ function features(): RequestFeature<MessagesRequest>[] {
       isIn: ({ tools }) => (tools ?? []).some(runsUpstream),
     },
     {
+      name: 'forced_tools',
+      example: { ...user, tools: [{ name: 'f', input_schema: { type: 'object' } }], tool_choice: { type: 'any' } },
+      isIn: ({ tools, tool_choice: choice }) => isGiven(tools) && (choice?.type === 'any' || choice?.type === 'tool'),
+    },
+    {
+      name: 'image_urls',
+      example: says([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
+      isIn: (_, parts) => parts.has('image url'),
+    },
+    {
       name: 'mcp_servers',
       example: { ...user, mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com/' }] },
       isIn: ({ mcp_servers: servers }) => isGiven(servers),

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './request.ts';
@@ -106,6 +107,27 @@ function features(): RequestFeature<ResponsesRequest>[] {
       isIn: (request) => offeredTools(request).some(({ tool }) => runsUpstream(tool)),
     },
     {
+      name: 'forced_tools',
+      example: { ...user, tools: [{ type: 'function', name: 'f', parameters: {} }], tool_choice: 'required' },
+      isIn: ({ tools, tool_choice: choice }) =>
+        (tools ?? []).length > 0 && (choice === 'required' || (isJsonObject(choice) && !allowsAnswers(choice))),
+    },
+    {
+      name: 'json_objects',
+      example: { ...user, text: { format: { type: 'json_object' } } },
+      isIn: ({ text }) => text?.format?.type === 'json_object',
+    },
+    {
+      name: 'loose_schemas',
+      example: { ...user, text: { format: { type: 'json_schema', name: 'a', schema: {} } } },
+      isIn: ({ text }) => text?.format?.type === 'json_schema' && text.format['strict'] !== true,
+    },
+    {
+      name: 'image_urls',
+      example: says([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
+      isIn: (_, parts) => parts.has('image by URL'),
+    },
+    {
       name: 'prompts',
       example: { ...user, prompt: { id: 'pmpt_1' } },
       isIn: ({ prompt }) => prompt !== undefined && prompt !== null,
@@ -140,6 +162,7 @@ function addParts(content: unknown, parts: Set<string>): void {
   for (const part of content as ResponsesPart[]) {
     if (!textParts.has(part.type)) parts.add('other part');
     if (part.type === 'input_image' && typeof part.image_url !== 'string') parts.add('by id');
+    if (part.type === 'input_image' && /^https?:/i.test(part.image_url ?? '')) parts.add('image by URL');
     if (part.type !== 'input_file') continue;
     const { file_data: data, file_url: url } = part;
     if (typeof data === 'string') {
@@ -151,6 +174,11 @@ function addParts(content: unknown, parts: Set<string>): void {
 
 function isOfAssistant(item: ResponsesItem | undefined): boolean {
   return item !== undefined && (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'assistant';
+}
+
+/** Whether a choice only narrows the tools. */
+function allowsAnswers({ type, mode }: JsonObject): boolean {
+  return type === 'allowed_tools' && mode !== 'required';
 }
 
 /** A search among tools is the client's only if it says so. */

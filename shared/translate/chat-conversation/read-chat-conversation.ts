@@ -1,8 +1,8 @@
 import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatContentToBlocks, withRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { thinkingForChat } from '../vocabulary/thinking.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
+import { effortOf } from '../conversation/effort-of.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
@@ -31,12 +31,11 @@ export function readChatConversation(request: ChatRequest, model: string, takesI
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
   const { stop, max_completion_tokens: completion, max_tokens: older } = request;
-  const thinking = thinkingForChat(request);
   return {
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
-    effort: thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high')),
+    effort: effortOf(request),
     maxTokens: completion ?? older ?? undefined,
     stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== ''),
   };

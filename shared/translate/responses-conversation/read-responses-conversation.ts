@@ -1,6 +1,7 @@
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
+import { effortOf } from '../conversation/effort-of.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
@@ -8,7 +9,6 @@ import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 /** Fields that no CLI supports and without which the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
@@ -37,12 +37,11 @@ export function readResponsesConversation(request: ResponsesRequest, target: Tar
     if (role === 'user' || role === 'assistant') turns.push({ role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
-  const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
   return {
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns, 'input'),
-    effort: thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high')),
+    effort: effortOf({ reasoning: request.reasoning ?? undefined }),
     maxTokens: maxTokens ?? undefined,
     stop: [],
   };

@@ -35,8 +35,9 @@ interface Answer {
  * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
  * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
  * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In the
- * messages API also `calls=2`, which calls the first tool twice; results of tools count as text there, and limits, stop
- * sequences and output formats are kept.
+ * messages and responses APIs also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in
+ * `tools`); results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
+ * kept, too.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
@@ -116,7 +117,7 @@ interface Event {
 /** @param nth number of the call, which makes ids unique */
 function eventsOf(path: string, plan: Answer, body: JsonObject, nth: number): Iterable<Event> {
   if (path.endsWith('/messages')) return messagesEvents(plan, body, nth);
-  if (path.endsWith('/responses')) return responsesEvents(plan);
+  if (path.endsWith('/responses')) return responsesEvents(plan, body, nth);
   return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan);
 }
 
@@ -199,7 +200,10 @@ function withinLimits(
   };
 }
 
-function* responsesEvents({ thinking, pieces }: Answer): Generator<Event> {
+function* responsesEvents(answer: Answer, body: JsonObject, nth: number): Generator<Event> {
+  const { thinking, calls } = answer;
+  const hasFormat = isJsonObject(body['text']) && isJsonObject(body['text']['format']);
+  const pieces = hasFormat ? ['{"said":', '"yes"}'] : answer.pieces;
   let number = 0;
   const named = (type: string, rest: JsonObject, isPiece = false): Event => {
     const data = { type, sequence_number: number, ...rest };
@@ -230,6 +234,28 @@ function* responsesEvents({ thinking, pieces }: Answer): Generator<Event> {
     content: [{ type: 'output_text', text: pieces.join(''), annotations: [] }],
   };
   yield named('response.output_item.done', { output_index: index, item: done });
+  const tool = Array.isArray(body['tools']) ? body['tools'].at(-1) : undefined;
+  const name = isJsonObject(tool) ? (tool['name'] ?? '') : '';
+  for (const [at, input] of calls.entries()) {
+    index += 1;
+    const call = {
+      id: `fc_${nth}_${at}`,
+      type: 'function_call',
+      status: 'in_progress',
+      call_id: `call_${nth}_${at}`,
+      name,
+    };
+    // No other program would write it so.
+    const json = JSON.stringify(input).replaceAll(':', ' : ');
+    yield named('response.output_item.added', { output_index: index, item: { ...call, arguments: '' } });
+    for (const delta of json.match(/.{1,5}/g) ?? []) {
+      yield named('response.function_call_arguments.delta', { item_id: call.id, output_index: index, delta }, true);
+    }
+    yield named('response.output_item.done', {
+      output_index: index,
+      item: { ...call, status: 'completed', arguments: json },
+    });
+  }
   yield named('response.completed', {
     response: {
       ...response,
@@ -300,9 +326,11 @@ function split(text: string): string[] {
 /** The last text of the last turn by the user, in any of the three shapes. */
 function lastText({ messages, input, contents }: JsonObject): string {
   const turns = [messages, input, contents].find(Array.isArray) ?? [];
-  const last = turns.findLast((turn) => isJsonObject(turn) && turn['role'] === 'user');
+  const last = turns.findLast(
+    (turn) => isJsonObject(turn) && (turn['role'] === 'user' || turn['type'] === 'function_call_output'),
+  );
   if (!isJsonObject(last)) return '';
-  const content = last['content'] ?? last['parts'];
+  const content = last['content'] ?? last['parts'] ?? last['output'];
   if (typeof content === 'string') return content;
   return textsIn(content).at(-1) ?? '';
 }

@@ -1,11 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { CliSession } from '../cli.ts';
+import { probeUpstream } from '../probe-upstream.ts';
 import type { ClaudeRequest } from './claude-request.ts';
 
 /** Milliseconds for the question and its answer. */
@@ -16,7 +13,6 @@ const events: readonly (JsonObject & { type: string })[] = [
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
   { type: 'message_stop' },
 ];
-const answer = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
 const tool = { name: 'probe', description: 'A tool', input_schema: { type: 'object' } };
 const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
@@ -31,21 +27,9 @@ export async function probeClaude(
   start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  let asked: JsonObject = {};
-  const server = createServer((request, response) => {
-    void json(request)
-      .catch(() => undefined)
-      .then((body) => {
-        if (isJsonObject(body)) asked = body;
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
-      });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  try {
+  const asked = await probeUpstream(events, async (url) => {
     const session = await start({
-      ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+      ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'probe',
       NO_PROXY: '127.0.0.1',
     });
@@ -55,10 +39,7 @@ export async function probeClaude(
     } finally {
       await session.process.end();
     }
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+  });
   const takesTools = isDeepStrictEqual(asked['tools'], [tool]) && isJsonObject(asked['tool_choice']);
   const takesFormats = isJsonObject(asked['output_config']) && asked['output_config']['format'] !== undefined;
   return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];

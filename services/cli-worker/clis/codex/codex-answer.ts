@@ -2,10 +2,23 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart } from '../cli.ts';
+import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 
-/** Reads the app server's notifications of one turn: pieces, token counts, the end. */
+/** The client's tools in an answer. */
+export interface AnswerTools {
+  /** The client's name of each tool, by Codex's. */
+  names: ReadonlyMap<string, string>;
+  /** Whether the answer may have several calls. Further ones are left out: the model makes them again. */
+  parallel: boolean;
+}
+
+/**
+ * Reads the app server's notifications of one turn: pieces, calls of tools, token counts, the end.
+ *
+ * When a response of the upstream with calls is complete, so is the answer: the client runs its tools. Codex waits for their
+ * results until the turn is interrupted.
+ */
 export class CodexAnswer {
   /** Undefined until the turn has begun. */
   turnId: string | undefined;
@@ -13,11 +26,21 @@ export class CodexAnswer {
   readonly ended: Promise<Outcome>;
   readonly #threadId: string;
   readonly #onPart: (part: AnswerPart) => void;
+  readonly #tools: AnswerTools;
+  /** Is called when the answer is complete and the turn is not. */
+  readonly #onCalled: () => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   #usage: Usage | undefined;
   #shown = false;
+  #calls = 0;
+  #called = false;
 
-  constructor(threadId: string, onPart: (part: AnswerPart) => void) {
+  constructor(
+    threadId: string,
+    onPart: (part: AnswerPart) => void,
+    tools: AnswerTools = { names: new Map(), parallel: true },
+    onCalled: () => void = () => undefined,
+  ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
     // It may reject before anything waits for it.
@@ -25,11 +48,13 @@ export class CodexAnswer {
     this.#settle = { resolve, reject };
     this.#threadId = threadId;
     this.#onPart = onPart;
+    this.#tools = tools;
+    this.#onCalled = onCalled;
   }
 
   /** Takes a notification. Those of other threads are ignored. */
   push(method: string, params: JsonObject): void {
-    if (params['threadId'] !== this.#threadId) return;
+    if (params['threadId'] !== this.#threadId || (this.#called && method !== 'turn/completed')) return;
     switch (method) {
       case 'turn/started':
         if (isJsonObject(params['turn']) && typeof params['turn']['id'] === 'string')
@@ -48,8 +73,18 @@ export class CodexAnswer {
           this.#show('text', params['item']['text']);
         }
         break;
+      case 'rawResponseItem/completed':
+        // Items of the history belong to no turn.
+        if (params['turnId'] === this.turnId && isJsonObject(params['item'])) this.#call(params['item']);
+        break;
+      case 'rawResponse/completed':
+        this.#usage = readUsage(params['usage']) ?? this.#usage;
+        if (this.#calls === 0) break;
+        this.#called = true;
+        this.#onCalled();
+        break;
       case 'thread/tokenUsage/updated':
-        this.#usage = readUsage(params['tokenUsage']);
+        if (isJsonObject(params['tokenUsage'])) this.#usage = readUsage(params['tokenUsage']['last']);
         break;
       case 'turn/completed':
         if (isJsonObject(params['turn'])) this.#end(params['turn']);
@@ -58,22 +93,31 @@ export class CodexAnswer {
     }
   }
 
-  #show(kind: AnswerPart['kind'], text: Json | undefined): void {
+  /** Takes a call of one of the client's tools. Codex answers calls of its own. */
+  #call({ type, call_id: id, name: codexName, arguments: json }: JsonObject): void {
+    if (type !== 'function_call' || typeof id !== 'string' || typeof codexName !== 'string') return;
+    const name = this.#tools.names.get(codexName);
+    if (name === undefined || (this.#calls > 0 && !this.#tools.parallel)) return;
+    this.#onPart({ kind: 'call', index: this.#calls, id, name, arguments: typeof json === 'string' ? json : '{}' });
+    this.#calls += 1;
+  }
+
+  #show(kind: TextPart['kind'], text: Json | undefined): void {
     if (typeof text !== 'string' || text === '') return;
     if (kind === 'text') this.#shown = true;
     this.#onPart({ kind, text });
   }
 
   #end({ status, error }: JsonObject): void {
-    if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
+    if (this.#called) this.#settle.resolve({ finishReason: 'tool_calls', usage: this.#usage });
+    else if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
     else this.#settle.reject(turnError(isJsonObject(error) ? error : {}));
   }
 }
 
 function readUsage(usage: Json | undefined): Usage | undefined {
-  const last = isJsonObject(usage) ? usage['last'] : undefined;
-  if (!isJsonObject(last)) return undefined;
-  const count = (field: string): number => (typeof last[field] === 'number' ? last[field] : 0);
+  if (!isJsonObject(usage)) return undefined;
+  const count = (field: string): number => (typeof usage[field] === 'number' ? usage[field] : 0);
   return {
     promptTokens: count('inputTokens'),
     cachedTokens: count('cachedInputTokens'),

@@ -1,16 +1,23 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
-import type { Turn } from '#shared/translate/conversation/arrange-turns.ts';
-import { textOf, type Conversation, type TurnBlock } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import { JsonRpcError, JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { AnswerPart, ConversationSession } from '../cli.ts';
+import { JsonRpcError, JsonRpcPeer, unanswered } from '../../process/json-rpc-peer.ts';
+import type { AnswerPart, CliSession } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { CodexAnswer } from './codex-answer.ts';
+import type { CodexRequest } from './codex-request.ts';
+import type { CodexTool } from './codex-tool.ts';
+
+/** What a thread is started with. */
+interface ThreadSettings {
+  model: string;
+  instructions: string;
+  tools: readonly CodexTool[];
+}
 
 /** Conversations with one Codex app server, each in a thread of its own. Notifications of other threads are ignored. */
-export class CodexSession implements ConversationSession {
+export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #peer: JsonRpcPeer;
   readonly #threadOptions: JsonObject;
@@ -23,7 +30,7 @@ export class CodexSession implements ConversationSession {
     this.#peer = new JsonRpcPeer({
       process,
       onNotification: (method, params) => this.#answer?.push(method, params),
-      onRequest: refuse,
+      onRequest: answerRequest,
     });
   }
 
@@ -32,33 +39,30 @@ export class CodexSession implements ConversationSession {
     const clientInfo = { name: 'model-router', title: 'Model Router', version };
     await this.#peer.request('initialize', { clientInfo, capabilities: { experimentalApi: true } });
     this.#peer.notify('initialized', {});
-    this.#leave(await this.#startThread(model, ''));
+    this.#leave(await this.#startThread({ model, instructions: '', tools: [] }));
   }
 
-  async converse(
-    { model, system, history, question, effort }: Conversation,
-    onPart: (part: AnswerPart) => void,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted();
-    const threadId = await this.#startThread(model, system);
-    const answer = new CodexAnswer(threadId, onPart);
-    this.#answer = answer;
+    const { items, effort, schema, toolNames: names, parallelCalls: parallel } = request;
+    const threadId = await this.#startThread(request);
     const interrupt = (): void => {
       const { turnId } = answer;
       if (turnId !== undefined) this.#peer.request('turn/interrupt', { threadId, turnId }).catch(() => undefined);
     };
+    const answer = new CodexAnswer(threadId, onPart, { names, parallel }, interrupt);
+    this.#answer = answer;
     signal.addEventListener('abort', interrupt, { once: true });
     try {
-      if (history.length > 0) {
-        await this.#ask('thread/inject_items', { threadId, items: history.map(responsesItem) });
-      }
+      await this.#ask('thread/inject_items', { threadId, items });
       signal.throwIfAborted();
       const started = await this.#ask('turn/start', {
         threadId,
-        input: [{ type: 'text', text: textOf(question), text_elements: [] }],
+        // The last turn is in the history, exactly as the client has it.
+        input: [],
         ...(effort !== undefined && { effort: effort === 'max' ? 'xhigh' : effort }),
         summary: effort === 'none' ? 'none' : 'auto',
+        ...(schema !== undefined && { outputSchema: schema }),
       });
       answer.turnId ??= idOf(started['turn']);
       if (signal.aborted) interrupt();
@@ -75,17 +79,22 @@ export class CodexSession implements ConversationSession {
     this.#peer.request('thread/unsubscribe', { threadId }).catch(() => undefined);
   }
 
-  async #startThread(model: string, system: string): Promise<string> {
+  async #startThread({ model, instructions, tools }: ThreadSettings): Promise<string> {
     const { thread } = await this.#ask('thread/start', {
       ...this.#threadOptions,
       model,
       // Without the field Codex uses its own instructions.
-      baseInstructions: system,
+      baseInstructions: instructions,
       developerInstructions: '',
       ephemeral: true,
       approvalPolicy: 'never',
       sandbox: 'read-only',
       environments: [],
+      // Calls with their arguments as the model wrote them, and the usage of each response.
+      experimentalRawEvents: true,
+      ...(tools.length > 0 && { dynamicTools: tools.map((tool) => ({ type: 'function', ...tool })) }),
+    }).catch((error: unknown) => {
+      throw tools.length > 0 ? toolsRefused(error) : error;
     });
     const threadId = idOf(thread);
     if (threadId === undefined) throw new RouterError('upstream_failed', 'The CLI started no conversation.');
@@ -106,16 +115,18 @@ export class CodexSession implements ConversationSession {
   }
 }
 
-/** Refuses a permission, and everything else that needs a person. */
-function refuse(method: string): JsonObject | undefined {
-  if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };
-  return method.endsWith('/requestApproval') && !method.includes('permissions') ? { decision: 'decline' } : undefined;
+/** The error when Codex has refused a thread with tools: it takes others. */
+function toolsRefused(error: unknown): unknown {
+  if (!(error instanceof RouterError && error.cause instanceof JsonRpcError)) return error;
+  const message = `Unsupported value for 'tools': the agent that serves this request says: ${error.cause.message}`;
+  return new RouterError('unsupported_parameter', message, { param: 'tools', cause: error });
 }
 
-/** A turn as an item of the Responses API. */
-function responsesItem({ role, blocks }: Turn<TurnBlock>): JsonObject {
-  const type = role === 'user' ? 'input_text' : 'output_text';
-  return { type: 'message', role, content: [{ type, text: textOf(blocks) }] };
+/** Refuses a permission, and everything else that needs a person. Calls of tools are the client's to answer. */
+function answerRequest(method: string): JsonObject | typeof unanswered | undefined {
+  if (method === 'item/tool/call') return unanswered;
+  if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };
+  return method.endsWith('/requestApproval') && !method.includes('permissions') ? { decision: 'decline' } : undefined;
 }
 
 function idOf(value: Json | undefined): string | undefined {

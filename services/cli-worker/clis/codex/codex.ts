@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ProcessStarter } from '../../process/process-starter.ts';
-import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
-import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
+import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
+import { codexDialogue } from './codex-dialogue.ts';
+import type { CodexRequest } from './codex-request.ts';
 import { CodexSession } from './codex-session.ts';
+import { probeCodex } from './probe-codex.ts';
 
 /** The provider that Codex uses with a key. */
 const provider = 'router_upstream';
@@ -18,7 +19,10 @@ const features = [
   'apps plugins remote_plugin tool_suggest skill_search hooks',
 ].flatMap((line) => line.split(' '));
 
-/** Settings that leave Codex nothing but the model: no tools, no texts about the machine, no telemetry. */
+/**
+ * Settings that leave Codex nothing but the model and the client's tools: no tools of its own, no texts about the machine, no
+ * telemetry.
+ */
 const modelOnly: readonly string[] = [
   ...features.map((feature) => `features.${feature}=false`),
   'web_search="disabled"',
@@ -29,29 +33,42 @@ const modelOnly: readonly string[] = [
   'analytics.enabled=false',
   'check_for_update_on_startup=false',
   'history.persistence="none"',
+  // Otherwise it cuts results of tools to 10,000 bytes.
+  'tool_output_token_limit=1000000000',
 ];
 
 /** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
-export const codex: ConversationCli = {
+export const codex: Cli<CodexRequest, AnswerPart> = {
   kind: 'codex',
   traceName: 'openai',
   capabilities: ['stream', 'thinking'],
-  dialogue: conversationDialogue,
+  dialogue: codexDialogue,
   singleUse: false,
-  start: startCodex,
+  start: (options) => startCodex(options),
+  probe: (options) => probeCodex((url) => startCodex(options, url), options),
 };
 
-async function startCodex({ starter, workspace, models, signal }: SessionStart): Promise<ConversationSession> {
+/** @param probed address of an upstream of the worker's own, in place of the operator's */
+async function startCodex(
+  { starter, workspace, models, signal }: SessionStart,
+  probed?: string,
+): Promise<CodexSession> {
   const home = join(workspace.home, '.codex');
-  const keyed = hasKey(logins.codex, starter.variable);
+  const keyed = probed !== undefined || hasKey(logins.codex, starter.variable);
   if (keyed) await mkdir(home);
   else await linkLogin(logins.codex, starter.variable, home);
-  const settings = [...modelOnly, ...(keyed ? keyedProvider(starter) : [])];
+  const settings = [
+    ...modelOnly,
+    ...(keyed ? keyedProvider(probed ?? starter.variable('OPENAI_BASE_URL') ?? usualBaseUrl) : []),
+  ];
   const process = starter.start({
     args: ['app-server', ...settings.flatMap((setting) => ['-c', setting])],
     workspace,
     allowed: logins.codex.keys,
-    set: { CODEX_HOME: home },
+    set: {
+      CODEX_HOME: home,
+      ...(probed !== undefined && { OPENAI_API_KEY: 'probe', NO_PROXY: '127.0.0.1' }),
+    },
   });
   const threads: JsonObject = keyed ? { modelProvider: provider } : {};
   const session = new CodexSession(process, { ...threads, cwd: workspace.cwd });
@@ -60,8 +77,8 @@ async function startCodex({ starter, workspace, models, signal }: SessionStart):
 }
 
 /** The provider's settings. Codex retries nothing: a failed request moves to another worker. */
-function keyedProvider(starter: ProcessStarter): string[] {
-  const baseUrl = JSON.stringify(starter.variable('OPENAI_BASE_URL') ?? usualBaseUrl);
+function keyedProvider(url: string): string[] {
+  const baseUrl = JSON.stringify(url);
   return [
     `model_provider="${provider}"`,
     `model_providers.${provider}={name="OpenAI",base_url=${baseUrl},env_key="OPENAI_API_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=0}`,

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { AnswerPart, ConversationSession } from '../cli.ts';
+import type { AnswerPart, ConversationSession, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
 
@@ -90,7 +90,7 @@ export class GeminiSession implements ConversationSession {
     else if (sessionUpdate === 'agent_thought_chunk') this.#show('thinking', content);
   }
 
-  #show(kind: AnswerPart['kind'], content: Json | undefined): void {
+  #show(kind: TextPart['kind'], content: Json | undefined): void {
     if (isJsonObject(content) && typeof content['text'] === 'string' && content['text'] !== '') {
       this.#current?.onPart({ kind, text: content['text'] });
     }

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart } from '../cli.ts';
+import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 
 /** Reads an opencode server's events of one session: parts and their pieces, token counts, the end. */
@@ -13,7 +13,7 @@ export class OpencodeAnswer {
   readonly #onPart: (part: AnswerPart) => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   /** Kinds of parts by id. */
-  readonly #kinds = new Map<Json, AnswerPart['kind']>();
+  readonly #kinds = new Map<Json, TextPart['kind']>();
   #outcome: Outcome | undefined;
 
   constructor(sessionId: string, onPart: (part: AnswerPart) => void) {

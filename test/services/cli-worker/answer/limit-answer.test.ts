@@ -6,7 +6,7 @@ import { LimitedAnswer } from '#services/cli-worker/answer/limit-answer.ts';
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
   const answer = new LimitedAnswer({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
   const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
-  const text = [...parts, ...answer.end()].map((part) => part.text).join('');
+  const text = [...parts, ...answer.end()].map((part) => (part.kind === 'call' ? '' : part.text)).join('');
   return answer.ended === undefined ? { text } : { text, ended: answer.ended };
 }
 
@@ -27,6 +27,16 @@ describe('an answer with limits', () => {
     expect(limit(['12345', '67890'], { maxTokens: 2 })).toEqual({ text: '12345678', ended: 'length' });
     expect(limit(['ab', '€€'], { maxTokens: 1 })).toEqual({ text: 'ab', ended: 'length' });
     expect(limit(['1234', '5678'], { maxTokens: 2 })).toEqual({ text: '12345678' });
+  });
+
+  it('counts calls of tools, and leaves out one that exceeds the limit', () => {
+    const call = { kind: 'call' as const, index: 0, id: 'call_1', name: 'f', arguments: '{"a":1}' };
+    const answer = new LimitedAnswer({ maxTokens: 3, stop: ['END'] });
+    expect(answer.push({ kind: 'text', text: 'E' })).toEqual([]);
+    expect(answer.push(call)).toEqual([{ kind: 'text', text: 'E' }, call]);
+    expect(answer.ended).toBeUndefined();
+    expect(answer.push(call)).toEqual([]);
+    expect(answer.ended).toBe('length');
   });
 
   it('shows text before thinking that comes after it', () => {

@@ -1,0 +1,74 @@
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { AnswerPart, CliSession } from '../cli.ts';
+import { probeUpstream } from '../probe-upstream.ts';
+import type { CodexRequest } from './codex-request.ts';
+
+/** Milliseconds for the question and its answer. */
+const askMs = 10_000;
+
+const name = 'probe';
+/** Codex would write it otherwise. */
+const json = '{ "a": 1.0 }';
+const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name, arguments: json };
+const response = { id: 'resp_1', object: 'response', output: [] };
+const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+const events: readonly (JsonObject & { type: string })[] = [
+  { type: 'response.created', response: { ...response, status: 'in_progress' } },
+  { type: 'response.output_item.added', output_index: 0, item },
+  { type: 'response.output_item.done', output_index: 0, item },
+  { type: 'response.completed', response: { ...response, status: 'completed', usage } },
+];
+const png =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/**
+ * Finds out whether the installed version of Codex offers a client's tools to the model and reports their calls as the model
+ * wrote them, and whether it passes on a schema and images: has a process ask an upstream of the worker's own, and reads what
+ * it asked. Takes about half a second and no tokens.
+ * @param start starts a process that asks the upstream at an address
+ */
+export async function probeCodex(
+  start: (url: string) => Promise<CliSession<CodexRequest, AnswerPart>>,
+  { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
+): Promise<Capability[]> {
+  const parts: AnswerPart[] = [];
+  const asked = await probeUpstream(events, async (url) => {
+    const session = await start(url);
+    try {
+      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      const onPart = (part: AnswerPart): void => void parts.push(part);
+      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), onPart, tooLate));
+    } finally {
+      await session.process.end();
+    }
+  });
+  const { tools, text, input } = asked;
+  const offers = Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name);
+  const reports = parts.some((part) => part.kind === 'call' && part.arguments === json);
+  const takesFormats = isJsonObject(text) && isJsonObject(text['format']);
+  return [
+    ...(offers && reports ? (['tools'] as const) : []),
+    ...(takesFormats ? (['json'] as const) : []),
+    ...(JSON.stringify(input ?? []).includes(png) ? (['vision'] as const) : []),
+  ];
+}
+
+function question(model: string): CodexRequest {
+  const content = [
+    { type: 'input_text', text: 'Hello' },
+    { type: 'input_image', image_url: png },
+  ];
+  return {
+    model,
+    instructions: '',
+    items: [{ type: 'message', role: 'user', content }],
+    effort: undefined,
+    schema: { type: 'object', properties: {}, required: [], additionalProperties: false },
+    tools: [{ name, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
+    toolNames: new Map([[name, name]]),
+    parallelCalls: true,
+    maxTokens: undefined,
+    stop: [],
+  };
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { findTranslation, type Target } from '#shared/translate/translation.ts';
+import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
+import type { CodexRequest } from '#services/cli-worker/clis/codex/codex-request.ts';
+
+const able = { takesImages: true, takesTools: true, takesSchemas: true };
+const read = (client: string, body: object, target: Omit<Target, 'model'> = able): CodexRequest =>
+  findTranslation(codexDialogue.translations, client, codexDialogue.upstream).request(
+    { model: 'auto', ...body },
+    { model: 'm', ...target },
+  );
+const messages = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('messages', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+const chat = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+const responses = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('responses', { input: 'hi', ...fields }, target);
+
+const chatTool = (name: string) => ({ type: 'function', function: { name } });
+const said = (role: string, text: string) => {
+  const type = role === 'assistant' ? 'output_text' : 'input_text';
+  return { type: 'message', role, content: [{ type, text }] };
+};
+
+describe('a request to Codex', () => {
+  it('has the first system texts as instructions, and later ones in their place', () => {
+    const { instructions, items } = chat({
+      messages: [
+        { role: 'system', content: 'one' },
+        { role: 'developer', content: 'two' },
+        { role: 'user', content: 'three' },
+        { role: 'assistant', content: '' },
+        { role: 'developer', content: 'four' },
+        { role: 'user', content: 'five' },
+      ],
+    });
+    expect(instructions).toBe('one\n\ntwo');
+    expect(items).toEqual([said('user', 'three'), said('developer', 'four'), said('user', 'five')]);
+  });
+
+  it('has the limits, the effort and the model of the client', () => {
+    expect(messages({ stop_sequences: ['END'], thinking: { type: 'disabled' } })).toMatchObject({
+      model: 'm',
+      maxTokens: 10,
+      stop: ['END'],
+      effort: 'none',
+    });
+    expect(chat({ stop: 'END', max_completion_tokens: 5, max_tokens: 7, reasoning_effort: 'minimal' })).toMatchObject({
+      maxTokens: 5,
+      stop: ['END'],
+      effort: 'low',
+    });
+    expect(responses({ reasoning: { effort: 'xhigh' } })).toMatchObject({
+      effort: 'xhigh',
+      maxTokens: undefined,
+      stop: [],
+    });
+  });
+
+  it('has tools with names that Codex takes, the same in the history', () => {
+    const names = ['plain', 'mcp__a__b', 'a.b', 'request_user_input', 'n'.repeat(129)];
+    const calls = names.map((name, at) => ({
+      id: `call_${at}`,
+      type: 'function',
+      function: { name, arguments: '{}' },
+    }));
+    const { tools, toolNames, items } = chat({
+      tools: names.map(chatTool),
+      messages: [
+        { role: 'assistant', content: null, tool_calls: calls },
+        { role: 'user', content: 'hi' },
+      ],
+    });
+    const offered = tools.map(({ name }) => name);
+    expect(offered[0]).toBe('plain');
+    for (const name of offered) expect(name).toMatch(/^(?!mcp__)[\w-]{1,64}$/);
+    expect(new Set(offered).size).toBe(names.length);
+    expect(offered.map((name) => toolNames.get(name))).toEqual(names);
+    expect(items.slice(0, -1).map(({ name }) => name)).toEqual(offered);
+  });
+
+  it('has schemas that Codex does not pass on whole in the descriptions', () => {
+    const toolOf = (parameters: object) =>
+      chat({ tools: [{ type: 'function', function: { name: 'f', description: 'Does it.', parameters } }] }).tools[0];
+    const whole = {
+      type: 'object',
+      properties: { minimum: { type: ['string', 'null'], enum: ['a'], title: 'A' }, b: { $ref: '#/$defs/pattern' } },
+      $defs: { pattern: { anyOf: [{ type: 'integer' }] } },
+      additionalProperties: false,
+    };
+    expect(toolOf(whole)).toEqual({ name: 'f', description: 'Does it.', inputSchema: whole });
+    const long = { type: 'object', description: 'x'.repeat(5_000) };
+    const narrow = { type: 'object', properties: { a: { type: 'array', items: { type: 'integer', minimum: 1 } } } };
+    for (const schema of [long, narrow, { ...whole, patternProperties: {} }]) {
+      const description = `Does it.\n\nThe parameters follow this JSON schema:\n${JSON.stringify(schema)}`;
+      expect(toolOf(schema)).toEqual({ name: 'f', description, inputSchema: schema });
+    }
+  });
+
+  it('offers no tools if the choice is none, and only those that are allowed', () => {
+    expect(chat({ tools: [chatTool('f')], tool_choice: 'none' }).tools).toEqual([]);
+    const allowed = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'g' }] };
+    const tools = ['f', 'g'].map((name) => ({ type: 'function', name, parameters: {} }));
+    expect(responses({ tools, tool_choice: allowed }).tools).toMatchObject([{ name: 'g' }]);
+  });
+
+  it.each([
+    ['tool_choice', () => chat({ tools: [chatTool('f')], tool_choice: 'required' })],
+    ['tool_choice', () => messages({ tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'any' } })],
+    ['response_format', () => chat({ response_format: { type: 'json_object' } })],
+    ['text.format.strict', () => responses({ text: { format: { type: 'json_schema', name: 'a', schema: {} } } })],
+    ['output_config.format', () => messages({ output_config: { format: { type: 'json_schema' } } }, {})],
+    ['top_logprobs', () => responses({ top_logprobs: 1 })],
+    ['logprobs', () => chat({ logprobs: true })],
+    ['tools', () => chat({ tools: [chatTool('f')] }, {})],
+    [
+      'messages',
+      () =>
+        chat({
+          messages: [
+            { role: 'user', content: 'a' },
+            { role: 'assistant', content: 'b' },
+          ],
+        }),
+    ],
+  ])('is refused with the name of the field: %s', (param, ask) => {
+    expect(ask).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+
+  it('is refused with the capability that is missing, for a messages client', () => {
+    const source = { type: 'url', url: 'https://example.com/a.png' };
+    const ask = () => messages({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
+    expect(ask).toThrow(expect.objectContaining({ details: expect.objectContaining({ capability: 'image_block' }) }));
+  });
+
+  it('lacks what it refuses, so that auto finds another', () => {
+    const lacked = lackedFeatures(codexDialogue.translations, { model: 'm', ...able });
+    expect(lacked).toEqual(
+      expect.arrayContaining([
+        ...[
+          'forced_tools',
+          'json_objects',
+          'loose_schemas',
+          'image_urls',
+          'documents',
+          'prefill',
+          'logprobs',
+          'several_choices',
+        ].map((name) => `${name}@chat`),
+        ...['forced_tools', 'image_urls', 'pdf', 'prefill', 'upstream_tools'].map((name) => `${name}@messages`),
+        ...['forced_tools', 'json_objects', 'loose_schemas', 'image_urls', 'pdf', 'prefill'].map(
+          (name) => `${name}@responses`,
+        ),
+      ]),
+    );
+    expect(lacked.filter((name) => /^(?:tool_history|stop_sequences)@/.test(name))).toEqual([]);
+  });
+});
