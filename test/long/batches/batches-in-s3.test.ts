@@ -96,7 +96,8 @@ describe('a batch whose files are in S3', () => {
     await expect(once.files.create({ file, purpose: 'batch' })).rejects.toMatchObject({ status: 503 });
     way.resume();
     expect((await once.files.list()).data).toEqual([]);
-    expect(objectsIn(s3)).toEqual(before);
+    // Those of the batch before this one may be removed meanwhile.
+    expect(objectsIn(s3).filter((object) => !before.includes(object))).toEqual([]);
     await once.files.create({ file, purpose: 'batch' });
     expect((await once.files.list()).data).toHaveLength(1);
   });

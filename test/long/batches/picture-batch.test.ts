@@ -38,8 +38,7 @@ it('a batch of pictures that have more bytes than Redis may take is completed, w
     }
   };
   const watching = watch();
-  const batch = await untilBatch(openai, id, undefined, 120_000);
-  watched.abort();
+  const batch = await untilBatch(openai, id, undefined, 90_000).finally(() => watched.abort());
   await watching;
   await expectEachOnce(openai, batch, { lines, redisUrl: server.url, prefix: cluster.prefix });
   expect(most).toBeLessThan(mostInRedis / 2);
