@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import type { Translation } from '#shared/translate/translation.ts';
+import type { Minted, Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
@@ -17,6 +17,7 @@ import { chatOfEngines, type Engine } from './engines/engine.ts';
 import { engineRoute, type EngineRoute } from './engine-route.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
+import { begunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
 
 export interface HandleJobOptions {
   http: EngineHttp;
@@ -44,6 +45,8 @@ interface EngineRequest {
   recalled: JsonObject | undefined;
   /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
+  /** What is to be taken off a whole answer. */
+  begun: BegunAnswer | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
@@ -100,13 +103,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { translation, format } = route;
     const kept = { recalled: translation.recall?.(read.given), usageChunk: usageChunk && asksForUsage(read.given) };
     const request = await translate(route, job, read, model, signal);
+    const begun = engine.repeatsBegun === true && !job.stream ? begunAnswer(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read tell nothing.
     if (unread && read.hasUnreadLists)
-      return { route, ...kept, body, headers, inputTokens: unread.inputTokens, learn: undefined };
+      return { route, ...kept, begun, body, headers, inputTokens: unread.inputTokens, learn: undefined };
     return {
       route,
       ...kept,
+      begun,
       body,
       headers,
       inputTokens: format.estimateInput(request),
@@ -114,17 +119,17 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     };
   }
 
-  function serve(
-    { route: { translation, format, path }, body, headers, inputTokens, recalled, usageChunk: ownChunk }: EngineRequest,
-    job: GrantedJob,
-    reply: Reply,
-    signal: AbortSignal,
-  ): Promise<JobEnd> {
+  function serve(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
+    const { route, body, headers, inputTokens, recalled, usageChunk: ownChunk, begun } = request;
+    const { translation, format, path } = route;
     const { model, stream, trace } = job;
+    const continued = begun && {
+      reply: (answer: JsonObject, minted: Minted) => translation.reply(withoutBegun(answer, begun), minted),
+    };
     const relay = {
       http,
       upstream: format,
-      translation,
+      translation: { ...translation, ...continued },
       minted: mint(translation.client, { model, job, recalled, usageChunk: ownChunk, promptTokens: () => inputTokens }),
       stream,
       timeouts,

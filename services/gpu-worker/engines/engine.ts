@@ -48,6 +48,8 @@ export interface Engine {
   readonly switchesThinking?: boolean;
   /** See `Target.makesOneChoice`. */
   readonly makesOneChoice?: boolean;
+  /** Whether a whole answer repeats the beginning that the request gives it; streams go on behind it. */
+  readonly repeatsBegun?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
   /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */

@@ -32,6 +32,7 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   switchesThinking: true,
+  repeatsBegun: true,
   healthPath: '/health',
   insertion: { format: infillUpstream, path: infillUpstream.path },
 

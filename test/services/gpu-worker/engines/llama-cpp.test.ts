@@ -232,6 +232,40 @@ describe.skipIf(program === undefined)('a real llama-server that was started for
     }
   });
 
+  it('gives only what comes after the beginning of an answer, streamed and whole', async () => {
+    const server = await startLlamaServer(program ?? '');
+    const question = { role: 'user', content: 'Hello' };
+    const parts = ['Once', ' upon'].map((text) => ({ type: 'text', text }));
+    const run = async (format: string, body: JsonObject) => {
+      const answered = await runJob(
+        { engine: llamaCpp, url: server.url },
+        { body: { model: 'tiny', ...body }, format },
+      );
+      return answered.pieces.join('');
+    };
+    try {
+      for (const content of ['Once upon', 'Once upon\n ', parts]) {
+        const begun = { role: 'assistant', content };
+        const messages = [question, begun];
+        const fields = { messages, max_tokens: 12 };
+        const chat = await run('chat', { ...fields, n: 2, temperature: 1 });
+        for (const answer of [
+          chat,
+          await run('chat', { ...fields, stream: true }),
+          await run('messages', fields),
+          await run('responses', { input: messages, max_output_tokens: 12, store: false }),
+        ]) {
+          expect(answer).toMatch(/\w/);
+          expect(answer).not.toMatch(/Once|upon/);
+        }
+        const { choices } = JSON.parse(chat) as { choices: { message: { content: string } }[] };
+        for (const { message } of choices) expect(message.content).toMatch(/^ ?\w/);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('continues a text, streamed and whole', async () => {
     const server = await startLlamaServer(program ?? '');
     const run = (fields: JsonObject) => {
