@@ -62,6 +62,10 @@ export async function endSlice(
       const end = await work.endSlice(place, counts, { ...uploads, lines: large }, lines ? undefined : inputLost);
       if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
+    } catch (error) {
+      // Where another runner has ended the slice meanwhile, its results cannot be read any more.
+      if (!(await work.resultsOf(id, number))) throw error;
+      return;
     } finally {
       for (const { discard } of Object.values(uploads)) await discard();
     }
