@@ -126,7 +126,8 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       const running = page.getByRole('row', { name: /Running|Checking/ });
       await running.getByRole('button', { name: /^Cancel/ }).click();
       await dialog.getByRole('button', { name: 'Cancel batch' }).click();
-      await page.getByText('Cancelled').waitFor();
+      await page.getByText('Cancelled', { exact: true }).waitFor();
+      await page.getByText('0 of 1, 1 cancelled').waitFor();
     });
 
     it('that nobody works on wait in a queue, which administrators see', async () => {
