@@ -4,6 +4,8 @@ import {
   StorageType,
   jetstreamManager,
   type JetStreamManager,
+  type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
@@ -111,6 +113,9 @@ export class ObjectStream {
       allow_direct: true,
       num_replicas: copies,
     };
+    // First of all, since NATS refuses to add a stream that is there when it has no room for a second one.
+    const updated = await updateStream(manager, config);
+    if (updated) return updated.created;
     try {
       return (await manager.streams.add(config)).created;
     } catch (error) {
@@ -121,5 +126,18 @@ export class ObjectStream {
 
   #manager(): Promise<JetStreamManager> {
     return jetstreamManager(this.#broker.nc, { checkAPI: false, timeout: answerMs });
+  }
+}
+
+/** @returns undefined if there is no such stream */
+async function updateStream(
+  { streams }: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<StreamInfo | undefined> {
+  try {
+    return await streams.update(config.name, config);
+  } catch (error) {
+    if (isApiError(error, streamNotFound)) return undefined;
+    throw error;
   }
 }

@@ -13,6 +13,8 @@ export interface OpenObjects {
   broker: Broker;
   /** Messages that the stream holds: the parts of all objects. */
   parts: () => Promise<number>;
+  /** Bytes that the stream may hold. */
+  room: () => Promise<number>;
   deleteStream: () => Promise<void>;
 }
 
@@ -35,5 +37,6 @@ export async function openObjects(
     broker,
     deleteStream: async () => void (await manager.streams.delete(objectStream)),
     parts: async () => (await manager.streams.info(objectStream)).state.messages,
+    room: async () => (await manager.streams.info(objectStream)).config.max_bytes,
   };
 }

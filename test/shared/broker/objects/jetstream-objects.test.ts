@@ -1,9 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
+import { createLog } from '#shared/core/log.ts';
 import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
+import { startNats } from '../../../helpers/servers/start-nats.ts';
 
 const mebibyte = 1024 * 1024;
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
 describe('objects in JetStream', () => {
   it('are read as they were stored, whole and in ranges, and removed', async () => {
@@ -97,5 +102,22 @@ describe('objects in JetStream', () => {
     expect(await store.get('torn')).toBeUndefined();
     await store.put('next', inPieces(randomBytes(100)));
     expect((await allOf(await store.get('next')))?.length).toBe(100);
+  });
+
+  it('are found by one that comes later, in a store as large, where NATS has no room left', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const { store, broker, room } = await openObjects({ natsUrl: nats.url });
+    await store.put('first', inPieces(randomBytes(100)));
+    const before = await room();
+    const { streams } = await jetstreamManager(broker.nc);
+    // Less than half of the store's size is left.
+    for (let bytes = 2 ** 50; bytes >= 16 * mebibyte; bytes /= 2) {
+      const config = { storage: StorageType.File, max_bytes: bytes };
+      await streams.add({ name: `filler-${bytes}`, subjects: [`filler.${bytes}`], ...config }).catch(() => undefined);
+    }
+    const later = new JetStreamObjects(broker, { maxBytes: before, log });
+    expect((await allOf(await later.get('first')))?.length).toBe(100);
+    expect(await room()).toBe(before);
   });
 });
