@@ -77,6 +77,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     NATS_URL: options.natsUrl ?? inject('natsUrl'),
     REDIS_URL: options.redisUrl ?? inject('redisUrl'),
     RTR_PREFIX: prefix,
+    // All clusters have theirs in one NATS server, which sets the room of each aside.
+    FILES_MAX_BYTES: String(512 * 1024 * 1024),
   };
   const started: ServiceProcess[] = [];
   const start = (file: string, environment: Record<string, string>, nodeFlags?: readonly string[]): ServiceProcess => {
