@@ -230,7 +230,7 @@ describe('a request without limits', () => {
     const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
     expect(timed).toEqual(expect.arrayContaining(others));
     expect(new Set(others).size).toBe(others.length);
-    expect(perRequest.length).toBeLessThan(25);
+    expect(perRequest.length).toBeLessThan(10);
   });
 });
 
