@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { isLimited, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { does } from '#shared/core/operation.ts';
@@ -108,7 +108,7 @@ function whyNoneAccepts(offers: readonly Offer[], mostMs: number): NoLane {
   const waitMs = Math.max(0, resumes - Date.now());
   const waits = waitMs <= mostMs;
   const retryAfter = waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000);
-  const other = workers.find(({ reason }) => reason?.startsWith('limited') !== true);
+  const other = workers.find(({ reason }) => !isLimited(reason));
   if (other) {
     const message = `The workers that can serve this request take none now: ${other.reason ?? 'they are drained'}.`;
     return { waits, error: unavailable(message, retryAfter) };

@@ -141,6 +141,11 @@ export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
+/** Whether a worker's reason is that its upstream limits its rate: it resumes by itself. */
+export function isLimited(reason: string | undefined): boolean {
+  return reason !== undefined && (reason === 'limited' || reason.startsWith('limited: '));
+}
+
 /** Whether a worker takes one job at a time, a probe, to find out whether its upstream still fails. */
 export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' | 'reason'>): boolean {
   return accepting && isFailing(reason);
