@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { fitOutputSetting } from '#shared/worker/fit-output-setting.ts';
 import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { customFormats } from './providers/custom.ts';
@@ -51,6 +52,7 @@ export const cloudWorkerConfig = z.object({
   ANSWER_TIMEOUT_MS: setting.integer('Timeout for an answer that is not streamed, in milliseconds', 600_000, 50, maxMs),
   DRAIN_MS: setting.integer('Time for running jobs to finish when the worker stops, in milliseconds', 30_000, 0, maxMs),
   ...usageChunkSetting,
+  ...fitOutputSetting,
   ...workerSettings,
 });
 

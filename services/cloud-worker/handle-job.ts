@@ -8,6 +8,7 @@ import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
+import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -30,6 +31,8 @@ export interface HandleJobOptions {
   timeouts: AnswerTimeouts;
   /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
+  /** Whether limits of output tokens that the provider refuses are lowered. */
+  fitsOutput?: boolean;
   /** See `Minted.origin`. */
   origin: string;
   /** Whether clients may name prompts that are stored in the provider's account. */
@@ -59,6 +62,8 @@ interface ProviderRequest {
   recalled: JsonObject | undefined;
   /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
+  /** Lowers its limit of output tokens; holds the client's body until the provider has accepted the request. */
+  fit: OutputFit | undefined;
 }
 
 /** A request that is ready to be sent. */
@@ -84,6 +89,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     origin,
     takesPrompts,
     usageChunk = false,
+    fitsOutput = false,
     onHead,
   } = options;
   const traced = { provider: traceName, server: http.server };
@@ -101,21 +107,21 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    return explained(serve(prepare(chosen, ask, readRequest(job)), ask, job, reply, signal), signal);
+    return explained(serve(prepare(chosen, ask, readRequest(job), signal), ask, job, reply, signal), signal);
   };
 
   function formatFor({ model, client }: Ask, lacks: (format: string) => boolean): Chosen {
     return chooseFormat(provider, model.id, translations, client, lacks);
   }
 
-  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest): Prepared {
+  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest, signal: AbortSignal): Prepared {
     const { format } = chosen.served;
     const other = formatFor(ask, (name) => name === format.name || lacking.has(ask.model.id, name));
     const hasOther = other.served.format !== format;
     return {
       chosen,
-      request: requestOf(chosen, ask, body),
-      ...(hasOther && { inOther: () => ({ chosen: other, request: requestOf(other, ask, body) }) }),
+      request: requestOf(chosen, ask, body, signal),
+      ...(hasOther && { inOther: () => ({ chosen: other, request: requestOf(other, ask, body, signal) }) }),
     };
   }
 
@@ -159,17 +165,26 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return adapt(translation.request(body, target), model);
   }
 
-  function requestOf({ translation, served }: Chosen, ask: Ask, { given, write }: ReadRequest): ProviderRequest {
+  function requestOf(
+    { translation, served }: Chosen,
+    ask: Ask,
+    { given, write }: ReadRequest,
+    signal: AbortSignal,
+  ): ProviderRequest {
     const recalled = translation.recall?.(given);
     const request = translated(translation, served, ask, given);
     const { format } = served;
     const { body, headers } = writeRequest(format, request, write);
+    const inputTokens = format.estimateInput(request);
+    const countInput = async () =>
+      format === countedFormat ? counter.count(request, ask.model.id, signal) : inputTokens;
     return {
       recalled,
+      fit: fitsOutput ? OutputFit.of({ format, request, write, countInput }) : undefined,
       usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,
-      inputTokens: format.estimateInput(request),
+      inputTokens,
       learn: format === countedFormat ? counter.lesson(request, ask.model.id, bytesOf(body)) : undefined,
     };
   }
@@ -186,7 +201,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       translation,
       served: { format },
     } = chosen;
-    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk } = request;
+    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk, fit } = request;
     const relay = {
       http,
       upstream: format,
@@ -204,6 +219,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       write: (piece: string | Uint8Array) => reply.write(piece),
       head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
+      fit,
       trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
       onHead: (status: number, answered: IncomingHttpHeaders) => {
         onStatus(status);

@@ -53,6 +53,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       traceName: provider.traceName ?? config.PROVIDER,
       models: () => follower.models,
       usageChunk: config.USAGE_CHUNK,
+      fitsOutput: config.FIT_MAX_TOKENS,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

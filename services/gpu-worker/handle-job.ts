@@ -6,6 +6,7 @@ import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { Minted, Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
+import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -29,6 +30,8 @@ export interface HandleJobOptions {
   timeouts: AnswerTimeouts;
   /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
+  /** Whether limits of output tokens that the engine refuses are lowered. */
+  fitsOutput?: boolean;
   /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
@@ -45,13 +48,25 @@ interface EngineRequest {
   recalled: JsonObject | undefined;
   /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
+  /** Lowers its limit of output tokens; holds the client's body until the engine has accepted the request. */
+  fit: OutputFit | undefined;
   /** What is to be taken off a whole answer. */
   begun: BegunAnswer | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { http, engine, translations, models, fetchImage, timeouts, usageChunk = false, onUnreachable } = options;
+  const {
+    http,
+    engine,
+    translations,
+    models,
+    fetchImage,
+    timeouts,
+    usageChunk = false,
+    fitsOutput = false,
+    onUnreachable,
+  } = options;
   const traced = { provider: engine.kind, server: http.server };
   const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
@@ -106,21 +121,24 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const begun = engine.repeatsBegun === true && !job.stream ? begunAnswer(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read tell nothing.
-    if (unread && read.hasUnreadLists)
-      return { route, ...kept, begun, body, headers, inputTokens: unread.inputTokens, learn: undefined };
+    const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
+    const inputTokens = estimated ?? format.estimateInput(request);
+    const isCounted = estimated === undefined && format === countedFormat;
+    const countInput = async () => (isCounted ? counter.count(request, model.id, signal) : inputTokens);
     return {
       route,
       ...kept,
       begun,
       body,
       headers,
-      inputTokens: format.estimateInput(request),
-      learn: format === countedFormat ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
+      inputTokens,
+      fit: fitsOutput ? OutputFit.of({ format, request, write: read.write, countInput }) : undefined,
+      learn: isCounted ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
     };
   }
 
   function serve(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const { route, body, headers, inputTokens, recalled, usageChunk: ownChunk, begun } = request;
+    const { route, body, headers, inputTokens, recalled, usageChunk: ownChunk, begun, fit } = request;
     const { translation, format, path } = route;
     const { model, stream, trace } = job;
     const continued = begun && {
@@ -136,6 +154,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       write: (piece: string | Uint8Array) => reply.write(piece),
       head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
+      fit,
       trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
     };
     return relayAnswer(relay, { path, body, headers }, signal);

@@ -43,6 +43,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
       onUnreachable: () => follower.unreachable(),
       fetchImage: createImageFetcher(),
       usageChunk: config.USAGE_CHUNK,
+      fitsOutput: config.FIT_MAX_TOKENS,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { BytesListener } from './bytes-listener.ts';
 import type { Listener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
+import type { OutputFit } from './output-fit.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
@@ -28,18 +30,21 @@ export interface RelayOptions {
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (piece: string | Uint8Array) => void;
-  /** See `Reply.head`; for answers of plain bytes. */
+  /** See `Reply.head`; for answers of plain bytes, and of requests that are fitted. */
   head: (headers: Record<string, string>) => void;
   /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
   room?: (() => Promise<void> | undefined) | undefined;
   /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
+  /** Lowers the limit of output tokens where the upstream refuses it, if that is done. */
+  fit?: OutputFit | undefined;
   /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
 /**
- * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole.
+ * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. Where the request is fitted,
+ * an upstream that refuses its limit of output tokens is asked again, and the client is told the limit.
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
@@ -47,6 +52,23 @@ export async function relayAnswer(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Ending> {
+  const { fit, head } = options;
+  if (!fit) return relayTraced(options, request, signal);
+  const onHead = (status: number, headers: IncomingHttpHeaders): void => {
+    if (status === 200) fit.release();
+    options.onHead?.(status, headers);
+  };
+  try {
+    return await relayTraced({ ...options, onHead }, request, signal);
+  } catch (error) {
+    const fitted = signal.aborted ? undefined : await fit.after(error);
+    if (!fitted) throw error;
+    head({ [fittedLimitHeader]: String(fitted.limit) });
+    return relayAnswer(options, { ...request, body: fitted.body }, signal);
+  }
+}
+
+async function relayTraced(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
   if (!options.trace) return relay(options, request, signal);
   const span = new GenerationSpan(options.trace);
   const write = (piece: string | Uint8Array): void => {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
+import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
@@ -67,7 +68,7 @@ export class ClientReply implements ModelSink {
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
     const { rule } = attempt.placement;
-    const passed = pickHeaders(attempt.answerHeaders ?? {}, this.#format.answerHeaders ?? []);
+    const passed = pickHeaders(attempt.answerHeaders ?? {}, [...(this.#format.answerHeaders ?? []), fittedLimitHeader]);
     for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
     if (rule !== undefined) this.#response.setHeader('x-rtr-rule', rule);
     this.#response.setHeader('x-rtr-tier', announcement.tier);

@@ -51,7 +51,8 @@ export interface JobEnd {
 export interface Reply {
   /**
    * Has these headers of the upstream's answer, names in lower case, reach the client with the first piece. The ingress passes
-   * those that the client's format names. Call it before the first piece; an error has its own.
+   * those that the client's format names, and `fittedLimitHeader`. Call it before the first piece, as often as there are more; an
+   * error has its own.
    */
   head(headers: Readonly<Record<string, string>>): void;
   /**

@@ -57,7 +57,8 @@ export class ReplyWriter implements Reply {
   /** Runs while pieces of a stream are held. */
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
-  /** What travels with the first frame. */
+  #given: Readonly<Record<string, string>> = {};
+  /** What travels with the first frame: the given headers. */
   #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
@@ -75,7 +76,8 @@ export class ReplyWriter implements Reply {
   }
 
   head(headers: Readonly<Record<string, string>>): void {
-    this.#headers = encodeAnswerHeaders(headers);
+    this.#given = { ...this.#given, ...headers };
+    this.#headers = encodeAnswerHeaders(this.#given);
   }
 
   write(piece: string | Uint8Array): void {

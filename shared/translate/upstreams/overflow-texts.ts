@@ -17,6 +17,31 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
       /maximum context length is (\d+) tokens\. However, you requested \d+ tokens \((\d+) in the messages, (\d+) in the completion\)/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
+  // Newest vLLM, which counts the input up to one token after what fits, and then has "at least" this many.
+  {
+    pattern:
+      /maximum context length is (\d+) tokens\. However, you requested (\d+) output tokens and your prompt contains at least (\d+) input/,
+    read: ([maximum = 0, output = 0, input = 0]) => (input > maximum ? { input, maximum } : { output, maximum }),
+  },
+  {
+    pattern:
+      /maximum context length is (\d+) tokens\. However, you requested (\d+) output tokens and your prompt contains (\d+) input/,
+    read: ([maximum, output, input]) => ({ input, output, maximum }),
+  },
+  {
+    pattern: /max(?:_\w+)?_tokens=(\d+) ?cannot be greater than [a-z_=]*=(\d+)/,
+    read: ([output, maximum]) => ({ output, maximum }),
+  },
+  // OpenRouter, which estimates.
+  {
+    pattern:
+      /maximum context length is (\d+) tokens\. However, you requested about \d+ tokens \((\d+) of text input(?:, (\d+) of tool input)?, (\d+) in the output\)/,
+    read: ([maximum, text = 0, tools = 0, output]) => ({ input: text + tools, output, maximum }),
+  },
+  {
+    pattern: /maximum context length is (\d+) tokens\. However, you requested about \d+ tokens \((\d+) of text input\)/,
+    read: ([maximum, input]) => ({ input, maximum }),
+  },
   // Newer vLLM, output too large for what is left.
   {
     pattern:
@@ -68,7 +93,8 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
 export function readOverflowText(message: string): Overflow | undefined {
   for (const { pattern, read } of texts) {
     const match = pattern.exec(message);
-    if (match) return read(match.slice(1).map(Number));
+    // A part that is not named has no tokens.
+    if (match) return read(match.slice(1).map((digits?: string) => Number(digits ?? 0)));
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { contextOverflow, type Overflow } from '#shared/formats/context-overflow.ts';
+import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { GivenHeaders } from '#shared/core/pick-headers.ts';
 import { readOverflowText } from './overflow-texts.ts';
@@ -35,8 +35,8 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 422: {
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
-      const limit = outputLimit(sentence);
-      if (limit !== undefined) return new RouterError('invalid_request', limit, { param: 'max_tokens' });
+      const tooLarge = readOutputLimit(sentence);
+      if (tooLarge) return tooLarge;
       const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readUnsupportedInput(sentence)?.missing;
       return refused(sentence || `The upstream refused the request (status ${status}).`, param, missing);
     }
@@ -69,12 +69,23 @@ function refused(sentence: string, param: string | undefined, missing: RejectedC
   return new RouterError('invalid_request', sentence, { param, details: missing && rejectedCapability(missing) });
 }
 
-/** The text from which Claude Code reads the model's output limit, for OpenAI's error that the requested limit is above it. */
-function outputLimit(sentence: string): string | undefined {
+/** What DeepSeek, Alibaba and Groq say of a limit of output tokens above the model's own. */
+const outputLimitTexts = [
+  /valid range of max_tokens is \[\d+, (\d+)\]/,
+  /Range of max_(?:completion_)?tokens should be \[\d+, (\d+)\]/,
+  /`max_(?:completion_)?tokens` must be less than or equal to `(\d+)`/,
+] as const;
+
+/** The error for a limit of output tokens above the model's own. OpenAI's has the text from which Claude Code reads it. */
+function readOutputLimit(sentence: string): RouterError | undefined {
   const [, asked, most] =
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
-  if (asked === undefined || most === undefined) return undefined;
-  return `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for this model`;
+  if (asked !== undefined && most !== undefined) {
+    const text = `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for this model`;
+    return outputTooLarge(text, Number(most));
+  }
+  const maximum = outputLimitTexts.map((text) => text.exec(sentence)?.[1]).find((digits) => digits !== undefined);
+  return maximum === undefined ? undefined : outputTooLarge(sentence, Number(maximum));
 }
 
 /**

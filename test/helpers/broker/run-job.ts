@@ -33,6 +33,7 @@ export async function runJob(
   { body, ...fields }: JobFields,
   signal = new AbortController().signal,
   onPiece: (piece: string) => void = () => undefined,
+  onHead: (headers: object) => void = () => undefined,
 ): Promise<JobResult> {
   const http = given ?? new EngineHttp({ url, connections: 8, connectTimeoutMs: 1000 });
   const known = models ?? (await engine.discover(http, [])).models;
@@ -63,7 +64,7 @@ export async function runJob(
     onPiece(text);
   };
   try {
-    const end = await handleJob(job, { head: () => undefined, write }, signal);
+    const end = await handleJob(job, { head: onHead, write }, signal);
     return { end, pieces, events: eventsOf(pieces.join('')) };
   } finally {
     if (!given) await http.close();

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
@@ -132,6 +133,40 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     const slots = `${server.url}/slots`;
     client.abort();
     await until(async () => !(await (await fetch(slots)).text()).includes('"is_processing":true'), 1000);
+  });
+});
+
+describe('a request for more output than the context has room for', () => {
+  const hello = { model: 'demo', messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+  it('is served within it, to clients of every format, and a header has the limit', async () => {
+    cluster = await startCluster({ engine: { DEMO_CONTEXT_WINDOW: '30000' } });
+    const { url, key } = cluster;
+    const openai = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: key, maxRetries: 0 });
+    const anthropic = new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: key, maxRetries: 0 });
+    const chat = await openai.chat.completions.create({ ...hello, max_tokens: 32_000 }).withResponse();
+    const input = chat.data.usage?.prompt_tokens ?? 0;
+    expect(chat.data.choices[0]?.finish_reason).toBe('stop');
+    expect(input).toBeGreaterThan(0);
+    const streamed = await anthropic.messages.create({ ...hello, max_tokens: 32_000, stream: true }).withResponse();
+    const events: string[] = [];
+    for await (const { type } of streamed.data) events.push(type);
+    expect(events.at(-1)).toBe('message_stop');
+    const response = await openai.responses
+      .create({ model: 'demo', input: 'Hello', max_output_tokens: 32_000 })
+      .withResponse();
+    expect(response.data).toMatchObject({ status: 'completed', max_output_tokens: 32_000 });
+    for (const { headers } of [chat.response, streamed.response, response.response])
+      expect(headers.get('x-rtr-max-tokens')).toBe(String(30_000 - input));
+    const fits = await openai.chat.completions.create({ ...hello, max_tokens: 20_000 }).withResponse();
+    expect(fits.response.headers.get('x-rtr-max-tokens')).toBeNull();
+  });
+
+  it('gets the error where the worker lowers no limits', async () => {
+    cluster = await startCluster({ engine: { DEMO_CONTEXT_WINDOW: '30000' }, worker: { FIT_MAX_TOKENS: 'false' } });
+    const answer = await ask({ ...hello, max_tokens: 32_000 });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { code: 'context_length_exceeded' } });
   });
 });
 

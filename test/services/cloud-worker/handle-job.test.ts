@@ -15,14 +15,24 @@ let asked: string[];
 let handle: JobHandler;
 /** Paths that are served. */
 let served: string[];
+/** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
+let mostOutput: number;
 
 beforeEach(async () => {
   asked = [];
+  heads.length = 0;
   served = ['/v1/chat/completions'];
+  mostOutput = Number.POSITIVE_INFINITY;
   const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
     asked.push(url);
     if (!served.includes(url)) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"Not Found"}}');
+      return;
+    }
+    const { max_completion_tokens: asks } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
+    if (Number(asks) > mostOutput) {
+      const message = `max_tokens is too large: ${String(asks)}. This model supports at most ${mostOutput} completion tokens, whereas you provided ${String(asks)}.`;
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -43,9 +53,12 @@ beforeEach(async () => {
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
     origin: 'here',
     takesPrompts: false,
+    fitsOutput: true,
     onHead: () => undefined,
   });
 });
+
+const heads: object[] = [];
 
 async function serve(body: JsonObject = hello, model = 'gpt-9'): Promise<string> {
   let text = '';
@@ -54,7 +67,11 @@ async function serve(body: JsonObject = hello, model = 'gpt-9'): Promise<string>
   };
   const job = { id: 'j', requestId: 'r', operation: 'generate', format: 'responses', stream: true, model } as const;
   const whole = Buffer.from(JSON.stringify({ ...body, model, stream: true }));
-  const end = await handle({ ...job, body: whole }, { head: () => undefined, write }, AbortSignal.timeout(10_000));
+  const end = await handle(
+    { ...job, body: whole },
+    { head: (head) => heads.push(head), write },
+    AbortSignal.timeout(10_000),
+  );
   expect(end.finishReason).toBe('stop');
   return text;
 }
@@ -82,5 +99,17 @@ describe('a Responses client of a provider without /responses', () => {
     expect(asked).toEqual(['/v1/responses']);
     const searching = { ...hello, tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] };
     await expect(serve(searching)).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'tools[0].type' });
+  });
+});
+
+describe('an output limit above the model’s own', () => {
+  it('is lowered, also at the other path, and the client is told', async () => {
+    mostOutput = 16_384;
+    const text = await serve({ ...hello, max_output_tokens: 32_000 });
+    expect(text).toContain('event: response.completed');
+    // The answer has the client's own parameters.
+    expect(text).toContain('"max_output_tokens":32000');
+    expect(asked).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions']);
+    expect(Object.assign({}, ...heads)).toEqual({ 'x-rtr-max-tokens': '16384' });
   });
 });

@@ -391,3 +391,57 @@ describe('a request with large images', () => {
     });
   });
 });
+
+describe('an output limit that the engine refuses', () => {
+  const answers = (response: ServerResponse): unknown =>
+    response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending);
+  const refuses = (response: ServerResponse, message: string): unknown =>
+    response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
+  const asks = { ...streamed, max_tokens: 32_000 };
+
+  it('is lowered by the input as the engine counts it, and the client is told', async () => {
+    const heads: object[] = [];
+    const bodies: JsonObject[] = [];
+    engine = await startScriptedEngine((response, { url }) => {
+      if (url === '/tokenize') return response.end('{"count":7000}');
+      const body = JSON.parse(engine?.bodies.at(-1) ?? '') as JsonObject;
+      bodies.push(body);
+      const tooMany = `max_tokens=${String(body['max_tokens'])} cannot be greater than max_model_len=30000.`;
+      return Number(body['max_tokens']) > 30_000 ? refuses(response, tooMany) : answers(response);
+    });
+    http = new EngineHttp({ url: engine.url, connections: 4, connectTimeoutMs: 1000 });
+    const options = { fitsOutput: true };
+    const { end } = await runJob(
+      { engine: vllm, url: engine.url, http, models, options },
+      { body: { ...asks, seed: 7 } },
+      undefined,
+      undefined,
+      (head) => heads.push(head),
+    );
+    expect(end.finishReason).toBe('stop');
+    expect(bodies.map((body) => body['max_tokens'])).toEqual([32_000, 23_000]);
+    expect(bodies[1]).toEqual({ ...bodies[0], max_tokens: 23_000 });
+    expect(heads).toEqual([{ 'x-rtr-max-tokens': '23000' }]);
+  });
+
+  const tooLarge =
+    "This model's maximum context length is 30000 tokens. However, you requested 37000 tokens (5000 in the messages, 32000 in the completion).";
+
+  it('is an error where limits are not lowered', async () => {
+    await expect(serve((response) => refuses(response, tooLarge), { body: asks })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+    });
+    expect(engine?.bodies).toHaveLength(1);
+  });
+
+  it('is an error behind the first piece of the answer', async () => {
+    const script = (response: ServerResponse): unknown =>
+      response
+        .writeHead(200, sse)
+        .end(`${chunk({ content: 'a' })}data: ${JSON.stringify({ error: { message: tooLarge, code: 400 } })}\n\n`);
+    await expect(serve(script, { body: asks }, { fitsOutput: true })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+    });
+    expect(engine?.bodies).toHaveLength(1);
+  });
+});

@@ -158,6 +158,36 @@ describe('an error of an upstream', () => {
       together,
     ],
     [
+      'vLLM, newest',
+      chat(
+        "This model's maximum context length is 8192 tokens. However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
+      ),
+      together,
+    ],
+    [
+      'vLLM, newest, input alone',
+      chat(
+        "This model's maximum context length is 8192 tokens. However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.",
+      ),
+      tooLong,
+    ],
+    [
+      'OpenRouter',
+      chat(
+        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (5000 of text input, 4000 in the output). Please reduce the length of either one.",
+        { code: 400 },
+      ),
+      together,
+    ],
+    [
+      'OpenRouter, input alone',
+      chat(
+        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (9000 of text input). Please reduce the length of either one.",
+        { code: 400 },
+      ),
+      tooLong,
+    ],
+    [
       'vLLM, input alone',
       chat(
         "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens. Please reduce the length of the input messages.",
