@@ -1,5 +1,5 @@
-/** What requests use besides tokens: pictures made, seconds of sound heard, characters spoken. Each has a price of its own. */
-export const units = ['images', 'seconds', 'characters'] as const;
+/** What requests use besides tokens: pictures made, seconds of sound heard, characters spoken, web searches. Each has a price. */
+export const units = ['images', 'seconds', 'characters', 'searches'] as const;
 export type Unit = (typeof units)[number];
 
 /** How much of each unit; absent ones are 0. Whole numbers. */
@@ -13,6 +13,8 @@ export interface Usage {
   cachedTokens: number;
   /** Input tokens written to a cache. */
   cacheWriteTokens: number;
+  /** Those of them that stay in the cache for an hour; absent where the upstream does not tell. */
+  hourCacheWriteTokens?: number | undefined;
   /** All output tokens, thinking included. */
   completionTokens: number;
   /** Output tokens spent on thinking. */
@@ -32,10 +34,12 @@ export const noUsage: Usage = {
 
 /** The usage of two answers together. */
 export function addUsage(one: Usage, other: Usage): Usage {
+  const hourCacheWriteTokens = (one.hourCacheWriteTokens ?? 0) + (other.hourCacheWriteTokens ?? 0);
   return {
     promptTokens: one.promptTokens + other.promptTokens,
     cachedTokens: one.cachedTokens + other.cachedTokens,
     cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
     completionTokens: one.completionTokens + other.completionTokens,
     reasoningTokens: one.reasoningTokens + other.reasoningTokens,
     ...((one.units ?? other.units) && { units: mapUnits((unit) => unitsOf(one, unit) + unitsOf(other, unit)) }),
@@ -49,5 +53,10 @@ export function unitsOf({ units: used }: Pick<Usage, 'units'>, unit: Unit): numb
 
 /** A value for each unit. */
 export function mapUnits<Value>(valueOf: (unit: Unit) => Value): Record<Unit, Value> {
-  return { images: valueOf('images'), seconds: valueOf('seconds'), characters: valueOf('characters') };
+  return {
+    images: valueOf('images'),
+    seconds: valueOf('seconds'),
+    characters: valueOf('characters'),
+    searches: valueOf('searches'),
+  };
 }

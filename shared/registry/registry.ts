@@ -102,26 +102,28 @@ const hostedTools = z.strictObject({
 
 const dollars = z.number().nonnegative();
 
-/** US dollars per million tokens, picture, second of sound, or million characters. */
+/** US dollars per million tokens, picture, second of sound, million characters, or web search. */
 const price = z
   .strictObject({
     input: dollars,
     /** Input read from, and written to, a cache; default: as other input. */
     cached_input: dollars.optional(),
     cache_write: dollars.optional(),
+    /** Input written to a cache that keeps it for an hour; default: as `cache_write`. */
+    hour_cache_write: dollars.optional(),
     output: dollars,
     image: dollars.optional(),
     second: dollars.optional(),
     characters: dollars.optional(),
+    /** That the upstream makes. */
+    search: dollars.optional(),
     /** Date of the price. */
     as_of: z.iso.date().optional(),
   })
-  .transform(({ cached_input: cachedInput, cache_write: cacheWrite, as_of: asOf, ...others }) => ({
-    ...others,
-    cachedInput,
-    cacheWrite,
-    asOf,
-  }));
+  .transform(({ cached_input: cachedInput, cache_write: cacheWrite, hour_cache_write: hourCacheWrite, ...rest }) => {
+    const { as_of: asOf, ...others } = rest;
+    return { ...others, cachedInput, cacheWrite, hourCacheWrite, asOf };
+  });
 
 /** Refuses the name of `auto`, which is no name of the operator's. */
 function checkReserved(models: object, context: z.RefinementCtx): void {

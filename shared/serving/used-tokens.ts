@@ -28,6 +28,9 @@ function bounded(usage: Usage): Usage {
     promptTokens: Math.min(mostTokens, usage.promptTokens),
     cachedTokens: Math.min(mostTokens, usage.cachedTokens),
     cacheWriteTokens: Math.min(mostTokens, usage.cacheWriteTokens),
+    ...(usage.hourCacheWriteTokens !== undefined && {
+      hourCacheWriteTokens: Math.min(mostTokens, usage.cacheWriteTokens, usage.hourCacheWriteTokens),
+    }),
     completionTokens: Math.min(mostTokens, usage.completionTokens),
     reasoningTokens: Math.min(mostTokens, usage.reasoningTokens),
     ...(usage.units && { units: mapUnits((unit) => Math.min(mostTokens, unitsOf(usage, unit))) }),

@@ -4,6 +4,7 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../helpers/until.ts';
 import { inject } from 'vitest';
 
@@ -107,6 +108,36 @@ describe('the usage ledger', () => {
     expect(record.completionTokens).toBeLessThan(400);
     expect(record.cost).toBe(record.promptTokens * 1_000 + record.completionTokens * 2_000);
   });
+
+  it.each([
+    ['a message', messages, {}],
+    ['a streamed message', messages, { stream: true }],
+    ['a chat answer', chat, {}],
+    ['a streamed chat answer', chat, { stream: true }],
+  ])(
+    'counts of %s what a provider caches for an hour, and its web searches, at their own prices',
+    async (_, path, fields) => {
+      const usage = {
+        input_tokens: 20,
+        cache_read_input_tokens: 1_000,
+        cache_creation_input_tokens: 556,
+        cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
+        output_tokens: 503,
+        server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
+      };
+      const content = [{ type: 'text', text: 'Found.' }];
+      const upstream = await startMessagesUpstream(['claude-sonnet-5-5'], () => ({ content, usage }));
+      onTestFinished(() => upstream.stop());
+      const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' };
+      const worker = await cluster.addCloudWorker(provider);
+      onTestFinished(async () => void (await worker.stop()));
+      const { id, response } = await send(path, { ...fields, ...saying('Hi!'), model: 'claude-sonnet-5-5' });
+      await response.text();
+      // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent a search.
+      const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
+      expect(await entry(id)).toMatchObject({ promptTokens: 1_576, searches: 3, cost: tokens + 3 * 10_000_000 });
+    },
+  );
 
   it('counts the relayed part of a stream that broke, with the error', async () => {
     const fields = { stream: true, max_tokens: 500, ...saying('Hi!\n[demo tokens=100 fault=drop after=40 rate=0]') };

@@ -9,16 +9,18 @@ export function scaledPrices(priceOf: PriceOf, factor: number): PriceOf {
   return (tier, model) => {
     const price = priceOf(tier, model);
     if (!price) return undefined;
-    const { input, cachedInput, cacheWrite, output, image, second, characters } = price;
+    const { input, cachedInput, cacheWrite, hourCacheWrite, output, image, second, characters, search } = price;
     return {
       ...price,
       input: scaled(input),
       cachedInput: scaledIfAny(cachedInput),
       cacheWrite: scaledIfAny(cacheWrite),
+      hourCacheWrite: scaledIfAny(hourCacheWrite),
       output: scaled(output),
       image: scaledIfAny(image),
       second: scaledIfAny(second),
       characters: scaledIfAny(characters),
+      search: scaledIfAny(search),
     };
   };
 }

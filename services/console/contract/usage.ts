@@ -71,6 +71,7 @@ export interface UsageRequest {
   images?: number | undefined;
   seconds?: number | undefined;
   characters?: number | undefined;
+  searches?: number | undefined;
   cost: number;
 }
 
@@ -81,16 +82,19 @@ export interface LimitUse {
   limits: { name: string; limit: number; used: number; resetsAt?: number }[];
 }
 
-/** US dollars per million tokens, and where there are such, per picture, second or million characters. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
+/** US dollars per million tokens, and where there are such, per picture, second, million characters or web search. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
 export interface Price {
   model: string;
   input: number;
   cachedInput?: number;
   cacheWrite?: number;
+  /** For input that stays in the cache for an hour. */
+  hourCacheWrite?: number;
   output: number;
   image?: number;
   second?: number;
   characters?: number;
+  search?: number;
   /** The day as of which the price is known, as `2026-11-01`; absent where the registry file has none. */
   asOf?: string;
   source: 'shipped' | 'changed';

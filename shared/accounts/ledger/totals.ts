@@ -15,6 +15,7 @@ export interface UsageTotals {
   images: number;
   seconds: number;
   characters: number;
+  searches: number;
 }
 
 /** What a total is of: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
@@ -41,6 +42,7 @@ export const countLetters = {
   images: 'i',
   seconds: 's',
   characters: 'h',
+  searches: 'w',
 } as const satisfies Record<keyof UsageTotals, string>;
 
 /** Every count's name. */
@@ -51,7 +53,7 @@ export const other = 'other';
 
 export function noTotals(): UsageTotals {
   const zero = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-  return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0 };
+  return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0, searches: 0 };
 }
 
 /** Adds to a total, in place. */
@@ -62,10 +64,10 @@ export function addTotals(to: UsageTotals, more: UsageTotals): void {
 /** What one request adds. */
 export function totalsOf(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
-  const { images = 0, seconds = 0, characters = 0 } = record;
+  const { images = 0, seconds = 0, characters = 0, searches = 0 } = record;
   const ends = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
   const tokens = { promptTokens, cachedTokens, completionTokens, reasoningTokens };
-  return { ...ends, ...tokens, cost, images, seconds, characters };
+  return { ...ends, ...tokens, cost, images, seconds, characters, searches };
 }
 
 /** The row that a request belongs to. What nobody served stands under the name that was asked for. */

@@ -33,6 +33,7 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   images: ({ images }) => images,
   seconds: ({ seconds }) => seconds,
   characters: ({ characters }) => characters,
+  searches: ({ searches }) => searches,
 };
 
 /** The first line of a file, with the names of its columns. */

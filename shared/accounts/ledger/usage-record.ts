@@ -39,6 +39,7 @@ export const usageRecordSchema = z.object({
   images: count.optional(),
   seconds: count.optional(),
   characters: count.optional(),
+  searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
 });

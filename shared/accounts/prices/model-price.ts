@@ -6,13 +6,15 @@ import { units, unitsOf, type Unit, type Units, type Usage } from '#shared/core/
 
 const dollars = z.number().nonnegative().max(1_000_000);
 
-/** What a model costs: US dollars for a million tokens, a picture, a second of sound, or a million characters. */
+/** What a model costs: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
   input: dollars,
   /** Input read from a cache; without it as other input. */
   cachedInput: dollars.optional(),
   /** Input written to a cache; without it as other input. */
   cacheWrite: dollars.optional(),
+  /** Input written to a cache that keeps it for an hour; without it as other input written to one. */
+  hourCacheWrite: dollars.optional(),
   /** Thinking included. */
   output: dollars,
   /** A picture that is made. */
@@ -21,6 +23,8 @@ export const modelPriceSchema = z.strictObject({
   second: dollars.optional(),
   /** A million characters that are spoken. */
   characters: dollars.optional(),
+  /** A web search that the upstream makes. */
+  search: dollars.optional(),
   /** Day from which the price is known, `2026-11-01`. */
   asOf: z.iso.date(),
 });
@@ -35,10 +39,12 @@ export interface TokenPrice {
   input: number;
   cachedInput?: number | undefined;
   cacheWrite?: number | undefined;
+  hourCacheWrite?: number | undefined;
   output: number;
   image?: number | undefined;
   second?: number | undefined;
   characters?: number | undefined;
+  search?: number | undefined;
   asOf?: string | undefined;
 }
 
@@ -51,20 +57,29 @@ const mostNano = 1e15;
 /** What an answer cost, in whole nano-dollars: computed exactly and rounded once. Without a price it is free. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
-  const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = usage;
+  const {
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    hourCacheWriteTokens: hourTokens = 0,
+    completionTokens,
+  } = usage;
   const further = costOfUnits(usage, price);
-  const { input, cachedInput = input, cacheWrite = input, output } = price;
+  const { input, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
+  const minuteTokens = cacheWriteTokens - hourTokens;
   const newTokens = Math.max(0, promptTokens - cachedTokens - cacheWriteTokens);
   const micro =
     newTokens * toMicro(input) +
     cachedTokens * toMicro(cachedInput) +
-    cacheWriteTokens * toMicro(cacheWrite) +
+    minuteTokens * toMicro(cacheWrite) +
+    hourTokens * toMicro(hourCacheWrite) +
     completionTokens * toMicro(output);
   if (!further && isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
   return new Decimal(newTokens)
     .times(input)
     .plus(new Decimal(cachedTokens).times(cachedInput))
-    .plus(new Decimal(cacheWriteTokens).times(cacheWrite))
+    .plus(new Decimal(minuteTokens).times(cacheWrite))
+    .plus(new Decimal(hourTokens).times(hourCacheWrite))
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
     .plus(further ?? 0)
@@ -81,8 +96,8 @@ export function highestCostOf(
   used?: Units,
 ): number {
   if (!price) return 0;
-  const { input, cacheWrite = input, output } = price;
-  const dearest = Math.max(input, cacheWrite);
+  const { input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
+  const dearest = Math.max(input, cacheWrite, hourCacheWrite);
   const micro = promptTokens * toMicro(dearest) + completionTokens * toMicro(output);
   const rest = micro % 1_000;
   const further = costOfUnits({ units: used }, price);
@@ -98,10 +113,11 @@ export function highestCostOf(
 }
 
 /** The price of each unit, and how many of it that price is for. */
-const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters'; per: number }> = {
+const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'search'; per: number }> = {
   images: { field: 'image', per: 1 },
   seconds: { field: 'second', per: 1 },
   characters: { field: 'characters', per: 1_000_000 },
+  searches: { field: 'search', per: 1 },
 };
 
 /** What the units cost, in nano-dollars, exactly; undefined for none. */

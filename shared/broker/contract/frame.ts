@@ -13,6 +13,8 @@ const endSchema = z.object({
     promptTokens: count,
     cachedTokens: count,
     cacheWriteTokens: count,
+    /** Absent from older releases. */
+    hourCacheWriteTokens: count.optional().catch(undefined),
     completionTokens: count,
     reasoningTokens: count,
     /** Absent from older releases. */

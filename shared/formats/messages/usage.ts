@@ -7,15 +7,18 @@ import type { Usage } from '#shared/core/usage.ts';
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const given = isJsonObject(usage) ? usage : {};
-  const details = isJsonObject(given['output_tokens_details']) ? given['output_tokens_details'] : {};
   const cachedTokens = count(given['cache_read_input_tokens']);
   const cacheWriteTokens = count(given['cache_creation_input_tokens']);
+  const hourCacheWriteTokens = count(fieldOf(given['cache_creation'], 'ephemeral_1h_input_tokens'));
+  const searches = count(fieldOf(given['server_tool_use'], 'web_search_requests'));
   return {
     promptTokens: count(given['input_tokens']) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
+    ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
     completionTokens: count(given['output_tokens']),
-    reasoningTokens: count(details['thinking_tokens']),
+    reasoningTokens: count(fieldOf(given['output_tokens_details'], 'thinking_tokens')),
+    ...(searches > 0 && { units: { searches } }),
   };
 }
 
@@ -29,6 +32,10 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
     output_tokens_details: usage.reasoningTokens > 0 ? { thinking_tokens: usage.reasoningTokens } : null,
     server_tool_use: null,
   };
+}
+
+function fieldOf(value: Json | undefined, field: string): Json | undefined {
+  return isJsonObject(value) ? value[field] : undefined;
 }
 
 function count(value: Json | undefined): number {

@@ -1,9 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** Reads the usage of a response; its `input_tokens` include cached ones. Undefined if there is none. */
-export function readResponsesUsage(usage: Json | undefined): Usage | undefined {
+/**
+ * Reads the usage of a response; its `input_tokens` include cached ones. The web searches are those among its output. Undefined if it
+ * has none.
+ */
+export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
+  const searches = Array.isArray(items) ? items.filter(isSearch).length : 0;
   const input = objectOf(usage['input_tokens_details']);
   const output = objectOf(usage['output_tokens_details']);
   return {
@@ -12,6 +16,7 @@ export function readResponsesUsage(usage: Json | undefined): Usage | undefined {
     cacheWriteTokens: count(input['cache_write_tokens']),
     completionTokens: count(usage['output_tokens']),
     reasoningTokens: count(output['reasoning_tokens']),
+    ...(searches > 0 && { units: { searches } }),
   };
 }
 
@@ -24,6 +29,12 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.promptTokens + usage.completionTokens,
   };
+}
+
+/** A page that the model opened, or searched in, is no web search. */
+function isSearch(item: Json): boolean {
+  if (!isJsonObject(item) || item['type'] !== 'web_search_call' || item['status'] !== 'completed') return false;
+  return objectOf(item['action'])['type'] === 'search';
 }
 
 function objectOf(value: Json | undefined): JsonObject {

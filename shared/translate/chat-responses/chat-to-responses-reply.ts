@@ -35,7 +35,7 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
     refusal: refusal || null,
   };
   const finishReason = responseFinishReason(body, calls.length > 0);
-  const usage = completeUsage(readResponsesUsage(body['usage']), {
+  const usage = completeUsage(readResponsesUsage(body), {
     prompt: minted.promptTokens,
     completion: () => estimateTokens(writtenText(message, calls)),
   });

@@ -28,7 +28,7 @@ export function messagesToResponsesReply(body: JsonObject, minted: Minted): { bo
   const refused = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
   const called = pieces.some(({ kind }) => kind === 'call');
   const finishReason = finishReasonOfRefusal(responseFinishReason(body, called), refused);
-  const usage = completeUsage(readResponsesUsage(body['usage']), {
+  const usage = completeUsage(readResponsesUsage(body), {
     prompt: minted.promptTokens,
     completion: () => estimateTokens(pieces.map(writtenIn).join('')),
   });

@@ -23,7 +23,7 @@ export function responsesToResponsesReply(body: JsonObject, minted: Minted): { b
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
   const response = completeResponse(body, minted);
-  const usage = completeUsage(readResponsesUsage(body['usage']), {
+  const usage = completeUsage(readResponsesUsage(body), {
     prompt: minted.promptTokens,
     completion: () => estimateTokens(JSON.stringify(output)),
   });

@@ -63,7 +63,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     if (!response) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const usage = completeUsage(readResponsesUsage(response['usage']), {
+    const usage = completeUsage(readResponsesUsage(response), {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });

@@ -13,10 +13,10 @@ export interface MessagesCall {
   body: JsonObject & { messages: (JsonObject & { role: string; content: string | JsonObject[] })[] };
 }
 
-/** What a test has the upstream answer: the blocks of a message, with further headers or without, or an error. */
+/** What a test has the upstream answer: the blocks of a message, with further headers and its usage or without, or an error. */
 export type MessagesAnswer =
   | JsonObject[]
-  | { content: JsonObject[]; headers: Record<string, string> }
+  | { content: JsonObject[]; headers?: Record<string, string>; usage?: JsonObject }
   | { status: number; headers?: Record<string, string>; error: JsonObject & { type: string } };
 
 /** An upstream that speaks Anthropic's messages, signs its thinking, and answers what a test decides. */
@@ -51,10 +51,12 @@ export async function startMessagesUpstream(
       sendJson(response, answered.status, body, answered.headers);
       return;
     }
-    const { content, headers } = Array.isArray(answered) ? { content: answered, headers: {} } : answered;
+    const { content, headers, usage = usualUsage } = Array.isArray(answered) ? { content: answered } : answered;
     if (call.body['stream'] === true) {
-      response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).end(streamOf(content, call.body));
-    } else sendJson(response, 200, messageOf(content, call.body), headers);
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream', ...headers })
+        .end(streamOf(content, usage, call.body));
+    } else sendJson(response, 200, messageOf(content, usage, call.body), headers);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
@@ -76,9 +78,9 @@ function sendJson(response: ServerResponse, status: number, body: object, header
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-const usage = { input_tokens: 10, output_tokens: 1 };
+const usualUsage = { input_tokens: 10, output_tokens: 1 };
 
-function messageOf(content: JsonObject[], { model }: JsonObject): JsonObject {
+function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObject): JsonObject {
   const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
   return {
     id: 'msg_u',
@@ -92,8 +94,8 @@ function messageOf(content: JsonObject[], { model }: JsonObject): JsonObject {
   };
 }
 
-function streamOf(content: JsonObject[], request: JsonObject): string {
-  const message = messageOf(content, request);
+function streamOf(content: JsonObject[], usage: JsonObject, request: JsonObject): string {
+  const message = messageOf(content, usage, request);
   const events: (JsonObject & { type: string })[] = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
     ...content.flatMap((block, index) => [

@@ -55,17 +55,19 @@ function modelOf(request: Request): string {
   return parse(modelName, { model: Array.isArray(given) ? given.join('/') : given }).model;
 }
 
-function toAnswer({ model, input, cachedInput, cacheWrite, output, asOf, source, ...units }: ListedPrice): Price {
-  const { image, second, characters } = units;
+function toAnswer({ model, input, cachedInput, cacheWrite, output, asOf, source, ...others }: ListedPrice): Price {
+  const { hourCacheWrite, image, second, characters, search } = others;
   return {
     model,
     input,
     ...(cachedInput !== undefined && { cachedInput }),
     ...(cacheWrite !== undefined && { cacheWrite }),
+    ...(hourCacheWrite !== undefined && { hourCacheWrite }),
     output,
     ...(image !== undefined && { image }),
     ...(second !== undefined && { second }),
     ...(characters !== undefined && { characters }),
+    ...(search !== undefined && { search }),
     ...(asOf !== undefined && { asOf }),
     source,
   };

@@ -15,7 +15,7 @@
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
 --   first          the place of the first request among ARGV; the others follow
 local function writeUsage(ledger, first)
-  local letters = { 'n', 'f', 'x', 'p', 'c', 'o', 'r', '$', 'i', 's', 'h' }
+  local letters = { 'n', 'f', 'x', 'p', 'c', 'o', 'r', '$', 'i', 's', 'h', 'w' }
   local requests = ledger.prefix .. 'requests'
   for index = first, #ARGV do
     redis.call('XADD', requests, 'MAXLEN', '~', ledger.maxRequests, '*', 'r', ARGV[index])

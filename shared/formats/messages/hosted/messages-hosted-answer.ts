@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
+import { addUsage, noUsage, type Usage } from '#shared/core/usage.ts';
 import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
 import { isFailure, textOfOutcome, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
@@ -87,7 +87,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     if (this.#turns === 0) this.#message = turn.message ?? {};
     this.#turns += 1;
     this.#content.push(...turn.shown);
-    this.#usage = sum(this.#usage, turn.usage);
+    this.#usage = addUsage(this.#usage, turn.usage);
     const calls = turn.calls.flatMap(({ id, name, input }): HostedCall[] => {
       const behind = this.#behind.get(name);
       return behind ? [{ id, input, ...behind }] : [];
@@ -181,14 +181,4 @@ function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolea
   if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
   const { disable_parallel_tool_use: single } = choice;
   return { tool_choice: { type: 'auto', ...(single !== undefined && { disable_parallel_tool_use: single }) } };
-}
-
-function sum(a: Usage, b: Usage): Usage {
-  return {
-    promptTokens: a.promptTokens + b.promptTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-  };
 }

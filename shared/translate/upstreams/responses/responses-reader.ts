@@ -55,7 +55,7 @@ export class ResponsesReader {
   }
 
   get usage(): Usage | undefined {
-    return readResponsesUsage(this.#response?.['usage']);
+    return this.#response && readResponsesUsage(this.#response);
   }
 
   get finishReason(): FinishReason {

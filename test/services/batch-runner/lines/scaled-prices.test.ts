@@ -13,6 +13,7 @@ describe('prices of batches', () => {
       input: 0.075,
       cachedInput: 0.0375,
       cacheWrite: undefined,
+      hourCacheWrite: undefined,
       output: 0.3,
       asOf: '2026-11-01',
     });

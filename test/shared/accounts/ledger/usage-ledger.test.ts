@@ -92,7 +92,7 @@ describe('requests of other units than tokens', () => {
     const { ledger, reader } = await open();
     ledger.add(record({ images: 2 }));
     ledger.add(record({ images: 1, seconds: 90 }));
-    ledger.add(record({ characters: 12_345 }));
+    ledger.add(record({ characters: 12_345, searches: 4 }));
     await ledger.close();
     const { requests } = await reader.requests(admin, {}, 10);
     expect(requests.map(({ images, seconds, characters }) => [images, seconds, characters])).toEqual([
@@ -101,7 +101,7 @@ describe('requests of other units than tokens', () => {
       [2, undefined, undefined],
     ]);
     const report = await reader.report({ viewer: admin, ...november, step: 'day', by: 'model', filter: {} });
-    expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, promptTokens: 30 });
+    expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, searches: 4, promptTokens: 30 });
   });
 });
 

@@ -13,6 +13,14 @@ describe('the cost of an answer', () => {
     expect(costOf(usage, price)).toBe(300 * 3_000 + 600 * 300 + 100 * 3_750 + 50 * 15_000);
   });
 
+  it('counts what the cache keeps for an hour at its own price, as other written input where it has none', () => {
+    const usage = { ...noUsage, promptTokens: 500, cacheWriteTokens: 400, hourCacheWriteTokens: 300 };
+    expect(costOf(usage, { ...price, hourCacheWrite: 6 })).toBe(100 * 3_000 + 100 * 3_750 + 300 * 6_000);
+    expect(costOf(usage, price)).toBe(100 * 3_000 + 400 * 3_750);
+    expect(costOf(usage, { input: 3, output: 15 })).toBe(500 * 3_000);
+    expect(highestCostOf(500, 0, { ...price, hourCacheWrite: 6 })).toBe(500 * 6_000);
+  });
+
   it('takes cached input for other input where it has no price', () => {
     const usage = { ...noUsage, promptTokens: 10, cachedTokens: 4, cacheWriteTokens: 2 };
     expect(costOf(usage, { input: 2, output: 1 })).toBe(20_000);
@@ -34,25 +42,35 @@ describe('the cost of an answer', () => {
     const count = fc.nat(10_000_000);
     fc.assert(
       fc.property(
-        fc.record({ input: dollars, cachedInput: dollars, cacheWrite: dollars, output: dollars }),
+        fc.record({
+          input: dollars,
+          cachedInput: dollars,
+          cacheWrite: dollars,
+          hourCacheWrite: dollars,
+          output: dollars,
+        }),
         count,
         count,
         count,
         count,
-        (prices, fresh, cachedTokens, cacheWriteTokens, completionTokens) => {
+        count,
+        (prices, fresh, cachedTokens, minuteTokens, hourCacheWriteTokens, completionTokens) => {
+          const cacheWriteTokens = minuteTokens + hourCacheWriteTokens;
           const promptTokens = fresh + cachedTokens + cacheWriteTokens;
-          const usage = { ...noUsage, promptTokens, cachedTokens, cacheWriteTokens, completionTokens };
+          const written = { cacheWriteTokens, hourCacheWriteTokens };
+          const usage = { ...noUsage, promptTokens, cachedTokens, ...written, completionTokens };
           const exact = new Decimal(prices.input)
             .times(fresh)
             .plus(new Decimal(prices.cachedInput).times(cachedTokens))
-            .plus(new Decimal(prices.cacheWrite).times(cacheWriteTokens))
+            .plus(new Decimal(prices.cacheWrite).times(minuteTokens))
+            .plus(new Decimal(prices.hourCacheWrite).times(hourCacheWriteTokens))
             .plus(new Decimal(prices.output).times(completionTokens))
             .times(1_000);
           const cost = costOf(usage, prices);
           fc.pre(cost < 1e15);
           expect(Number.isInteger(cost)).toBe(true);
           expect(exact.minus(cost).abs().lte(0.5)).toBe(true);
-          if (prices.cachedInput <= Math.max(prices.input, prices.cacheWrite)) {
+          if (prices.cachedInput <= Math.max(prices.input, prices.cacheWrite, prices.hourCacheWrite)) {
             expect(cost).toBeLessThanOrEqual(highestCostOf(promptTokens, completionTokens, prices));
           }
         },
@@ -92,12 +110,13 @@ describe('the cost of an answer', () => {
 });
 
 describe('the cost of what is not a token', () => {
-  const unitPrice = { input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15 };
+  const unitPrice = { input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15, search: 0.01 };
 
-  it('counts pictures, seconds and characters at their own prices, beside tokens', () => {
+  it('counts pictures, seconds, characters and web searches at their own prices, beside tokens', () => {
     expect(costOf({ ...noUsage, units: { images: 3 } }, unitPrice)).toBe(0.12 * 1e9);
     expect(costOf({ ...noUsage, units: { seconds: 90 } }, unitPrice)).toBe(0.009 * 1e9);
     expect(costOf({ ...noUsage, units: { characters: 200 } }, unitPrice)).toBe(0.003 * 1e9);
+    expect(costOf({ ...noUsage, units: { searches: 3 } }, unitPrice)).toBe(0.03 * 1e9);
     expect(costOf({ ...noUsage, promptTokens: 10, units: { images: 1 } }, { ...unitPrice, input: 5 })).toBe(40_050_000);
   });
 

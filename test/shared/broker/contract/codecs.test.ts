@@ -15,9 +15,12 @@ const usage = fc.record({
   cacheWriteTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  units: fc.option(fc.record({ images: count, seconds: count, characters: count }, { requiredKeys: [] }), {
-    nil: undefined,
-  }),
+  units: fc.option(
+    fc.record({ images: count, seconds: count, characters: count, searches: count }, { requiredKeys: [] }),
+    {
+      nil: undefined,
+    },
+  ),
 });
 const grant = fc.record({
   answer: fc.constant('grant' as const),

@@ -29,7 +29,7 @@ export function Prices() {
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        US dollars per million tokens; for models that are not of tokens, per picture, second or million characters. A
+        US dollars per million tokens; per picture, second, million characters or web search where a model has such. A
         price that you set overrides the shipped table. A model without a price costs nothing.
       </Text>
       <Group align="flex-end">
@@ -61,6 +61,7 @@ export function Prices() {
                   { label: 'Input', render: ({ input }) => formatMoney(input), isNumber: true },
                   { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
                   { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
+                  { label: 'For an hour', render: ({ hourCacheWrite }) => optional(hourCacheWrite), isNumber: true },
                   { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
                   { label: 'Unit', render: (price) => <UnitPrices price={price} />, isNumber: true },
                   {
@@ -128,11 +129,12 @@ function Model({ price: { model, source } }: { price: Price }) {
 }
 
 /** The prices of what is not a token. */
-function UnitPrices({ price: { image, second, characters } }: { price: Price }) {
+function UnitPrices({ price: { image, second, characters, search } }: { price: Price }) {
   const parts = [
     ...(image === undefined ? [] : [`${formatMoney(image)} a picture`]),
     ...(second === undefined ? [] : [`${formatMoney(second)} a second`]),
     ...(characters === undefined ? [] : [`${formatMoney(characters)} a million characters`]),
+    ...(search === undefined ? [] : [`${formatMoney(search)} a web search`]),
   ];
   return <>{parts.length === 0 ? '–' : parts.join(', ')}</>;
 }
@@ -142,10 +144,12 @@ const amounts = [
   { field: 'input', label: 'Input', per: perTokens },
   { field: 'cachedInput', label: 'Cached input', per: perTokens },
   { field: 'cacheWrite', label: 'Cache write', per: perTokens },
+  { field: 'hourCacheWrite', label: 'Cache write, 1 h', per: `${perTokens} that stay in the cache for an hour` },
   { field: 'output', label: 'Output', per: perTokens },
   { field: 'image', label: 'Picture', per: 'US dollars per picture that is made' },
   { field: 'second', label: 'Second', per: 'US dollars per second of sound that is transcribed' },
   { field: 'characters', label: 'Characters', per: 'US dollars per million characters that are spoken' },
+  { field: 'search', label: 'Web search', per: 'US dollars per web search that the provider makes' },
 ] as const;
 
 function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
+
+describe('the usage of a messages upstream', () => {
+  // The fields of the API reference, "Create a Message".
+  const usage = {
+    input_tokens: 20,
+    cache_read_input_tokens: 1_000,
+    cache_creation_input_tokens: 556,
+    cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
+    output_tokens: 503,
+    server_tool_use: { web_search_requests: 3, web_fetch_requests: 1 },
+    service_tier: 'standard',
+  };
+
+  it('has what the cache keeps for an hour, and its web searches', () => {
+    expect(readMessagesUsage(usage)).toEqual({
+      promptTokens: 1_576,
+      cachedTokens: 1_000,
+      cacheWriteTokens: 556,
+      hourCacheWriteTokens: 100,
+      completionTokens: 503,
+      reasoningTokens: 0,
+      units: { searches: 3 },
+    });
+  });
+
+  it('has neither where it names none', () => {
+    const { cache_creation: _, server_tool_use: __, ...others } = usage;
+    const plain = readMessagesUsage({ ...others, cache_creation: null, server_tool_use: null });
+    expect(plain).not.toHaveProperty('hourCacheWriteTokens');
+    expect(plain).not.toHaveProperty('units');
+  });
+});
+
+it('the usage of a response has the searches among its output, not the pages that were opened, nor what failed', () => {
+  const call = (type: string, status = 'completed'): object => ({ type: 'web_search_call', status, action: { type } });
+  const output = [call('search'), call('open_page'), call('search'), call('search', 'failed'), { type: 'message' }];
+  const response = { usage: { input_tokens: 5, output_tokens: 6 }, output: JSON.parse(JSON.stringify(output)) };
+  expect(readResponsesUsage(response)).toMatchObject({ promptTokens: 5, units: { searches: 2 } });
+  expect(readResponsesUsage({ ...response, output: [] })).not.toHaveProperty('units');
+  expect(readResponsesUsage({ output: [] })).toBeUndefined();
+});
