@@ -43,7 +43,7 @@ const cases: CliCase[] = [
     models: ['gemini-2.5-flash', 'gemini-2.5-pro'],
     environment: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key }),
     tools: [],
-    takesTools: false,
+    takesTools: true,
   },
   {
     name: 'opencode',

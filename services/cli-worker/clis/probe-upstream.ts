@@ -6,15 +6,15 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /**
  * Has a CLI ask an upstream of the worker's own, on the loopback interface, which gives every request one answer.
- * @param events of the answer, each with its type
+ * @param events of the answer; those with a type are named by it
  * @param ask has the CLI ask the upstream at an address
  * @returns the last request
  */
 export async function probeUpstream(
-  events: readonly (JsonObject & { type: string })[],
+  events: readonly JsonObject[],
   ask: (url: string) => Promise<void>,
 ): Promise<JsonObject> {
-  const answer = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const answer = events.map(eventText).join('');
   let asked: JsonObject = {};
   const server = createServer((request, response) => {
     void json(request)
@@ -34,4 +34,9 @@ export async function probeUpstream(
     server.closeAllConnections();
   }
   return asked;
+}
+
+function eventText(event: JsonObject): string {
+  const { type } = event;
+  return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -34,9 +34,10 @@ interface Answer {
 /**
  * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
  * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
- * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In the
- * messages and responses APIs also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in
- * `tools`); results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
+ * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In all
+ * APIs but chat completions also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in
+ * `tools`); `waits`
+ * adds an argument of Gemini CLI's to these calls; results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
  * kept, too.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
@@ -86,6 +87,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
     calls: Array.from({ length: Number(/calls=(\d+)/.exec(asked)?.[1] ?? 0) }, (_, at) => ({
       n: at,
       city: `city ${at}`,
+      ...(asked.includes('waits') && { wait_for_previous: true }),
     })),
     delayMs: Number(/delay=(\d+)/.exec(asked)?.[1] ?? 0),
   };
@@ -118,7 +120,7 @@ interface Event {
 function eventsOf(path: string, plan: Answer, body: JsonObject, nth: number): Iterable<Event> {
   if (path.endsWith('/messages')) return messagesEvents(plan, body, nth);
   if (path.endsWith('/responses')) return responsesEvents(plan, body, nth);
-  return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan);
+  return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan, body);
 }
 
 function* messagesEvents(answer: Answer, body: JsonObject, nth: number): Generator<Event> {
@@ -288,20 +290,27 @@ function* chatEvents({ thinking, pieces }: Answer): Generator<Event> {
   yield { data: chunk({}, 'stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 3 } } }) };
 }
 
-function* geminiEvents({ thinking, pieces }: Answer): Generator<Event> {
-  const chunk = (text: string, further: JsonObject, rest: JsonObject = {}): JsonObject => ({
-    candidates: [{ index: 0, content: { role: 'model', parts: [{ text, ...further }] }, ...rest }],
+function* geminiEvents({ thinking, pieces, calls }: Answer, { tools }: JsonObject): Generator<Event> {
+  const chunk = (parts: JsonObject[], rest: JsonObject = {}): JsonObject => ({
+    candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
   });
-  if (thinking !== '') yield { data: chunk(thinking, { thought: true }) };
-  for (const text of pieces) yield { data: chunk(text, {}), isPiece: true };
+  if (thinking !== '') yield { data: chunk([{ text: thinking, thought: true }]) };
+  for (const text of pieces) yield { data: chunk([{ text }]), isPiece: true };
+  const [offered] = Array.isArray(tools) ? tools : [];
+  const functions = isJsonObject(offered) ? offered['functionDeclarations'] : [];
+  const [tool] = Array.isArray(functions) ? functions : [];
+  const name = isJsonObject(tool) ? (tool['name'] ?? '') : '';
+  for (const args of calls) yield { data: chunk([{ functionCall: { name, args } }]) };
+  const thoughtsTokenCount = thinking === '' ? 0 : 5;
   yield {
     data: {
-      ...chunk('', {}, { finishReason: 'STOP' }),
+      ...chunk([{ text: '' }], { finishReason: 'STOP' }),
       usageMetadata: {
         promptTokenCount: 11,
         cachedContentTokenCount: 3,
         candidatesTokenCount: pieces.length,
-        totalTokenCount: 11 + pieces.length,
+        thoughtsTokenCount,
+        totalTokenCount: 11 + pieces.length + thoughtsTokenCount,
       },
     },
   };
@@ -339,6 +348,8 @@ function lastText({ messages, input, contents }: JsonObject): string {
 function textsIn(content: Json | undefined): string[] {
   return (Array.isArray(content) ? content : []).flatMap((part) => {
     if (!isJsonObject(part)) return [];
+    const { functionResponse: result } = part;
+    if (isJsonObject(result) && isJsonObject(result['response'])) return [String(result['response']['output'])];
     if (part['type'] !== 'tool_result') return typeof part['text'] === 'string' ? [part['text']] : [];
     return typeof part['content'] === 'string' ? [part['content']] : textsIn(part['content']);
   });

@@ -1,22 +1,24 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Usage } from '#shared/core/usage.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
+import type { NotedAnswer } from './saved-conversation.ts';
 
 /**
- * Reads how an answer ended from the result of its prompt.
- * @throws RouterError when it was cut off: Gemini CLI then reports `end_turn` with no token counted
+ * Reads how an answer ended from the result of its prompt, and from what Gemini CLI has noted of it.
+ * @throws RouterError when it was cut off: Gemini CLI then reports `end_turn` and has noted no tokens
  */
-export function readGeminiOutcome({ stopReason, _meta: meta }: JsonObject): Outcome {
-  const usage = readCounts(meta);
+export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: NotedAnswer): Outcome {
   if (stopReason === 'cancelled')
     throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {
+    // Gemini CLI has not asked: it counts the conversation first.
+    if (stopReason === 'max_tokens') throw contextOverflow({});
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
-  return { finishReason: finishReasonFor(stopReason), usage };
+  return { finishReason: calls.length > 0 ? 'tool_calls' : finishReasonFor(stopReason), usage };
 }
 
 /** The router's error for one of Gemini CLI's, whose codes are the upstream's HTTP statuses. */
@@ -38,16 +40,6 @@ function finishReasonFor(stopReason: Json | undefined): string {
     default:
       return 'stop';
   }
-}
-
-function readCounts(meta: Json | undefined): Usage | undefined {
-  const quota = isJsonObject(meta) ? meta['quota'] : undefined;
-  const counts = isJsonObject(quota) ? quota['token_count'] : undefined;
-  if (!isJsonObject(counts)) return undefined;
-  const count = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
-  const [promptTokens, completionTokens] = [count(counts['input_tokens']), count(counts['output_tokens'])];
-  if (promptTokens + completionTokens === 0) return undefined;
-  return { promptTokens, cachedTokens: 0, cacheWriteTokens: 0, completionTokens, reasoningTokens: 0 };
 }
 
 /** The upstream's sentence, where the message is its whole answer. */

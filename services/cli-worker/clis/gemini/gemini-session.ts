@@ -1,30 +1,48 @@
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { AnswerPart, ConversationSession, TextPart } from '../cli.ts';
+import type { AnswerPart, CliSession, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
+import type { GeminiRequest } from './gemini-request.ts';
+import { SavedConversation, type NotedCall } from './saved-conversation.ts';
+import { prefix, type ListedTool, type ToolListServer } from './tool-list-server.ts';
 
 export interface GeminiSessionOptions {
   /** The file that Gemini CLI reads the system prompt of each session from. */
   systemFile: string;
+  /** Its own folder, with a folder for each project in `tmp`. */
+  home: string;
   cwd: string;
   /** The model that the process was started with. */
   startModel: string;
+  tools: ToolListServer;
 }
 
 /** Used without a system prompt of the client's; Gemini CLI has instructions of its own in place of none. */
 const noSystem = 'You are a helpful assistant.';
 
-/** Conversations with one Gemini CLI process, each in a session of its own. Updates of other sessions are ignored. */
-export class GeminiSession implements ConversationSession {
+/** What a conversation waits for. */
+interface Current {
+  saved: SavedConversation;
+  onPart: (part: AnswerPart) => void;
+  /** Called when the whole history has been shown: what follows is the answer. */
+  onHistory: () => void;
+  answers: boolean;
+}
+
+/** Conversations with one Gemini CLI process, each in a session of its own that it loads. Updates of other sessions are ignored. */
+export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #options: GeminiSessionOptions;
   readonly #peer: JsonRpcPeer;
-  #current: { sessionId: string; onPart: (part: AnswerPart) => void } | undefined;
+  /** The folder that Gemini CLI saves sessions in. */
+  #saves = '';
+  #current: Current | undefined;
 
   constructor(process: CliProcess, options: GeminiSessionOptions) {
     this.process = process;
@@ -40,41 +58,68 @@ export class GeminiSession implements ConversationSession {
 
   /** Starts the agent and a first session, which takes ten times as long as later ones. Resolves when both are done. */
   async ready(): Promise<void> {
+    const { systemFile, home, cwd } = this.#options;
     await this.#ask('initialize', {
       protocolVersion: 1,
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     });
-    await this.#startSession('');
+    await writeFile(systemFile, noSystem, { mode: 0o600 });
+    await this.#ask('session/new', { cwd, mcpServers: [] });
+    this.#saves = await findSaves(join(home, 'tmp'));
   }
 
-  async converse(
-    conversation: Conversation,
-    onPart: (part: AnswerPart) => void,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async converse(request: GeminiRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted();
-    const sessionId = await this.#startSession(conversation.system);
-    const { model } = conversation;
-    if (model !== this.#options.startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
+    const { model, system, turns } = request;
+    const { systemFile, startModel } = this.#options;
+    await writeFile(systemFile, system === '' ? noSystem : system, { mode: 0o600 });
+    const saved = await SavedConversation.save(this.#saves, turns);
+    const { sessionId } = saved;
     const cancel = (): void => this.#peer.notify('session/cancel', { sessionId });
     signal.addEventListener('abort', cancel, { once: true });
-    this.#current = { sessionId, onPart };
     try {
+      await this.#load(saved, request, onPart, signal);
+      if (model !== startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
       signal.throwIfAborted();
-      const text = asSpeech(transcript(conversation));
-      return readGeminiOutcome(await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }));
+      // The last turn is in the history, exactly as the client has it.
+      const result = await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: '' }] });
+      const noted = await saved.answer();
+      const calls = callsOf(noted.calls, request);
+      for (const call of calls) onPart(call);
+      return readGeminiOutcome(result, { ...noted, calls: noted.calls.slice(0, calls.length) });
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#current = undefined;
+      await saved.remove();
     }
   }
 
-  async #startSession(system: string): Promise<string> {
-    const { systemFile, cwd } = this.#options;
-    await writeFile(systemFile, system === '' ? noSystem : system, { mode: 0o600 });
-    const { sessionId } = await this.#ask('session/new', { cwd, mcpServers: [] });
-    if (typeof sessionId !== 'string') throw new RouterError('upstream_failed', 'The CLI started no conversation.');
-    return sessionId;
+  /** Has Gemini CLI load a conversation. Resolves when it has shown the history, which it also does after its answer. */
+  async #load(
+    saved: SavedConversation,
+    { tools: listed }: GeminiRequest,
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { cwd, tools } = this.#options;
+    const { promise: shown, resolve: onHistory, reject } = Promise.withResolvers<void>();
+    this.#current = { saved, onPart, onHistory, answers: false };
+    tools.tools = listed;
+    const mcpServers = listed.length > 0 ? [tools.description] : [];
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([
+        Promise.all([this.#ask('session/load', { sessionId: saved.sessionId, cwd, mcpServers }), shown]),
+        this.#processFailure(),
+      ]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #processFailure(): Promise<never> {
+    throw await this.process.failure();
   }
 
   async #ask(method: string, params: JsonObject): Promise<JsonObject> {
@@ -84,22 +129,67 @@ export class GeminiSession implements ConversationSession {
   }
 
   #onUpdate({ sessionId, update }: JsonObject): void {
-    if (!this.#current || sessionId !== this.#current.sessionId || !isJsonObject(update)) return;
+    const current = this.#current;
+    if (!current || sessionId !== current.saved.sessionId || !isJsonObject(update)) return;
     const { sessionUpdate, content } = update;
-    if (sessionUpdate === 'agent_message_chunk') this.#show('text', content);
-    else if (sessionUpdate === 'agent_thought_chunk') this.#show('thinking', content);
-  }
-
-  #show(kind: TextPart['kind'], content: Json | undefined): void {
-    if (isJsonObject(content) && typeof content['text'] === 'string' && content['text'] !== '') {
-      this.#current?.onPart({ kind, text: content['text'] });
+    const text = isJsonObject(content) && typeof content['text'] === 'string' ? content['text'] : '';
+    if (!current.answers) {
+      current.answers = sessionUpdate === 'user_message_chunk' && current.saved.isEnd(text);
+      if (current.answers) current.onHistory();
+      return;
     }
+    const kind = kinds[String(sessionUpdate)];
+    if (kind !== undefined && text !== '') current.onPart({ kind, text });
   }
 }
 
-/** Puts a word before a slash or a dollar sign, which would begin a command to the CLI. */
-function asSpeech(text: string): string {
-  return /^\s*[/$]/.test(text) ? `User: ${text.trimStart()}` : text;
+/** The updates with a piece of the answer. */
+const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
+  agent_message_chunk: 'text',
+  agent_thought_chunk: 'thinking',
+};
+
+/** The calls of the client's tools, as the client knows them. */
+function callsOf(noted: readonly NotedCall[], { tools, toolNames, parallelCalls }: GeminiRequest): AnswerPart[] {
+  const calls = noted.flatMap(({ name: listed, args }) => {
+    const name = toolNames.get(listed);
+    if (name === undefined) return [];
+    const tool = tools.find((each) => prefix + each.name === listed);
+    return [{ name, arguments: JSON.stringify(isOwn(tool) ? args : withoutOrder(args)) }];
+  });
+  const kept = parallelCalls ? calls : calls.slice(0, 1);
+  return kept.map((call, index) => ({ kind: 'call', index, id: `call_${randomUUID().replaceAll('-', '')}`, ...call }));
+}
+
+/** The property that Gemini CLI adds to the parameters of every tool, to run calls one after the other. */
+const order = 'wait_for_previous';
+
+/** Whether the client's tool has a parameter of that name. */
+function isOwn(tool: ListedTool | undefined): boolean {
+  const properties = tool?.inputSchema['properties'];
+  return isJsonObject(properties) && Object.hasOwn(properties, order);
+}
+
+function withoutOrder({ [order]: _, ...args }: JsonObject): JsonObject {
+  return args;
+}
+
+/**
+ * The folder that Gemini CLI has just saved a session in: it has one for each project.
+ * @throws RouterError `upstream_failed` if it saves none
+ */
+async function findSaves(projects: string): Promise<string> {
+  const names = await readdir(projects).catch((): string[] => []);
+  for (const name of names) {
+    const folder = join(projects, name, 'chats');
+    if (
+      await stat(folder)
+        .then((found) => found.isDirectory())
+        .catch(() => false)
+    )
+      return folder;
+  }
+  throw new RouterError('upstream_failed', 'This version of Gemini CLI saves no conversations.');
 }
 
 /** Refuses a permission, and everything else that needs a person. */

@@ -2,10 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
-import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
-import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
+import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
+import { geminiDialogue } from './gemini-dialogue.ts';
+import type { GeminiRequest } from './gemini-request.ts';
 import { GeminiSession } from './gemini-session.ts';
+import { probeGemini } from './probe-gemini.ts';
+import { prefix, ToolListServer } from './tool-list-server.ts';
 
 /** Its keys and addresses. Without a key it uses the login in its own folder. */
 const allowed = [
@@ -17,31 +20,50 @@ const allowed = [
 ];
 
 /** Gemini CLI, driven over the Agent Client Protocol. Each conversation is a session of its own. */
-export const gemini: ConversationCli = {
+export const gemini: Cli<GeminiRequest, AnswerPart> = {
   kind: 'gemini',
   traceName: 'gcp.gemini',
   capabilities: ['stream', 'thinking'],
-  dialogue: conversationDialogue,
+  dialogue: geminiDialogue,
   singleUse: false,
-  start: startGemini,
+  start: (options) => startGemini(options),
+  probe: (options) => probeGemini((url) => startGemini(options, url), options),
 };
 
-async function startGemini({ starter, workspace, models, signal }: SessionStart): Promise<ConversationSession> {
+/** @param probed address of an upstream of the worker's own, in place of the operator's */
+async function startGemini(
+  { starter, workspace, models, signal }: SessionStart,
+  probed?: string,
+): Promise<GeminiSession> {
   const home = join(workspace.home, '.gemini');
   const systemFile = join(workspace.home, 'system.md');
-  const keyed = hasKey(logins.gemini, starter.variable);
+  const keyed = probed !== undefined || hasKey(logins.gemini, starter.variable);
   if (keyed) await mkdir(home);
   else await linkLogin(logins.gemini, starter.variable, home);
-  await writeFile(join(home, 'settings.json'), JSON.stringify(settingsWith(authOf(starter, keyed))));
+  await writeFile(
+    join(home, 'settings.json'),
+    JSON.stringify(settingsWith(probed === undefined ? authOf(starter, keyed) : undefined)),
+  );
   // The file must exist when Gemini CLI starts; its text is read for each session.
   await writeFile(systemFile, '', { mode: 0o600 });
+  const tools = await ToolListServer.open();
   const process = starter.start({
     args: ['--acp', '--model', models[0]],
     workspace,
     allowed,
-    set: { GEMINI_SYSTEM_MD: systemFile, GEMINI_CLI_NO_RELAUNCH: 'true', NO_COLOR: '1' },
+    set: {
+      GEMINI_SYSTEM_MD: systemFile,
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      NO_COLOR: '1',
+      ...(probed !== undefined && {
+        GOOGLE_GEMINI_BASE_URL: probed,
+        GEMINI_API_KEY: 'probe',
+        GOOGLE_GENAI_USE_VERTEXAI: '',
+      }),
+    },
   });
-  const session = new GeminiSession(process, { systemFile, cwd: workspace.cwd, startModel: models[0] });
+  void process.ended.then(() => tools.close());
+  const session = new GeminiSession(process, { systemFile, home, cwd: workspace.cwd, startModel: models[0], tools });
   await process.killOnAbort(signal, () => session.ready());
   return session;
 }
@@ -53,8 +75,9 @@ function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefine
 }
 
 /**
- * Settings that leave Gemini CLI nothing but the model: no tools, no context files, no telemetry, and one attempt, because a
- * failed request moves to another worker.
+ * Settings that leave Gemini CLI nothing but the model: no tools of its own, no context files, no telemetry, and one attempt, because a
+ * failed request moves to another worker. The client's tools are offered to the model, but Gemini CLI may not call them; what follows
+ * such a call would be another turn, of which it makes none.
  * @param auth its name for how it signs in
  */
 function settingsWith(auth: string | undefined): JsonObject {
@@ -62,11 +85,10 @@ function settingsWith(auth: string | undefined): JsonObject {
     general: { maxAttempts: 1, disableAutoUpdate: true, enableAutoUpdate: false, checkpointing: { enabled: false } },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
-    // An empty list would mean all tools, hence a name that is none.
-    tools: { core: ['none'] },
-    mcp: { allowed: [] },
+    model: { maxSessionTurns: 1, compressionThreshold: 1, disableLoopDetection: true, skipNextSpeakerCheck: true },
+    tools: { core: [`${prefix}*`] },
     skills: { enabled: false },
-    experimental: { enableAgents: false },
+    experimental: { enableAgents: false, toolOutputMasking: { enabled: false } },
     context: { fileName: 'none.md', includeDirectoryTree: false, discoveryMaxDirs: 0 },
     security: { folderTrust: { enabled: false }, ...(auth !== undefined && { auth: { selectedType: auth } }) },
   };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { noUsage } from '#shared/core/usage.ts';
 import { geminiFailure, readGeminiOutcome } from '#services/cli-worker/clis/gemini/gemini-outcome.ts';
 import { JsonRpcError } from '#services/cli-worker/process/json-rpc-peer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
@@ -8,12 +9,14 @@ function lastMessage(name: string): JsonObject {
   return cliRecording(`gemini/${name}`).at(-1) ?? {};
 }
 
+const noted = { usage: noUsage, calls: [] };
+
 describe("Gemini CLI's recorded ends", () => {
-  it('have usage', () => {
+  it('have the usage that it has noted', () => {
     const { result } = lastMessage('thinking');
-    expect(readGeminiOutcome(isJsonObject(result) ? result : {})).toMatchObject({
+    expect(readGeminiOutcome(isJsonObject(result) ? result : {}, noted)).toEqual({
       finishReason: 'stop',
-      usage: { promptTokens: 11, completionTokens: 5 },
+      usage: noUsage,
     });
   });
 
@@ -27,9 +30,9 @@ describe("Gemini CLI's recorded ends", () => {
   });
 
   it('are failures when the answer was cut off, whatever Gemini CLI reports', () => {
-    const nothing = { quota: { token_count: { input_tokens: 0, output_tokens: 0 }, model_usage: [] } };
-    expect(() => readGeminiOutcome({ stopReason: 'end_turn', _meta: nothing })).toThrow(
-      expect.objectContaining({ code: 'upstream_failed' }),
-    );
+    const cut = (stopReason: string) => () => readGeminiOutcome({ stopReason }, { usage: undefined, calls: [] });
+    expect(cut('end_turn')).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(cut('max_tokens')).toThrow(expect.objectContaining({ code: 'context_length_exceeded' }));
+    expect(() => readGeminiOutcome({ stopReason: 'cancelled' }, noted)).toThrow('stopped');
   });
 });

@@ -1,0 +1,121 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type {
+  ResponsesFunctionCall,
+  ResponsesFunctionTool,
+  ResponsesItem,
+  ResponsesPart,
+} from '#shared/formats/responses/request.ts';
+import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import type { Target } from '#shared/translate/translation.ts';
+import type { AnswerLimits } from '../../answer/limit-answer.ts';
+import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
+import { prefix, type ListedTool } from './tool-list-server.ts';
+
+/** A turn of a conversation, with its parts as Google's API has them (`Content`). */
+export interface GeminiTurn {
+  role: 'user' | 'model';
+  parts: JsonObject[];
+}
+
+/** A request to Gemini CLI. */
+export interface GeminiRequest extends AnswerLimits {
+  model: string;
+  /** All system text, joined; empty if there is none. */
+  system: string;
+  turns: GeminiTurn[];
+  tools: ListedTool[];
+  /** The client's name of each tool, by the one that the model sees. */
+  toolNames: ReadonlyMap<string, string>;
+  /** Whether one answer may have several calls. */
+  parallelCalls: boolean;
+}
+
+/**
+ * Reads what Gemini CLI is asked from a chat request.
+ * @throws RouterError as `readItemsRequest` does
+ */
+export function readGeminiRequest(body: JsonObject, target: Target, words: ClientWords): GeminiRequest {
+  const { model, items, tools, parallelCalls, maxTokens, stop } = readItemsRequest(body, target, words);
+  return {
+    model,
+    system: systemTextOf(items.filter(isSystem)),
+    turns: turnsOf(items.filter((item) => !isSystem(item))),
+    tools: tools.map(listedTool),
+    toolNames: new Map(tools.map(({ name }) => [prefix + listedName(name), name])),
+    parallelCalls,
+    maxTokens,
+    stop,
+  };
+}
+
+/** Most characters of a name, without the prefix, that Gemini CLI leaves whole. */
+const longestName = 63 - prefix.length;
+
+/** The name under which a tool is listed for Gemini CLI: the client's, or one that stands for it in every request. */
+function listedName(name: string): string {
+  if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= longestName) return name;
+  return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, longestName - 9), name, undefined);
+}
+
+function listedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {
+  const schema = isJsonObject(parameters) ? parameters : { properties: {} };
+  return { name: listedName(name), description: description ?? '', inputSchema: { ...schema, type: 'object' } };
+}
+
+/** One turn for items that follow each other and are of the same side. */
+function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
+  const names = new Map<string, string>();
+  const turns: GeminiTurn[] = [];
+  for (const item of items as ResponsesItem[]) {
+    const { role, parts } = turnOf(item, names);
+    const last = turns.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else turns.push({ role, parts });
+  }
+  return turns;
+}
+
+/** @param names of the calls so far, by their ids */
+function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
+  switch (item.type) {
+    case 'function_call': {
+      const { call_id: id, name: own, arguments: json } = item as ResponsesFunctionCall;
+      const name = prefix + listedName(own);
+      names.set(id, name);
+      return { role: 'model', parts: [{ functionCall: { id, name, args: argsOf(json) } }] };
+    }
+    case 'function_call_output': {
+      const { call_id: id, output } = item as { call_id: string; output: string | JsonObject[] };
+      const parts = typeof output === 'string' ? [{ text: output }] : output.map(partOf);
+      const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
+      const response = { id, name: names.get(id) ?? `${prefix}unknown`, response: { output: text } };
+      return { role: 'user', parts: [{ functionResponse: response }, ...parts.filter((part) => !('text' in part))] };
+    }
+    default: {
+      const { role, content } = item as JsonObject;
+      return { role: role === 'assistant' ? 'model' : 'user', parts: (content as JsonObject[]).map(partOf) };
+    }
+  }
+}
+
+/** Arguments that are no JSON object, for a model that wrote them so. */
+function argsOf(json: string): JsonObject {
+  try {
+    const args: unknown = JSON.parse(json);
+    return isJsonObject(args) ? args : { _raw: json };
+  } catch {
+    return { _raw: json };
+  }
+}
+
+function partOf(part: JsonObject): JsonObject {
+  const { type, text, image_url: image, file_data: file } = part as ResponsesPart & JsonObject;
+  if (type === 'input_image') return inline(image);
+  return type === 'input_file' ? inline(file) : { text: text ?? '' };
+}
+
+/** @param url of the scheme `data`, in base64 */
+function inline(url: Json | undefined): JsonObject {
+  const [, mimeType = '', data = ''] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(String(url)) ?? [];
+  return { inlineData: { mimeType, data } };
+}

@@ -1,0 +1,61 @@
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { AnswerPart, CliSession } from '../cli.ts';
+import { probeUpstream } from '../probe-upstream.ts';
+import type { GeminiRequest } from './gemini-request.ts';
+import { prefix } from './tool-list-server.ts';
+
+/** Milliseconds for the question and its answer. */
+const askMs = 10_000;
+
+const name = 'probe';
+const call = { functionCall: { name: prefix + name, args: { a: 1 } } };
+const usage = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+const events: readonly JsonObject[] = [
+  {
+    candidates: [{ index: 0, content: { role: 'model', parts: [call, call] }, finishReason: 'STOP' }],
+    usageMetadata: usage,
+  },
+];
+const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/**
+ * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it
+ * passes on images: has a process ask an upstream of the worker's own, and reads what it asked. Takes no tokens.
+ * @param start starts a process that asks the upstream at an address
+ */
+export async function probeGemini(
+  start: (url: string) => Promise<CliSession<GeminiRequest, AnswerPart>>,
+  { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
+): Promise<Capability[]> {
+  const parts: AnswerPart[] = [];
+  const asked = await probeUpstream(events, async (url) => {
+    const session = await start(url);
+    try {
+      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      const onPart = (part: AnswerPart): void => void parts.push(part);
+      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), onPart, tooLate));
+    } finally {
+      await session.process.end();
+    }
+  });
+  const has = (field: Json | undefined, text: string): boolean => JSON.stringify(field ?? null).includes(text);
+  const reports = parts.filter((part) => part.kind === 'call').length === 2;
+  return [
+    ...(has(asked['tools'], prefix + name) && reports ? (['tools'] as const) : []),
+    ...(has(asked['contents'], data) ? (['vision'] as const) : []),
+  ];
+}
+
+function question(model: string): GeminiRequest {
+  return {
+    model,
+    system: '',
+    turns: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data } }] }],
+    tools: [{ name, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
+    toolNames: new Map([[prefix + name, name]]),
+    parallelCalls: true,
+    maxTokens: undefined,
+    stop: [],
+  };
+}

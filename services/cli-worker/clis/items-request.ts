@@ -1,0 +1,147 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { ChatRequest } from '#shared/formats/chat/request.ts';
+import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
+import type {
+  ResponsesFunctionTool,
+  ResponsesItem,
+  ResponsesMessage,
+  ResponsesPart,
+} from '#shared/formats/responses/request.ts';
+import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
+import { effortOf } from '#shared/translate/conversation/effort-of.ts';
+import type { Target } from '#shared/translate/translation.ts';
+import type { AnswerLimits } from '../answer/limit-answer.ts';
+
+/** A request to a CLI that takes a conversation with its calls of tools. */
+export interface ItemsRequest extends AnswerLimits {
+  model: string;
+  /** The conversation, as items of the Responses format. None is a message without content. */
+  items: JsonObject[];
+  effort: string | undefined;
+  /** The JSON schema that the answer has; undefined for any text. */
+  schema: JsonObject | undefined;
+  /** The client's tools; none if it lets the model call none. */
+  tools: ResponsesFunctionTool[];
+  /** Whether one answer may have several calls. */
+  parallelCalls: boolean;
+}
+
+/** The client's words for errors: names of fields, and the error for one that the CLI cannot serve. */
+export interface ClientWords {
+  turns: string;
+  format: string;
+  strict: string;
+  unsupported: (param: string, what: string, rejected?: RejectedCapability) => RouterError;
+}
+
+/**
+ * Reads what a CLI is asked from a chat request. Sampling is ignored: no CLI of this kind passes it on.
+ * @throws RouterError `unsupported_parameter` with the field that the CLI cannot serve
+ */
+export function readItemsRequest(body: JsonObject, target: Target, words: ClientWords): ItemsRequest {
+  const request = body as ChatRequest;
+  const { stop, max_completion_tokens: completion, max_tokens: older } = request;
+  // The worker ends the answer at stop texts.
+  const { input, text, tool_choice: choice, ...rest } = chatToResponses.request({ ...body, stop: null }, target);
+  const tools = choice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
+  if (tools.length > 0 && target.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
+  if (tools.length > 0 && choice !== undefined && choice !== 'auto') {
+    throw words.unsupported('tool_choice', 'a choice of tools other than `auto` and `none`');
+  }
+  return {
+    model: target.model,
+    items: itemsOf(input as ResponsesItem[], target, words),
+    effort: effortOf(request),
+    schema: schemaOf(isJsonObject(text) ? text['format'] : undefined, target, words),
+    tools,
+    parallelCalls: request.parallel_tool_calls !== false,
+    maxTokens: completion ?? older ?? undefined,
+    stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((each) => each !== ''),
+  };
+}
+
+/** Whether an item is a message of the operator's, not of the user's. */
+export function isSystem({ role }: JsonObject): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** The system text of these messages, joined. */
+export function systemTextOf(messages: readonly JsonObject[]): string {
+  return messages.flatMap(({ content }) => (content as { text: string }[]).map(({ text }) => text)).join('\n\n');
+}
+
+/** CLIs ask their upstream to keep to a schema strictly, and know no other format. */
+function schemaOf(
+  format: Json | undefined,
+  { takesSchemas }: Target,
+  { format: param, strict, unsupported }: ClientWords,
+): JsonObject | undefined {
+  if (!isJsonObject(format)) return undefined;
+  if (takesSchemas !== true || format['type'] !== 'json_schema') {
+    const type = (format as { type: string }).type;
+    throw unsupported(param, `the format '${type}'`, 'structured_outputs_unsupported');
+  }
+  if (format['strict'] !== true) throw unsupported(strict, 'a schema that is not strict');
+  return isJsonObject(format['schema']) ? format['schema'] : {};
+}
+
+function itemsOf(input: readonly ResponsesItem[], target: Target, words: ClientWords): JsonObject[] {
+  const { turns, unsupported } = words;
+  const items = input.map((item) => itemOf(item, target, words)).filter((item) => item !== undefined);
+  if (items.every(isSystem)) {
+    throw new RouterError('invalid_request', `Invalid value for '${turns}': no message of the user has text.`, {
+      param: turns,
+    });
+  }
+  if (items.at(-1)?.['role'] === 'assistant') throw unsupported(turns, 'an answer that the client has begun');
+  return items;
+}
+
+/** The item as CLIs take it; undefined for a message without content. */
+function itemOf(item: ResponsesItem, target: Target, words: ClientWords): JsonObject | undefined {
+  switch (item.type) {
+    case 'function_call':
+      return item;
+    case 'function_call_output': {
+      const { output } = item as { output: string | ResponsesPart[] };
+      return { ...item, output: typeof output === 'string' ? output : partsOf(output, 'input_text', target, words) };
+    }
+    default: {
+      const { role, content } = item as ResponsesMessage;
+      const type = role === 'assistant' ? 'output_text' : 'input_text';
+      const parts = partsOf(typeof content === 'string' ? [{ type, text: content }] : content, type, target, words);
+      return parts.length === 0 ? undefined : { type: 'message', role, content: parts };
+    }
+  }
+}
+
+function partsOf(
+  parts: readonly ResponsesPart[],
+  type: 'input_text' | 'output_text',
+  { takesImages, takesFiles }: Target,
+  { turns, unsupported }: ClientWords,
+): JsonObject[] {
+  return parts.flatMap((part): JsonObject[] => {
+    switch (part.type) {
+      case 'input_image': {
+        const { image_url: url } = part;
+        if (takesImages !== true) throw unsupported(turns, 'images', 'image_block');
+        if (typeof url !== 'string' || !url.startsWith('data:'))
+          throw unsupported(turns, 'images by their address', 'image_block');
+        return [{ type: 'input_image', image_url: url }];
+      }
+      case 'input_file': {
+        const { file_data: data } = part;
+        if (takesFiles !== true) throw unsupported(turns, 'documents', 'document_block');
+        if (typeof data !== 'string' || !data.startsWith('data:'))
+          throw unsupported(turns, 'documents by their address', 'document_block');
+        return [{ type: 'input_file', file_data: data }];
+      }
+      case 'refusal':
+        return [{ type, text: part.refusal }];
+      default:
+        return part.text === '' ? [] : [{ type, text: part.text }];
+    }
+  });
+}

@@ -1,0 +1,46 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { SavedConversation } from '#services/cli-worker/clis/gemini/saved-conversation.ts';
+
+function folderFor(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-saved-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const turns = [
+  { role: 'user' as const, parts: [{ text: '/help' }] },
+  { role: 'model' as const, parts: [{ functionCall: { id: 'c', name: 'mcp_client_f', args: {} } }] },
+];
+
+it('a conversation is read as Gemini CLI has noted its answer, whatever its history has', async () => {
+  const folder = folderFor();
+  const saved = await SavedConversation.save(folder, turns);
+  const [file = ''] = readdirSync(folder);
+  appendFileSync(join(folder, file), readFileSync('test/fixtures/clis/gemini/noted-calls.jsonl'));
+  expect(await saved.answer()).toEqual({
+    usage: { promptTokens: 111, cachedTokens: 30, cacheWriteTokens: 0, completionTokens: 12, reasoningTokens: 5 },
+    calls: [
+      { name: 'mcp_c_get_weather_x', args: { n: 1, city: 'a' } },
+      { name: 'mcp_c_get_weather_x', args: { n: 2, city: 'b' } },
+    ],
+  });
+});
+
+it('a conversation without an answer has neither usage nor calls', async () => {
+  const saved = await SavedConversation.save(folderFor(), turns);
+  expect(await saved.answer()).toEqual({ usage: undefined, calls: [] });
+});
+
+it('a conversation ends with a mark that no text of a client has, and leaves nothing behind', async () => {
+  const folder = folderFor();
+  const [one, other] = [await SavedConversation.save(folder, turns), await SavedConversation.save(folder, turns)];
+  expect(one.isEnd(`[Thought: ${one.end}]`)).toBe(true);
+  for (const text of [`[Thought: ${other.end}]`, '[Thought: true]', one.end]) expect(one.isEnd(text)).toBe(false);
+  // As Gemini CLI names the file that it begins itself.
+  writeFileSync(join(folder, `session-2026-11-26T18-59-${one.sessionId.slice(0, 8)}.jsonl`), '');
+  await one.remove();
+  expect(readdirSync(folder)).toEqual([expect.stringContaining(other.sessionId.slice(0, 8))]);
+});
