@@ -11,6 +11,7 @@ export const mayImport: Record<string, readonly string[]> = {
   'shared/public-fetch': [],
   'shared/background': ['shared/core', 'shared/accounts'],
   'shared/files': ['shared/core', 'shared/accounts'],
+  'shared/connections': ['shared/core', 'shared/accounts', 'shared/public-fetch', 'shared/registry'],
   'shared/serving': [
     'shared/core',
     'shared/formats',

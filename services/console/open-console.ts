@@ -18,6 +18,7 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { backgroundRoutes, type BackgroundRoutesParts } from './api/background/background-routes.ts';
 import { batchRoutes, type BatchRoutesParts } from './api/batches/batch-routes.ts';
+import { connectionRoutes, type ConnectionRoutesParts } from './api/connections/connection-routes.ts';
 import { createConsoleApi } from './api/console-api.ts';
 import { fileRoutes, type FileRoutesParts } from './api/files/file-routes.ts';
 import { liveRoutes } from './api/live-routes.ts';
@@ -47,6 +48,7 @@ export interface ConsoleParts {
   batches: Omit<BatchRoutesParts, 'accounts' | 'log'>;
   files: Omit<FileRoutesParts, 'accounts' | 'log'>;
   background: BackgroundRoutesParts['jobs'];
+  connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
   /** Travel with the stats. */
@@ -75,7 +77,7 @@ export interface Console {
 
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
-  const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, broker } = parts;
+  const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, connections, broker } = parts;
   const { workers, ejections, dispatcher, registry, dropKeys, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
@@ -101,6 +103,7 @@ export function openConsole(parts: ConsoleParts): Console {
       batchRoutes({ accounts, log, ...batches }),
       fileRoutes({ accounts, log, ...files }),
       backgroundRoutes({ accounts, log, jobs: background, webhooks }),
+      connectionRoutes({ accounts, log, connections, publicUrl }),
     ],
   });
   return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };

@@ -12,6 +12,9 @@ const proxyDoc =
 const originsDoc =
   'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
 
+const networksDoc =
+  'Addresses or networks such as `10.0.0.0/8`, besides the public internet, in which MCP servers that people connect to, and their authorization servers, are asked for tokens';
+
 /** Every setting of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
   .object({
@@ -24,6 +27,10 @@ export const ingressConfig = z
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: `/api/<segment>`', 'anthropic'),
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use `/api/tools/mcp`, in addition to this machine'),
+    OAUTH_NETWORKS: setting
+      .list(networksDoc)
+      .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
+      .describe(networksDoc),
     CORS_ORIGINS: setting
       .list(originsDoc)
       .refine(

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -15,6 +16,7 @@ import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { RouterError } from '#shared/core/errors.ts';
+import { openConnections } from '#shared/connections/open-connections.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
@@ -47,6 +49,7 @@ import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { acceptWhenRead } from './http/accept-body.ts';
 import { createBodyReader } from './http/read-body.ts';
+import { ConnectedTools } from '#shared/serving/connected/connected-tools.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
@@ -155,6 +158,14 @@ await runService(async (environment, releases) => {
     responses: () => background.responses.countAllOpen(),
     webhooks: () => webhooks.deliveries.countEndpoints(),
   });
+  const { connections, served } = openConnections({
+    store: new ConnectionStore(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
+    registry: () => registry.current(),
+    environment,
+    networks: config.OAUTH_NETWORKS,
+    publicUrl: config.PUBLIC_URL,
+    log,
+  });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
@@ -182,6 +193,7 @@ await runService(async (environment, releases) => {
         }),
     },
     background: jobs,
+    connections,
     webhooks,
     broker,
     workers,
@@ -199,7 +211,9 @@ await runService(async (environment, releases) => {
     recorded(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
-  const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, unread, log);
+  const toolParts = { dispatcher, workers, limits: counted, record };
+  const connected = new ConnectedTools(served, toolParts);
+  const mcp = createToolsMcp({ ...toolParts, connected }, unread, log);
   releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,
@@ -226,6 +240,7 @@ await runService(async (environment, releases) => {
     priceOf,
     hedges,
     ownerKeys,
+    connected,
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,

@@ -3,14 +3,17 @@ import { RouterError } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
+import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import { failedOutput, type ToolOutput } from './tool.ts';
+import type { ConnectedServers } from './mcp/connected-servers.ts';
+import { failedOutput, type Tool, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
+  /** The servers that people connect to: they check the input themselves. */
+  connected: Pick<ConnectedServers, 'run'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
   /** Most bytes of one tool's output. */
@@ -20,18 +23,24 @@ export interface HandleJobOptions {
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
 /** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
-export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const call = parseToolCall(readRequest(job).given);
-    const tool = tools.get(call.tool);
-    tools.checkOf(tool)(call.input);
+    const runTool = job.connection ? connected.run(job.connection) : checked(tools, call);
     const progress = job.stream ? progressTo(reply) : () => undefined;
-    const run = () => withinTime(timeoutMs, signal, (inTime) => tool.run(call.input, { signal: inTime, progress }));
+    const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
     const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
     const result = resultOf(call.tool, output, maxOutputBytes);
     reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
     return done;
   };
+}
+
+/** The tool that is called, for input that matches its schema. */
+function checked(tools: HandleJobOptions['tools'], call: ToolCall): Tool['run'] {
+  const tool = tools.get(call.tool);
+  tools.checkOf(tool)(call.input);
+  return (input, context) => tool.run(input, context);
 }
 
 /** Records the span of one run of a tool (OpenTelemetry, "Execute tool span"), without input and output. */

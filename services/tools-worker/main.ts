@@ -4,7 +4,8 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { toolsWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
-import { readMcpConfig, readMcpServers } from './mcp/mcp-config.ts';
+import { readMcpConfig, readMcpServers } from '#shared/registry/mcp-servers.ts';
+import { ConnectedServers } from './mcp/connected-servers.ts';
 import { McpLink, watchServers } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
 import { ToolPace, watchFailingTools } from './tool-pace.ts';
@@ -32,15 +33,19 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   const folder = config.TOOLS_DIR === undefined ? undefined : new ToolFolder(config.TOOLS_DIR, log);
   if (folder) releases.add('folder of tools', () => folder.close());
   await folder?.start(onChange);
-  const links = mcp.servers.map(
-    (entry) => new McpLink({ entry, log, maxMessageBytes: config.TOOL_OUTPUT_BYTES + messageMargin, onChange }),
-  );
+  const maxMessageBytes = config.TOOL_OUTPUT_BYTES + messageMargin;
+  const [own, shared] = [
+    mcp.servers.filter(({ kind }) => kind === 'oauth'),
+    mcp.servers.filter(({ kind }) => kind !== 'oauth'),
+  ];
+  const connected = new ConnectedServers(own, { maxMessageBytes, log });
+  const links = shared.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
   watchServers(admin.registry, () => links);
   releases.add('MCP servers', async () => {
     await Promise.all(links.map((link) => link.close()));
   });
   await gathered(links);
-  const set = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log);
+  const set = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log, connected.infos);
   tools = set;
   const pace = new ToolPace({ log, onChange: announce });
   releases.add('pace of tools', () => pace.close());
@@ -53,6 +58,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
     handler: pace.watch(
       createHandleJob({
         tools: set,
+        connected,
         timeoutMs: config.TOOL_TIMEOUT_MS,
         maxOutputBytes: config.TOOL_OUTPUT_BYTES,
       }),

@@ -1,6 +1,6 @@
 import type { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
-import { validNames } from './valid-names.ts';
+import { validNames } from '#shared/core/valid-names.ts';
 
 /** Where tools come from: the shipped ones, a folder, an MCP server. */
 export interface ToolSource {

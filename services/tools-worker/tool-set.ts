@@ -20,12 +20,17 @@ export class ToolSet {
   #named = new Map<string, NamedTool>();
   /** Those of them whose given name is another, by that. */
   #byGivenName = new Map<string, NamedTool>();
+  readonly #fixed: readonly ToolInfo[];
   #infos: ToolInfo[] = [];
 
-  /** @param sources in order of precedence for names */
-  constructor(sources: readonly ToolSource[], log: Logger) {
+  /**
+   * @param sources in order of precedence for names
+   * @param fixed what is announced besides, which is not called by name
+   */
+  constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {
     this.#sources = sources;
     this.#log = log;
+    this.#fixed = fixed;
     this.refresh();
   }
 
@@ -41,7 +46,7 @@ export class ToolSet {
     this.#byGivenName = new Map(
       [...named.values()].flatMap((each) => (each.givenName === undefined ? [] : [[each.givenName, each]])),
     );
-    const infos: ToolInfo[] = [];
+    const infos: ToolInfo[] = [...this.#fixed];
     const tooLarge: string[] = [];
     let left = maxAllBytes;
     for (const { content, server, available } of this.#sources) {

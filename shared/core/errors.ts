@@ -12,6 +12,8 @@ export const errorTable = {
   missing_key: { status: 401, movable: false, clientMayRetry: false },
   invalid_api_key: { status: 401, movable: false, clientMayRetry: false },
   permission_denied: { status: 403, movable: false, clientMayRetry: false },
+  /** The person who calls a tool is not connected to its MCP server, or no longer. */
+  connection_required: { status: 403, movable: false, clientMayRetry: false },
   invalid_json: { status: 400, movable: false, clientMayRetry: false },
   invalid_request: { status: 400, movable: false, clientMayRetry: false },
   /** A value of the right type that is out of range. */

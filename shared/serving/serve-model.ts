@@ -11,6 +11,7 @@ import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import type { PeoplesTools } from './connected/peoples-tools.ts';
 import { affinityOf, type NamedSession } from './affinity-of.ts';
 import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
@@ -34,6 +35,8 @@ export interface ServingParts {
   priceOf: PriceOf;
   hedges: Hedges;
   ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
+  /** The tools of MCP servers that each person connects to; undefined where there are none. */
+  connected?: PeoplesTools | undefined;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
   /** Called once for every dispatched request, when it is over. */

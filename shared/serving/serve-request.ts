@@ -5,6 +5,7 @@ import type { HostedRequest, RunnableTool } from '#shared/formats/hosted/hosted-
 import type { Caller } from './caller.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { HostedLoop } from './hosted/hosted-loop.ts';
+import type { ListedTool } from './list-tools.ts';
 import { planHosted } from './hosted/plan-hosted.ts';
 import { runHostedCall } from './hosted/run-hosted-call.ts';
 import { permitsOf } from './key-permits.ts';
@@ -37,7 +38,9 @@ export async function serveRequest(
   const registry = parts.registry();
   const name = requestedName(request.parameters, registry.models, parts.workers);
   const model = resolveModel(name, registry, request.sentFor);
-  const runnable = plan(parts, { ...request, hosted }, model, caller);
+  const wantsServer = hosted.tools.some(({ kind }) => kind === 'mcp');
+  const connected = wantsServer ? await parts.connected?.list(caller) : undefined;
+  const runnable = plan(parts, { ...request, hosted }, model, caller, connected);
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
   if (runnable.length === 0) return serveModel(parts, { ...withoutNeed(request), resolved: model }, sink, caller);
   if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
@@ -50,12 +53,13 @@ function plan(
   { hosted, parameters: { needs }, operation, format }: ModelRequest & { hosted: HostedRequest },
   model: ResolvedModel,
   { identity }: Caller,
+  connected: readonly ListedTool[] = [],
 ): RunnableTool[] | undefined {
   const { auto, hosted_tools: hostedTools } = registry();
   const pools = [...workers.pools()];
   const rules = { auto, priceOf, permits: permitsOf(identity).allowsLane };
   const placements = chooseLanes({ model, needs, operation, format }, rules, pools, nobody);
-  return planHosted(hosted, { settings: hostedTools, pools, format, identity, model, placements });
+  return planHosted(hosted, { settings: hostedTools, pools, format, identity, model, placements, connected });
 }
 
 function runLoop(

@@ -1,4 +1,5 @@
 import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
@@ -10,46 +11,59 @@ import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingParts } from './serve-model.ts';
+import type { ToolRequest } from './tool-request.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
 /** What tool calls are served with. */
-export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
-
-/** A tool call, from the tools API or from MCP. */
-export interface ToolRequest {
-  tool: string;
-  /** The call as the worker reads it: `{tool, input}`. */
-  body: Buffer;
-  /** Whether the answer is a stream of events with progress. */
-  stream: boolean;
-}
+export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected'>;
 
 /**
  * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.
  * @returns the running call; undefined if the caller is gone
- * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, or as `reserve` does
+ * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for one of a server
+ * that the caller's person is not connected to, or as `reserve` does
  */
 export async function serveTool(
-  { dispatcher, workers, limits, record }: ToolParts,
-  { tool, body, stream }: ToolRequest,
+  parts: ToolParts,
+  request: ToolRequest,
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
-  const { requestId, identity, trace } = caller;
+  const { workers, connected } = parts;
+  const { tool } = request;
+  const { identity } = caller;
   requireToolsTier(identity);
+  const serve = await connected?.find(tool, caller);
+  if (serve) return serve(request, sink, caller);
   const permits = toolPermitsOf(identity);
   if (isToolDenied(permits, tool, workers.pools())) throw toolDenied(tool);
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
+  const place: JobRequest['place'] = (avoid) => chooseToolLanes(tool, workers.pools(), avoid, permits);
+  return runToolJob(parts, { ...request, place }, sink, caller);
+}
+
+/** A checked tool call, and where it can be served. */
+export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connection'> {}
+
+/** Reserves, dispatches and records one tool call. @throws RouterError as `reserve` does */
+export async function runToolJob(
+  { dispatcher, limits, record }: ToolParts,
+  { tool, body, stream, place, connection }: ToolJob,
+  sink: JobSink,
+  caller: Caller,
+): Promise<RunningRequest | undefined> {
+  const { requestId, identity, trace } = caller;
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, () => nothing);
   const operation = 'execute_tool';
   const { name: format } = toolsFormat;
   const job = {
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
     sender: senderOf(identity),
-    place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid, permits),
+    place,
+    connection,
     tiers: () => ['tools'] as const,
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>

@@ -67,9 +67,10 @@ describe('the variables in the documentation', () => {
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
       ...Object.values(logins).flatMap(({ keys }) => keys),
       ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
-      // A placeholder, and an example of a server's token.
+      // A placeholder, and examples of a server's token and of a client's secret.
       'X_FILE',
       'WIKI_TOKEN',
+      'TRACKER_SECRET',
       // Read by OpenAI's SDKs.
       'OPENAI_WEBHOOK_SECRET',
       // Read by Claude Code, redis-cli, Node, and npm in the image's build.

@@ -77,6 +77,7 @@ function explain(error: RouterError, tool: string): CallToolResult {
     case 'upstream_failed':
     case 'upstream_timeout':
     case 'worker_lost':
+    case 'connection_required':
       return { content: [{ type: 'text', text: error.message }], isError: true };
     default: {
       const { code, message, retryAfter } = error;

@@ -13,12 +13,14 @@ import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools, type ListedTool } from '#shared/serving/list-tools.ts';
-import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
+import type { ListedTool } from '#shared/serving/list-tools.ts';
+import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool } from './call-tool.ts';
+import { mcpFormat } from './mcp-format.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
@@ -69,8 +71,8 @@ export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Log
       { capabilities: { tools: { listChanged: era === 'modern' }, resources: {}, prompts: {}, completions: {} } },
     );
     serveContent(server, parts, response);
-    server.setRequestHandler('tools/list', () => ({
-      tools: listTools(workers.pools(), toolPermitsOf(identityOf(response))).map(toMcpTool),
+    server.setRequestHandler('tools/list', async () => ({
+      tools: (await listAllTools(parts, new HttpCaller(response, mcpFormat))).map(toMcpTool),
     }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;

@@ -4,8 +4,8 @@ import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools, type ListedTool } from '#shared/serving/list-tools.ts';
-import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
+import type { ListedTool } from '#shared/serving/list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
@@ -22,10 +22,9 @@ export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorPa
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router();
   routes.use(requireKey(parts));
-  routes.get('/list', (_, response) => {
-    const identity = identityOf(response);
-    requireToolsTier(identity);
-    const listed = listTools(parts.workers.pools(), toolPermitsOf(identity));
+  routes.get('/list', async (_, response) => {
+    requireToolsTier(identityOf(response));
+    const listed = await listAllTools(parts, new HttpCaller(response, toolsFormat));
     response.json({ object: 'list', data: listed.map(toolAnswer) });
   });
   routes.post('/execute', execute(parts));

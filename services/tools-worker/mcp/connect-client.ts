@@ -1,7 +1,7 @@
 import { Client, ProtocolError, ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
-import type { McpServerEntry } from './mcp-config.ts';
+import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { ProcessTransport } from './process-transport.ts';
 import { refusalText } from './refusal-text.ts';
 
@@ -24,6 +24,8 @@ export interface ConnectOptions {
   negotiate: boolean;
   onToolsChanged: () => void;
   signal: AbortSignal;
+  /** Called with the status of every answer of a server that is reached over HTTP. */
+  onStatus?: (status: number) => void;
 }
 
 /** A connection to an MCP server. */
@@ -37,7 +39,7 @@ export interface McpConnection {
 
 /** Connects to an MCP server. @throws Error with the reason and what the server wrote to standard error */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
-  const { maxMessageBytes, negotiate, onToolsChanged, signal } = options;
+  const { maxMessageBytes, negotiate, onToolsChanged, signal, onStatus } = options;
   const client = new Client(
     { name: 'model-router', version },
     {
@@ -51,7 +53,7 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
   // The client is no EventTarget.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onclose = resolve;
-  const transport = createTransport(entry, maxMessageBytes);
+  const transport = createTransport(entry, maxMessageBytes, onStatus);
   const close = async (): Promise<void> => {
     if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     await client.close();
@@ -76,15 +78,24 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
   return { client, ended, close };
 }
 
-function createTransport(entry: McpServerEntry, maxMessageBytes: number) {
+function createTransport(
+  entry: McpServerEntry,
+  maxMessageBytes: number,
+  onStatus: ConnectOptions['onStatus'] = () => undefined,
+) {
   if (entry.kind === 'stdio') {
     const { command, args, env, cwd } = entry.server;
     return new ProcessTransport({ command, args, env, cwd, maxMessageBytes });
   }
   const { url, headers } = entry.server;
+  const boundedFetch = createBoundedFetch(maxMessageBytes);
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: createBoundedFetch(maxMessageBytes),
+    fetch: async (asked, init) => {
+      const answer = await boundedFetch(asked, init);
+      onStatus(answer.status);
+      return answer;
+    },
   });
 }
 

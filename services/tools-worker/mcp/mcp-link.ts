@@ -4,7 +4,7 @@ import { SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/clien
 import type { Logger } from '#shared/core/log.ts';
 import type { ToolSource } from '../name-tools.ts';
 import { connectClient, type McpConnection } from './connect-client.ts';
-import type { McpServerEntry } from './mcp-config.ts';
+import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { McpTool } from './mcp-tool.ts';
 import { ServerContent } from './server-content.ts';
 

@@ -52,8 +52,8 @@ export class McpTool implements Tool {
   }
 }
 
-/** The protocol's newest revision allows any JSON value; the API has objects only. */
-function asObject(structured: unknown): JsonObject | undefined {
+/** Structured content as an object: the protocol's newest revision allows any JSON value, the API objects only. */
+export function asObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);
   return (isObject ? structured : { value: structured }) as JsonObject;

@@ -60,12 +60,12 @@ export class UserStore {
   }
 
   /**
-   * Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost; the open
-   * invitations of another one who is lost are withdrawn.
+   * Changes what is given. Blocking ends all sessions of the person, and deletes their connections to MCP servers. The last
+   * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
    */
   async change(id: string, { role, blocked, limits, weight }: UserChange, now: number): Promise<UserChangeOutcome> {
-    const { user, admins, invitations, invitation, invitationLink } = this.#names;
-    const names = [user(id), admins, invitations];
+    const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
+    const names = [user(id), admins, invitations, connectionsOf(id)];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
     const args = { id, now, role, blocked, limits: stored, weight, ...prefixes };

@@ -14,6 +14,8 @@
  * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator confirmed
  * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
+ * - `connections-of:<user>` hash, server to a StoredConnection; `connection-refresh:<user>:<server>`, `connection-attempt:<hash>` and
+ *   `connection-attempts:<user>` strings that expire
  * - `cluster-secret` string, where the operator sets no secret
  */
 export function accountNames(prefix: string) {
@@ -47,6 +49,10 @@ export function accountNames(prefix: string) {
     settings: `${prefix}console-settings`,
     storeId: `${prefix}store-id`,
     storeAccepted: `${prefix}store-accepted`,
+    connectionsOf: (userId: string) => `${prefix}connections-of:${userId}`,
+    connectionRefresh: (userId: string, server: string) => `${prefix}connection-refresh:${userId}:${server}`,
+    connectionAttempt: (hash: string) => `${prefix}connection-attempt:${hash}`,
+    connectionAttempts: (userId: string) => `${prefix}connection-attempts:${userId}`,
     clusterSecret: `${prefix}cluster-secret`,
   };
 }

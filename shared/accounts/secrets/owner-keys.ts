@@ -1,7 +1,7 @@
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 
 /** What a key of an owner is for. Each purpose has keys of its own. */
-type Purpose = 'answers' | 'store' | 'webhooks';
+type Purpose = 'answers' | 'store' | 'webhooks' | 'connections';
 
 /**
  * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
@@ -29,6 +29,11 @@ export class OwnerKeys {
   /** Seals the secrets of an owner's webhooks; undefined while no secret is known. */
   webhookSealer(owner: string): Sealer | undefined {
     return sealerOf(this.#derive(owner, 'webhooks'));
+  }
+
+  /** Seals a person's connections to MCP servers; undefined while no secret is known. */
+  connectionSealer(person: string): Sealer | undefined {
+    return sealerOf(this.#derive(person, 'connections'));
   }
 
   #derive(owner: string, purpose: Purpose): Buffer[] {

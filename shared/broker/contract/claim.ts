@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations } from '#shared/core/operation.ts';
 import { contractVersion } from './contract-range.ts';
-import { formatName } from './job-contract.ts';
+import { formatName, serverConnection } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
 /** Bytes of one part of a body, at most: below NATS's payload limit, and short enough not to delay other jobs' frames. */
@@ -43,6 +43,8 @@ const grantSchema = z.object({
    * each as base64url, separated by dots.
    */
   ownerKey: z.string().optional(),
+  /** The connection to use of the person who calls a tool; absent for all other jobs. */
+  connection: serverConnection.optional(),
   /** See `UnreadLists`. Absent where the worker reads all of the body, and from older releases. */
   unread: z
     .object({ lists: z.record(z.string(), count), inputTokens: count })

@@ -6,6 +6,22 @@ import type { Usage } from '#shared/core/usage.ts';
 /** The name of a client format. The broker's contract does not say which formats exist. */
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
+/**
+ * A person's connection to an MCP server, for one call of a tool of that server. The token is the person's: it is never logged, and
+ * kept no longer than the call takes.
+ */
+export const serverConnection = z.object({
+  /** The server, as the operator names it. */
+  server: z.string(),
+  /** The address that the token is for, as the ingress knows it: the worker sends the token nowhere else. */
+  url: z.string(),
+  token: z.string(),
+  /** The tool, as the server names it; absent to list the server's tools. */
+  tool: z.string().optional(),
+});
+
+export type ServerConnection = z.infer<typeof serverConnection>;
+
 /** A job as a worker's handler gets it, body complete. */
 export interface GrantedJob {
   id: string;
@@ -24,6 +40,8 @@ export interface GrantedJob {
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. Never logged. */
   ownerKey?: string | undefined;
+  /** See `Grant.connection`. Never logged. */
+  connection?: ServerConnection | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */

@@ -3,7 +3,7 @@ import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { UnreadLists } from '../contract/job-contract.ts';
+import type { ServerConnection, UnreadLists } from '../contract/job-contract.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 /** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
@@ -33,6 +33,8 @@ export interface JobRequest {
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. */
   ownerKey?: string | undefined;
+  /** See `Grant.connection`. */
+  connection?: ServerConnection | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
   /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */

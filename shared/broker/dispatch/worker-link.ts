@@ -121,7 +121,7 @@ export class WorkerLink {
   }
 
   #grantOf({ id, request, body }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
-    const { requestId, operation, format, stream, headers, answerId, ownerKey, unread } = request;
+    const { requestId, operation, format, stream, headers, answerId, ownerKey, connection, unread } = request;
     return {
       answer: 'grant',
       v,
@@ -134,6 +134,7 @@ export class WorkerLink {
       headers,
       answerId,
       ownerKey,
+      connection,
       unread,
       trace,
       reply: this.#replySubject(grant),

@@ -81,7 +81,8 @@ export class JobRunner {
    * process, is called
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
-    const { requestId, operation, format, stream, model, headers, answerId, ownerKey, unread, reply } = grant;
+    const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
+      grant;
     const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, contacts, onFreed } = this.#options;
@@ -99,7 +100,7 @@ export class JobRunner {
     // What is published in a turn of the event loop is with the system by then.
     const confirmed = isOffered ? setImmediate() : undefined;
     const trace = this.#traceOf(grant);
-    const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey, unread };
+    const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
     const job = { id: grant.job, trace, ...asked, body };
     const startedAt = performance.now();
     const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };

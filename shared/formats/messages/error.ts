@@ -21,6 +21,7 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   missing_key: { type: 'authentication_error' },
   invalid_api_key: { type: 'authentication_error' },
   permission_denied: { type: 'permission_error' },
+  connection_required: { type: 'permission_error' },
   invalid_json: { type: 'invalid_request_error' },
   invalid_request: { type: 'invalid_request_error' },
   invalid_value: { type: 'invalid_request_error' },

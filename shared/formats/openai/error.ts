@@ -11,6 +11,7 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   missing_key: { type: 'invalid_request_error', code: null },
   invalid_api_key: { type: 'invalid_request_error', code: 'invalid_api_key' },
   permission_denied: { type: 'invalid_request_error', code: 'permission_denied' },
+  connection_required: { type: 'invalid_request_error', code: 'connection_required' },
   invalid_json: { type: 'invalid_request_error', code: null },
   invalid_request: { type: 'invalid_request_error', code: 'invalid_type' },
   invalid_value: { type: 'invalid_request_error', code: 'invalid_value' },

@@ -17,6 +17,7 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   missing_key: 'invalid_prompt',
   invalid_api_key: 'invalid_prompt',
   permission_denied: 'invalid_prompt',
+  connection_required: 'invalid_prompt',
   invalid_json: 'invalid_prompt',
   invalid_request: 'invalid_prompt',
   invalid_value: 'invalid_prompt',

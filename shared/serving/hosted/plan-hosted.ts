@@ -15,6 +15,8 @@ export interface PlanParts {
   format: string;
   identity: Pick<KeyIdentity, 'tiers' | 'tools'>;
   model: ResolvedModel;
+  /** The tools of MCP servers that the caller's person is connected to. */
+  connected?: readonly ListedTool[];
   /** The lanes that the request would take as it is. */
   placements: readonly Placement[];
 }
@@ -28,7 +30,7 @@ export interface PlanParts {
 export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
   const { model, placements, format } = parts;
   if (placements.length > 0 && placements.every((each) => runsAll(each, hosted.tools, format))) return undefined;
-  const listed = listTools(parts.pools, toolPermitsOf(parts.identity));
+  const listed = [...listTools(parts.pools, toolPermitsOf(parts.identity)), ...(parts.connected ?? [])];
   const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
   if (hosted.tools.every(({ isOptional }, at) => typeof plans[at] !== 'string' || isOptional === true)) return runnable;

@@ -18,6 +18,7 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
     tools: { get: () => tool, checkOf: () => check ?? (() => undefined) },
+    connected: { run: () => run },
     timeoutMs,
     maxOutputBytes: 200,
   });

@@ -5,6 +5,7 @@ const sentences: Record<ErrorCode, string> = {
   missing_key: 'The request carried no API key.',
   invalid_api_key: 'The API key is unknown, expired or revoked.',
   permission_denied: 'The API key does not allow this.',
+  connection_required: 'The tool needs a connection to its server, which you make on the page Connections.',
   invalid_json: 'The body of the request is not valid JSON.',
   invalid_request: 'The request was refused as invalid.',
   invalid_value: 'A value in the request is out of range.',

@@ -59,6 +59,12 @@ export const places: readonly Place[] = [
     ...page(() => import('../pages/tools/tools.tsx').then(({ Tools }) => Tools)),
   },
   {
+    path: '/connections',
+    name: 'Connections',
+    icon: 'connections',
+    ...page(() => import('../pages/connections/connections.tsx').then(({ Connections }) => Connections)),
+  },
+  {
     path: '/keys',
     name: 'API keys',
     icon: 'keys',

@@ -1,10 +1,11 @@
 -- Changes a person's role, blocks or unblocks them, or sets their limits or weight. The last administrator stays one.
--- Blocking ends all sessions of the person. The open invitations of somebody who is no administrator any more, or is blocked, are
+-- Blocking ends all sessions of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
 -- withdrawn: their links would let that person, or anybody they like, in again.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the administrators who are not blocked (set of ids)
 -- KEYS[3]  index of the invitations (sorted set: id by expiry)
+-- KEYS[4]  the user's connections to MCP servers (hash)
 -- ARGV[1]  JSON:
 --   id
 --   now               ms since 1970
@@ -15,7 +16,7 @@
 --   invitationPrefix  of the names of invitations' records
 --   linkPrefix        of the names of invitations' links
 -- Returns 'changed', 'last admin' or 'unknown'.
-local user, admins, invitations = unpack(KEYS)
+local user, admins, invitations, connections = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 then
   return 'unknown'
@@ -37,6 +38,7 @@ end
 if isBlocked and not wasBlocked then
   redis.call('HSET', user, 'blockedAt', args.now)
   redis.call('HINCRBY', user, 'epoch', 1)
+  redis.call('DEL', connections)
 elseif not isBlocked then
   redis.call('HDEL', user, 'blockedAt')
 end

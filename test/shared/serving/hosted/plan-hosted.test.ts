@@ -3,6 +3,7 @@ import type { Capability, ToolInfo } from '#shared/broker/contract/announcement.
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedRequest, HostedTool } from '#shared/formats/hosted/hosted-request.ts';
 import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
+import type { ListedTool } from '#shared/serving/list-tools.ts';
 import { planHosted } from '#shared/serving/hosted/plan-hosted.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
@@ -34,10 +35,11 @@ function plan(
     settings?: object;
     tiers?: ('gpu' | 'tools')[];
     tools?: string[];
+    connected?: ListedTool[];
   } = {},
 ) {
   const { model = 'm', can = ['stream', 'tools'], settings = { web_search: { tool: 'find' } }, tiers } = options;
-  const { tools: granted } = options;
+  const { tools: granted, connected } = options;
   const pool = livePool({ tier: 'gpu', pool: 'g', models: [{ id: 'm', capabilities: can }] }, [{ id: 'g1' }]);
   return planHosted(request, {
     settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
@@ -46,6 +48,7 @@ function plan(
     identity: { tiers, tools: granted },
     model: resolveModel(model, emptyRegistry),
     placements: [{ pool, model: 'm' }],
+    ...(connected && { connected }),
   });
 }
 
@@ -54,6 +57,13 @@ describe('the hosted tools of a request', () => {
     expect(plan(hosted(search))).toEqual([
       { hosted: search, served: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
     ]);
+  });
+
+  it('may be tools of a server that the person is connected to', () => {
+    const named = { ...mcp, label: 'tracker' };
+    const connected = [{ ...find, name: 'tracker_find', server: 'tracker', worker: 't1' }];
+    expect(plan(hosted(named), { connected })).toMatchObject([{ served: [{ name: 'tracker_find', ownName: 'find' }] }]);
+    expect(() => plan(hosted(named))).toThrow("no connected MCP server is called 'tracker'");
   });
 
   it('may be named as their server names them', () => {

@@ -17,18 +17,44 @@ const httpServer = z.looseObject({
   type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: texts.default({}),
+  /** `oauth`: each person connects to the server in the console. Absent: all share what `headers` say. */
+  auth: z.literal('oauth').optional(),
 });
+
+/** How the router asks people's servers for tokens, where it cannot find that out by itself. */
+const oauthClient = z.strictObject({
+  /** The client that the authorization server knows; default: one is registered for each person who connects. */
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
+  /** Default: what the server names. */
+  scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a scope has no spaces or quotes')).optional(),
+});
+
+const oauthServer = z.object({ url: httpServer.shape.url, oauth: oauthClient.default({}) });
 
 const file = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
 
-/** How to reach one MCP server. */
+/** How to reach one MCP server. An `oauth` one is reached as an `http` one, for one person at a time. */
 export type McpServerEntry = { name: string } & (
   | { kind: 'stdio'; server: z.output<typeof stdioServer> }
-  | { kind: 'http'; server: z.output<typeof httpServer> }
+  | { kind: 'http' | 'oauth'; server: z.output<typeof httpServer> }
 );
+
+/** A server that each person connects to, as the ingress knows it. */
+export interface OauthServer {
+  name: string;
+  url: string;
+  client: z.output<typeof oauthClient>;
+}
 
 /** Entries of a file by name, unchecked. */
 export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface OauthServers {
+  servers: OauthServer[];
+  /** Entries that are not valid, each with the reason. */
+  refused: { name: string; reason: string }[];
+}
 
 export interface McpServers {
   servers: McpServerEntry[];
@@ -43,7 +69,12 @@ export interface McpServers {
 export function readMcpConfig(path: string): WrittenServers {
   const parsed = file.safeParse(readJson(path));
   if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
-  return parsed.data.mcpServers;
+  const { mcpServers } = parsed.data;
+  const shared = Object.keys(mcpServers).find((name) => mcpServers[name]?.['auth'] === 'oauth');
+  if (shared === undefined) return mcpServers;
+  throw new ConfigError(
+    `MCP_CONFIG=${path} is not valid: ${shared}: a server with \`auth: oauth\` belongs into the file that ROUTER_CONFIG names, which the ingress reads too`,
+  );
 }
 
 /**
@@ -61,17 +92,37 @@ export function readMcpServers(written: WrittenServers, environment: Environment
   return config;
 }
 
+/** The entries that each person connects to. What else is wrong with an entry, the tools workers report. */
+export function readOauthServers(written: WrittenServers, environment: Environment): OauthServers {
+  const read: OauthServers = { servers: [], refused: [] };
+  for (const [name, { url, auth, disabled, oauth }] of Object.entries(written)) {
+    if (disabled === true || auth !== 'oauth') continue;
+    const { value, missing } = expandVariables({ url, oauth }, environment);
+    const entry = oauthServer.safeParse(value);
+    if (missing.length > 0) read.refused.push({ name, reason: unset(missing) });
+    else if (!entry.success) read.refused.push({ name, reason: sentence(entry.error) });
+    else read.servers.push({ name, url: entry.data.url, client: entry.data.oauth });
+  }
+  return read;
+}
+
 /** @returns the entry, or the reason why it is not valid */
-function readEntry(name: string, written: object, environment: Environment): McpServerEntry | string {
-  const { value, missing } = expandVariables(written, environment);
-  if (missing.length > 0) return `these variables are not set: ${missing.join(', ')}`;
+function readEntry(name: string, written: WrittenServers[string], environment: Environment): McpServerEntry | string {
+  // Only the ingress has the variables of a client.
+  const { value, missing } = expandVariables({ ...written, oauth: undefined }, environment);
+  if (missing.length > 0) return unset(missing);
   if ('command' in written) {
     const stdio = stdioServer.safeParse(value);
     return stdio.success ? { name, kind: 'stdio', server: stdio.data } : sentence(stdio.error);
   }
   if (!('url' in written)) return 'it has neither a command nor a url';
   const http = httpServer.safeParse(value);
-  return http.success ? { name, kind: 'http', server: http.data } : sentence(http.error);
+  if (!http.success) return sentence(http.error);
+  return { name, kind: http.data.auth === 'oauth' ? 'oauth' : 'http', server: http.data };
+}
+
+function unset(missing: readonly string[]): string {
+  return `these variables are not set: ${missing.join(', ')}`;
 }
 
 const variable = /\$\{(\w+)(?::-([^}]*))?\}/g;

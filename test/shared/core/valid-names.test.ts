@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { validNames } from '#services/tools-worker/valid-names.ts';
+import { validNames } from '#shared/core/valid-names.ts';
 
 const pattern = /^[a-zA-Z0-9_-]{1,64}$/;
 const chosen = (...names: string[]): string[] => [...validNames(names).values()];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { readMcpConfig, readMcpServers } from '#services/tools-worker/mcp/mcp-config.ts';
+import { readMcpConfig, readMcpServers, readOauthServers } from '#shared/registry/mcp-servers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-config-'));
 const path = join(folder, 'mcp.json');
@@ -63,5 +63,41 @@ describe('the file of MCP servers', () => {
 
   it('is refused when it does not exist', () => {
     expect(() => readMcpConfig(join(folder, 'none.json'))).toThrow('ENOENT');
+  });
+});
+
+describe('servers that each person connects to', () => {
+  const url = 'https://notes.test/mcp';
+  const notes = { url, auth: 'oauth', oauth: { clientId: 'a', clientSecret: '${SECRET}', scopes: ['read'] } };
+
+  it('are read by the ingress with their client, and by a worker without the variables of the client', () => {
+    const written = { notes, plain: { url }, off: { ...notes, disabled: true }, bare: { url, auth: 'oauth' } };
+    expect(readOauthServers(written, { SECRET: 's' })).toEqual({
+      servers: [
+        { name: 'notes', url, client: { clientId: 'a', clientSecret: 's', scopes: ['read'] } },
+        { name: 'bare', url, client: {} },
+      ],
+      refused: [],
+    });
+    const { servers: found, refused } = readMcpServers(written, {});
+    expect(refused).toEqual([]);
+    expect(found.map(({ name, kind }) => `${name} ${kind}`)).toEqual(['notes oauth', 'plain http', 'bare oauth']);
+    expect(JSON.stringify(found)).not.toContain('SECRET');
+  });
+
+  it.each([
+    { entry: notes, reason: 'these variables are not set: SECRET' },
+    { entry: { ...notes, oauth: { client_id: 'a' } }, reason: 'oauth' },
+    { entry: { ...notes, oauth: { scopes: ['a b'] } }, reason: 'oauth.scopes.0' },
+    { entry: { ...notes, oauth: {}, url: 'notes' }, reason: 'url' },
+  ])('are refused with the reason: $reason', ({ entry, reason }) => {
+    const { servers: found, refused } = readOauthServers({ notes: entry }, {});
+    expect(found).toEqual([]);
+    expect(refused).toMatchObject([{ name: 'notes', reason: expect.stringContaining(reason) as string }]);
+  });
+
+  it('have no other way to sign in than oauth, and no place in a file that only workers read', () => {
+    expect(readMcpServers({ notes: { url, auth: 'basic' } }, {}).refused).toMatchObject([{ name: 'notes' }]);
+    expect(() => servers({ notes })).toThrow(/notes: .*ROUTER_CONFIG/);
   });
 });

@@ -1,0 +1,76 @@
+import { Router, type Request } from 'express';
+import { z } from 'zod';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import { ConnectError } from '#shared/connections/connect-error.ts';
+import type { Connections, PersonsServer } from '#shared/connections/connections.ts';
+import { connectionsPath } from '#shared/connections/served-connections.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Connection } from '../../contract/connections.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+export interface ConnectionRoutesParts {
+  accounts: Accounts;
+  log: Logger;
+  connections: Pick<Connections, 'list' | 'begin' | 'complete' | 'disconnect'>;
+  /** See `ApiParts`. */
+  publicUrl: string | undefined;
+}
+
+const text = z.string().min(1).max(8_192);
+const answer = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
+
+/** The connections of the signed-in person to MCP servers: nobody sees or changes those of others. */
+export function connectionRoutes(parts: ConnectionRoutesParts): Router {
+  const { connections } = parts;
+  const routes = Router();
+  routes.get('/connections', async (_, response) => {
+    response.json((await connections.list(signedInOf(response).id)).map(connectionAnswer));
+  });
+  routes.post('/connections', async (request, response) => {
+    const person = signedInOf(response);
+    const { state, code, iss } = parse(answer, request.body);
+    const server = await explained(() => connections.complete(person.id, person.sessionId, { state, code, iss }));
+    await note(parts, person, 'connection.make', server);
+    response.json({ server });
+  });
+  routes.post('/connections/:server', async (request, response) => {
+    const { id, sessionId } = signedInOf(response);
+    const { server } = request.params;
+    const url = await explained(() => connections.begin(id, sessionId, server, pageOf(request, parts)));
+    if (!url) throw notFound();
+    response.json({ url: url.href });
+  });
+  routes.delete('/connections/:server', async (request, response) => {
+    const person = signedInOf(response);
+    const { server } = request.params;
+    if (!(await connections.disconnect(person.id, server))) throw notFound();
+    await note(parts, person, 'connection.remove', server);
+    response.status(204).end();
+  });
+  return routes;
+}
+
+function connectionAnswer({ server, url, state, connectedAt }: PersonsServer): Connection {
+  return { server, host: new URL(url).host, state, ...(connectedAt === undefined ? {} : { connectedAt }) };
+}
+
+/** The one address to which people come back. */
+function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
+  return new URL(connectionsPath, publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).href;
+}
+
+/** @throws ApiFailure with the sentence of a ConnectError */
+async function explained<T>(connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (error) {
+    throw error instanceof ConnectError ? new ApiFailure(422, 'not_connected', error.message) : error;
+  }
+}
+
+async function note(parts: ConnectionRoutesParts, person: SignedIn, action: string, server: string): Promise<void> {
+  await record(parts, person, { action, target: { kind: 'mcp-server', id: server, name: server }, details: {} });
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { Sealer } from '#shared/core/seal.ts';
+import { mintToken, tokenHash } from '../people/secret-token.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll, storeUnavailable } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+
+const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
+const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
+
+/** Milliseconds that a person has to sign in at the server. */
+const attemptMs = 600_000;
+
+/** Attempts to connect that a person may begin within that time. */
+const mostAttempts = 20;
+
+/** Milliseconds after which another node may refresh a connection: longer than a refresh takes. */
+const refreshMs = 60_000;
+
+const storedConnectionSchema = storedJson(
+  z.object({
+    /** Random; another one with each change. */
+    version: z.string(),
+    /** Address of the server when the person connected. */
+    url: z.string(),
+    /** What the server needs, sealed for the person; absent when it is over: the person must connect again. */
+    sealed: z.string().optional(),
+    connectedAt: z.number(),
+    /** When the token was given. */
+    refreshedAt: z.number(),
+    /** When the token ends, where the server says it. */
+    expiresAt: z.number().optional(),
+    /** Whether there is a token to refresh it with. */
+    canRefresh: z.boolean(),
+  }),
+);
+
+/** A person's connection to an MCP server. Times in ms since 1970. */
+export type StoredConnection = z.output<typeof storedConnectionSchema>;
+
+/** What is kept of a connection in the clear, and what is sealed. */
+export type NewConnection = Omit<StoredConnection, 'version' | 'sealed'> & { secrets: object | undefined };
+
+export type ConnectionKeys = Pick<OwnerKeys, 'connectionSealer'>;
+
+/**
+ * The connections of people to MCP servers, and the attempts to make them, in Redis. What is secret is sealed with a key of the person,
+ * together with the name of what it is for. Every method throws `store_unavailable`.
+ */
+export class ConnectionStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #keys: ConnectionKeys;
+  readonly #report: ReportUnreadable;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, { keys, report }: { keys: ConnectionKeys; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#keys = keys;
+    this.#report = report;
+  }
+
+  /** The connections of a person that can be read, by server. */
+  async list(person: string): Promise<Map<string, StoredConnection>> {
+    const fields = await askRedis(this.#redis.hgetall(this.#names.connectionsOf(person)));
+    return new Map(
+      Object.entries(fields).flatMap(([server, text]) => {
+        const connection = this.#read(person, server, text);
+        return connection ? [[server, connection]] : [];
+      }),
+    );
+  }
+
+  async find(person: string, server: string): Promise<StoredConnection | undefined> {
+    const text = await askRedis(this.#redis.hget(this.#names.connectionsOf(person), server));
+    return text === null ? undefined : this.#read(person, server, text);
+  }
+
+  /** Keeps a connection. False for a person who is blocked or gone. */
+  async keep(person: string, server: string, connection: NewConnection): Promise<boolean> {
+    const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
+    const texts = [this.#written(person, server, connection)];
+    return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
+  }
+
+  /** Removes a connection. False when there is none. */
+  async remove(person: string, server: string): Promise<boolean> {
+    return (await askRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
+  }
+
+  /** What is sealed in a connection; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
+  secretsOf(person: string, server: string, { sealed }: StoredConnection): unknown {
+    return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
+  }
+
+  /** Begins to refresh a connection, as the only one in the cluster. @returns who refreshes it; undefined while somebody else does */
+  async beginRefresh(person: string, server: string): Promise<string | undefined> {
+    const holder = randomUUID();
+    const name = this.#names.connectionRefresh(person, server);
+    return (await askRedis(this.#redis.set(name, holder, 'PX', refreshMs, 'NX'))) === 'OK' ? holder : undefined;
+  }
+
+  /**
+   * Ends a refresh.
+   * @param next what came of it; undefined if nothing is known. It is not kept if the connection was replaced or removed meanwhile.
+   */
+  async endRefresh(
+    person: string,
+    server: string,
+    { version }: StoredConnection,
+    holder: string,
+    next: NewConnection | undefined,
+  ): Promise<void> {
+    const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
+    const args = { server, version, holder, keeps: next !== undefined };
+    await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
+  }
+
+  /** Keeps an attempt to connect for ten minutes. @returns its `state`; undefined for a person with too many attempts */
+  async beginAttempt(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
+    const count = this.#names.connectionAttempts(person);
+    const [, attempts] = await askRedisAll(this.#redis.multi().set(count, '0', 'PX', attemptMs, 'NX').incr(count));
+    if (Number(attempts) > mostAttempts) return undefined;
+    const state = mintToken();
+    const sealed = this.#seal(person, 'attempt', await attempt(state));
+    await askRedis(this.#redis.set(this.#names.connectionAttempt(tokenHash(state)), sealed, 'PX', attemptMs));
+    return state;
+  }
+
+  /** The attempt of a person with this `state`, once; undefined for one that is over, or of another person. */
+  async takeAttempt(person: string, state: string): Promise<unknown> {
+    const sealed = await askRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
+    return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);
+  }
+
+  #read(person: string, server: string, text: string): StoredConnection | undefined {
+    const read = readStored(storedConnectionSchema, text);
+    if ('value' in read) return read.value;
+    this.#report(`connection ${person} ${server}`, read.reason);
+    return undefined;
+  }
+
+  #written(person: string, server: string, { secrets, ...connection }: NewConnection): string {
+    const sealed = secrets && this.#seal(person, `connection to ${server}`, secrets);
+    return JSON.stringify({ ...connection, version: randomUUID(), sealed });
+  }
+
+  #seal(person: string, what: string, secrets: object): string {
+    return this.#sealer(person).seal(JSON.stringify({ what, secrets }));
+  }
+
+  #unseal(person: string, what: string, sealed: string): unknown {
+    const text = this.#sealer(person).unseal(sealed);
+    const opened = text === undefined ? undefined : (JSON.parse(text) as { what: string; secrets: unknown });
+    return opened?.what === what ? opened.secrets : undefined;
+  }
+
+  #sealer(person: string): Sealer {
+    const sealer = this.#keys.connectionSealer(person);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}

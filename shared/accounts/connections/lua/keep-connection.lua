@@ -1,0 +1,14 @@
+-- Keeps a person's connection to a server, in place of the one before.
+--
+-- KEYS[1]  record of the user (hash)
+-- KEYS[2]  the user's connections (hash)
+-- ARGV[1]  JSON:
+--   server
+-- ARGV[2]  the connection, as JSON
+-- Returns 1, or 0 when there is no such user or the user is blocked.
+local user, connections = unpack(KEYS)
+if redis.call('EXISTS', user) == 0 or redis.call('HEXISTS', user, 'blockedAt') == 1 then
+  return 0
+end
+redis.call('HSET', connections, cjson.decode(ARGV[1]).server, ARGV[2])
+return 1

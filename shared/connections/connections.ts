@@ -1,0 +1,167 @@
+import { IssuerMismatchError, OAuthError, type OAuthTokens } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { ConnectionStore, NewConnection } from '#shared/accounts/connections/connection-store.ts';
+import { tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import type { OauthServer } from '#shared/registry/mcp-servers.ts';
+import { ConnectError } from './connect-error.ts';
+import { attemptSchema, beginGrant, grantorSchema, redeemCode, revokeGrant } from './grants.ts';
+
+/** What is sealed of a connection. */
+export const secretsSchema = z.object({
+  grantor: grantorSchema,
+  access: z.string(),
+  refresh: z.string().optional(),
+});
+
+export type ConnectionSecrets = z.output<typeof secretsSchema>;
+
+const storedAttempt = attemptSchema.extend({ server: z.string(), url: z.string(), session: z.string() });
+
+export type ConnectionState = 'connected' | 'expired' | 'none';
+
+/** A server that people connect to, for one person. Times in ms since 1970. */
+export interface PersonsServer {
+  server: string;
+  url: string;
+  state: ConnectionState;
+  connectedAt: number | undefined;
+}
+
+export interface ConnectionsOptions {
+  store: ConnectionStore;
+  /** The servers of the registry in use. */
+  servers: () => readonly OauthServer[];
+  fetch: GuardedFetch;
+  log: Logger;
+}
+
+/** Connects people to MCP servers, each with an account of theirs there, and disconnects them. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** All servers, each with whether the person is connected to it. @throws RouterError `store_unavailable` */
+  async list(person: string): Promise<PersonsServer[]> {
+    const stored = await this.#options.store.list(person);
+    return this.#options.servers().map(({ name: server, url }) => {
+      const connection = stored.get(server);
+      // Who connected to the server's former address has no token for this one.
+      if (connection?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
+      const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = connection;
+      const isOver = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
+      return { server, url, state: isOver ? 'expired' : 'connected', connectedAt };
+    });
+  }
+
+  /**
+   * Begins to connect a person.
+   * @param session the id of their session, in which alone they can come back
+   * @param redirectUrl where they come back to
+   * @returns where they grant access; undefined for no such server
+   * @throws ConnectError, RouterError `store_unavailable`
+   */
+  async begin(person: string, session: string, server: string, redirectUrl: string): Promise<URL | undefined> {
+    const found = this.#options.servers().find(({ name }) => name === server);
+    if (!found) return undefined;
+    let address: URL | undefined;
+    const state = await this.#asked(server, () =>
+      this.#options.store.beginAttempt(person, async (state) => {
+        const { authorizationUrl, ...attempt } = await beginGrant(found, redirectUrl, state, this.#options.fetch);
+        address = authorizationUrl;
+        return { ...attempt, server, url: found.url, session: tokenHash(session) } satisfies z.input<
+          typeof storedAttempt
+        >;
+      }),
+    );
+    if (state === undefined) throw new ConnectError('You have tried this too often. Try again in ten minutes.');
+    return address;
+  }
+
+  /**
+   * Connects a person who comes back from the authorization server.
+   * @returns the server
+   * @throws ConnectError, RouterError `store_unavailable`
+   */
+  async complete(
+    person: string,
+    session: string,
+    { state, code, iss }: { state: string; code: string | undefined; iss: string | undefined },
+  ): Promise<string> {
+    const { store, fetch } = this.#options;
+    const read = storedAttempt.safeParse(await store.takeAttempt(person, state));
+    if (!read.success || read.data.session !== tokenHash(session))
+      throw new ConnectError('This does not belong to an attempt of yours to connect, or it is over. Try again.');
+    const { server, url, ...attempt } = read.data;
+    if (code === undefined) throw new ConnectError('Access was not granted.');
+    const tokens = await this.#asked(server, () => redeemCode(attempt, { code, iss }, fetch));
+    const connection = connectionOf(tokens, { url, connectedAt: Date.now() }, attempt.grantor);
+    if (!(await store.keep(person, server, connection))) throw new ConnectError('Your account is blocked.');
+    return server;
+  }
+
+  /**
+   * Disconnects a person. The authorization server is told where it offers a way; whether it answers changes nothing.
+   * @returns false when there is nothing to disconnect
+   */
+  async disconnect(person: string, server: string): Promise<boolean> {
+    const { store, fetch, log } = this.#options;
+    const connection = await store.find(person, server);
+    const removed = await store.remove(person, server);
+    const { data } = secretsSchema.safeParse(connection && store.secretsOf(person, server, connection));
+    if (!data) return removed;
+    const { grantor, access, refresh } = data;
+    const token = refresh === undefined ? ([access, 'access_token'] as const) : ([refresh, 'refresh_token'] as const);
+    await revokeGrant(grantor, token, fetch).catch((error: unknown) =>
+      log.info({ server, reason: reasonOf(error) }, 'a connection that was removed could not be revoked'),
+    );
+    return removed;
+  }
+
+  /** @throws ConnectError with a sentence for the person; what the server says is not repeated */
+  async #asked<T>(server: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof RouterError) throw error;
+      this.#options.log.warn({ server, reason: reasonOf(error) }, 'a person could not be connected to an MCP server');
+      throw error instanceof ConnectError ? error : new ConnectError(sentenceOf(error));
+    }
+  }
+}
+
+/** A connection as it is kept. */
+export function connectionOf(
+  { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
+  { url, connectedAt }: Pick<NewConnection, 'url' | 'connectedAt'>,
+  grantor: ConnectionSecrets['grantor'],
+): NewConnection {
+  const secrets: ConnectionSecrets = { grantor, access, ...(refresh !== undefined && { refresh }) };
+  const refreshedAt = Date.now();
+  const expiresAt = seconds === undefined ? {} : { expiresAt: refreshedAt + seconds * 1_000 };
+  return { url, connectedAt, refreshedAt, canRefresh: refresh !== undefined, ...expiresAt, secrets };
+}
+
+/** For the log: the kind of the error, without texts of other servers. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof OAuthError) return `it answered ${error.code}`;
+  if (error instanceof PublicFetchError || error instanceof ConnectError) return error.message;
+  return error instanceof Error ? error.constructor.name : 'unknown';
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof PublicFetchError)
+    return `The server, or its authorization server, was not asked: ${error.message}.`;
+  if (error instanceof IssuerMismatchError)
+    return 'The authorization server answers as another one than the server names.';
+  if (error instanceof OAuthError) {
+    return 'The authorization server refuses the router. An administrator finds the reason in its log.';
+  }
+  return 'The server, or its authorization server, does not answer as it should.';
+}

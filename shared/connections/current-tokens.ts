@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client';
+import type {
+  ConnectionStore,
+  NewConnection,
+  StoredConnection,
+} from '#shared/accounts/connections/connection-store.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import { connectionOf, reasonOf, secretsSchema, type ConnectionSecrets } from './connections.ts';
+import { refreshGrant } from './grants.ts';
+
+/** Milliseconds before its end from which a token is refreshed before it is used: it may wait in a queue. */
+const earlyMs = 60_000;
+
+/** Milliseconds that a call waits for another node's refresh at most, and between two looks. */
+const waitMs = 20_000;
+const lookEveryMs = 50;
+
+/** Answers of an authorization server after which nobody but the person can help (RFC 6749, 5.2). */
+const final = new Set<string>([
+  OAuthErrorCode.InvalidGrant,
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+]);
+
+export interface CurrentTokenOptions {
+  store: ConnectionStore;
+  fetch: GuardedFetch;
+  log: Logger;
+}
+
+/** A token that can be used, or why there is none. */
+export type CurrentToken = { token: string } | 'none' | 'expired';
+
+/** Hands out the tokens of people's connections, and refreshes those that end: one node at a time, and all others wait for it. */
+export class CurrentTokens {
+  readonly #options: CurrentTokenOptions;
+  /** The refreshes of this node, by person and server. */
+  readonly #refreshing = new Map<string, Promise<CurrentToken>>();
+
+  constructor(options: CurrentTokenOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The token of a person for a server.
+   * @param url address of the server now: there is no token for another one
+   * @param refused a token that the server has just refused
+   * @throws RouterError `upstream_failed` when the token has ended and the authorization server cannot be asked, `store_unavailable`
+   */
+  async get(person: string, server: string, url: string, refused?: string): Promise<CurrentToken> {
+    const { store } = this.#options;
+    const connection = await store.find(person, server);
+    if (connection?.url !== url) return 'none';
+    const secrets = this.#secretsOf(person, server, connection);
+    if (!secrets) return 'expired';
+    if (secrets.access !== refused && !endsSoon(connection)) return { token: secrets.access };
+    const key = `${person} ${server}`;
+    let refreshing = this.#refreshing.get(key);
+    if (!refreshing) {
+      refreshing = this.#refresh(person, server, secrets.access === refused ? refused : undefined).finally(() =>
+        this.#refreshing.delete(key),
+      );
+      this.#refreshing.set(key, refreshing);
+    }
+    return refreshing;
+  }
+
+  /** Refreshes the connection, or waits for the node that does. */
+  async #refresh(person: string, server: string, refused: string | undefined): Promise<CurrentToken> {
+    const { store } = this.#options;
+    for (const endsAt = performance.now() + waitMs; performance.now() < endsAt; await sleep(lookEveryMs)) {
+      const holder = await store.beginRefresh(person, server);
+      // Read after the refresh has begun: another node may have ended one before.
+      const connection = await store.find(person, server);
+      const secrets = connection && this.#secretsOf(person, server, connection);
+      const isFresh = secrets && secrets.access !== refused && !endsSoon(connection);
+      if (holder === undefined) {
+        if (!connection) return 'none';
+        if (!secrets) return 'expired';
+        if (isFresh) return { token: secrets.access };
+        continue;
+      }
+      if (!connection || !secrets || isFresh) {
+        if (connection) await store.endRefresh(person, server, connection, holder, undefined);
+        if (isFresh) return { token: secrets.access };
+        return connection ? 'expired' : 'none';
+      }
+      return this.#renew({ person, server, refused }, connection, secrets, holder);
+    }
+    throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
+  }
+
+  async #renew(
+    { person, server, refused }: { person: string; server: string; refused: string | undefined },
+    connection: StoredConnection,
+    { grantor, access, refresh }: ConnectionSecrets,
+    holder: string,
+  ): Promise<CurrentToken> {
+    const { store, fetch, log } = this.#options;
+    const { url, connectedAt, refreshedAt, expiresAt = Infinity } = connection;
+    const over: NewConnection = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
+    const isUsable = access !== refused && expiresAt > Date.now();
+    let next: NewConnection | undefined;
+    let result: CurrentToken | RouterError = isUsable ? { token: access } : 'expired';
+    try {
+      if (refresh !== undefined) {
+        const tokens = await refreshGrant(grantor, refresh, fetch);
+        next = connectionOf(tokens, { url, connectedAt }, grantor);
+        result = { token: tokens.access_token };
+      } else if (!isUsable) next = over;
+    } catch (error) {
+      log.info({ server, reason: reasonOf(error) }, 'a connection to an MCP server could not be refreshed');
+      if (error instanceof OAuthError && final.has(error.code)) {
+        next = over;
+        result = 'expired';
+      } else if (!isUsable) {
+        const message = `The authorization server of the MCP server '${server}' does not refresh the connection now.`;
+        result = new RouterError('upstream_failed', message, { cause: new Error(reasonOf(error)) });
+      }
+    }
+    await store.endRefresh(person, server, connection, holder, next);
+    if (result instanceof RouterError) throw result;
+    return result;
+  }
+
+  #secretsOf(person: string, server: string, connection: StoredConnection): ConnectionSecrets | undefined {
+    return secretsSchema.safeParse(this.#options.store.secretsOf(person, server, connection)).data;
+  }
+}
+
+/** Whether a token ends before it may be used: in a minute, or, of one that lives for less than two, in half of that time. */
+function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredConnection): boolean {
+  const left = expiresAt - Date.now();
+  return left < Math.min(earlyMs, (expiresAt - refreshedAt) / 2);
+}

@@ -1,0 +1,74 @@
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  LATEST_PROTOCOL_VERSION,
+  resourceUrlFromServerUrl,
+  type AuthorizationServerMetadata,
+} from '@modelcontextprotocol/client';
+import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import { version } from '#shared/core/version.ts';
+import { ConnectError } from './connect-error.ts';
+
+/** Where tokens for a server come from. */
+export interface ServerGrantor {
+  /** The authorization server, by its issuer. */
+  issuer: string;
+  metadata: AuthorizationServerMetadata;
+  /** What tokens are asked for, by the name that the server gives itself (RFC 8707). */
+  resource: string;
+  /** The scopes that the server names; undefined if it names none. */
+  scope: string | undefined;
+}
+
+const method = 'S256';
+
+/**
+ * Finds out who gives tokens for an MCP server, as the Model Context Protocol says ("Authorization"): the server answers a request without a
+ * token with where its metadata are (RFC 9728), these name its authorization server, and that one's metadata (RFC 8414, OpenID Connect
+ * Discovery) how it is asked.
+ * @throws ConnectError when one of these is missing, names another server than it is for, or lacks PKCE; as `fetch` does
+ */
+export async function discoverServer(url: string, fetch: GuardedFetch): Promise<ServerGrantor> {
+  const challenge = extractWWWAuthenticateParams(await askWithoutToken(url, fetch));
+  const metadataUrl = challenge.resourceMetadataUrl;
+  const resource = await discoverOAuthProtectedResourceMetadata(
+    url,
+    metadataUrl ? { resourceMetadataUrl: metadataUrl } : {},
+    fetch,
+  );
+  const requestedResource = resourceUrlFromServerUrl(new URL(url));
+  if (!checkResourceAllowed({ requestedResource, configuredResource: resource.resource }))
+    throw new ConnectError('The metadata of the server are those of another server.');
+  const [issuer] = resource.authorization_servers ?? [];
+  if (issuer === undefined) throw new ConnectError('The server names no authorization server.');
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+  if (!metadata) throw new ConnectError('The authorization server of the server has no metadata.');
+  if (!metadata.code_challenge_methods_supported?.includes(method))
+    throw new ConnectError(
+      `The authorization server does not announce PKCE with ${method}, without which nobody is connected.`,
+    );
+  for (const address of [metadata.authorization_endpoint, metadata.token_endpoint]) requireSecure(address);
+  const scope = challenge.scope ?? resource.scopes_supported?.join(' ');
+  return { issuer: metadata.issuer, metadata, resource: resource.resource, scope };
+}
+
+/** The answer to a first message without a token. */
+function askWithoutToken(url: string, fetch: GuardedFetch): Promise<Response> {
+  const clientInfo = { name: 'model-router', version };
+  const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo };
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  });
+}
+
+/** Addresses that people are sent to, and that get secrets, use TLS, except on this machine (RFC 8252, 7.3). */
+function requireSecure(address: string): void {
+  const { protocol, hostname } = new URL(address);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal))
+    throw new ConnectError('The authorization server does not use https.');
+}

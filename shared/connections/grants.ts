@@ -1,0 +1,150 @@
+import {
+  exchangeAuthorization,
+  refreshAuthorization,
+  registerClient,
+  selectClientAuthMethod,
+  startAuthorization,
+  type AuthorizationServerMetadata,
+  type OAuthTokens,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import type { OauthServer } from '#shared/registry/mcp-servers.ts';
+import { ConnectError } from './connect-error.ts';
+import { discoverServer } from './discover-server.ts';
+
+/** What the router is called where it registers itself. */
+const clientName = 'Model Router';
+
+/** An authorization server, and the router as its client: what it takes to ask for tokens. Unknown fields of the metadata are kept. */
+export const grantorSchema = z.object({
+  metadata: z.custom<AuthorizationServerMetadata>((value) => typeof Object(value).token_endpoint === 'string'),
+  client: z.looseObject({ client_id: z.string(), client_secret: z.string().optional() }),
+  resource: z.string(),
+  redirectUrl: z.string(),
+});
+
+export type Grantor = z.output<typeof grantorSchema>;
+
+/** What metadata of either kind say of revocation (RFC 8414, 2). */
+const revocation = z.object({
+  revocation_endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  revocation_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+});
+
+/** A person on the way to the authorization server. */
+export const attemptSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
+
+export type Attempt = z.output<typeof attemptSchema>;
+
+/** The address that a person is sent to in order to grant access, and what is needed when they come back. */
+export async function beginGrant(
+  { url, client: { clientId, clientSecret, scopes } }: OauthServer,
+  redirectUrl: string,
+  state: string,
+  fetch: GuardedFetch,
+): Promise<Attempt & { authorizationUrl: URL }> {
+  const { issuer, metadata, resource, scope: named } = await discoverServer(url, fetch);
+  const scope = withRefresh(scopes?.join(' ') ?? named, metadata);
+  const client =
+    clientId === undefined
+      ? await register(metadata, redirectUrl, scope, fetch)
+      : { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+  const { authorizationUrl, codeVerifier: verifier } = await startAuthorization(issuer, {
+    metadata,
+    clientInformation: client,
+    redirectUrl,
+    state,
+    resource,
+    ...(scope !== undefined && { scope }),
+  });
+  return { grantor: { metadata, client, resource, redirectUrl }, verifier, authorizationUrl };
+}
+
+/** The tokens for a code. @param iss the issuer that the answer names (RFC 9207), undefined if it names none */
+export function redeemCode(
+  { grantor: { metadata, client, resource, redirectUrl }, verifier }: Attempt,
+  { code, iss }: { code: string; iss: string | undefined },
+  fetch: GuardedFetch,
+): Promise<OAuthTokens> {
+  return exchangeAuthorization(metadata.issuer, {
+    metadata,
+    clientInformation: client,
+    authorizationCode: code,
+    codeVerifier: verifier,
+    redirectUri: redirectUrl,
+    resource,
+    fetchFn: fetch,
+    ...(iss !== undefined && { iss }),
+  });
+}
+
+/** New tokens; the same refresh token where the server gives no other. */
+export function refreshGrant(grantor: Grantor, refreshToken: string, fetch: GuardedFetch): Promise<OAuthTokens> {
+  const { metadata, client, resource } = grantor;
+  return refreshAuthorization(metadata.issuer, {
+    metadata,
+    clientInformation: client,
+    refreshToken,
+    resource,
+    fetchFn: fetch,
+  });
+}
+
+/** Has the authorization server forget a token, and those that it was made with (RFC 7009). False where it offers no way. */
+export async function revokeGrant(
+  { metadata, client }: Grantor,
+  [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
+  fetch: GuardedFetch,
+): Promise<boolean> {
+  const { token_endpoint_auth_methods_supported: ofTokens = [] } = metadata;
+  const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods = ofTokens } =
+    revocation.parse(metadata);
+  if (endpoint === undefined) return false;
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+  const body = new URLSearchParams({ token, token_type_hint: hint });
+  const { client_id: id, client_secret: secret = '' } = client;
+  const method = selectClientAuthMethod(client, methods);
+  if (method === 'client_secret_basic') headers.set('authorization', `Basic ${btoa(`${id}:${secret}`)}`);
+  else body.set('client_id', id);
+  if (method === 'client_secret_post') body.set('client_secret', secret);
+  const { ok } = await fetch(endpoint, { method: 'POST', headers, body });
+  return ok;
+}
+
+/** Registers the router, for one person's connection (RFC 7591). */
+async function register(
+  metadata: AuthorizationServerMetadata,
+  redirectUrl: string,
+  scope: string | undefined,
+  fetch: GuardedFetch,
+): Promise<Grantor['client']> {
+  if (metadata.registration_endpoint === undefined)
+    throw new ConnectError(
+      'The authorization server takes no registrations: an administrator must configure a client.',
+    );
+  const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
+  const method = ['client_secret_basic', 'client_secret_post', 'none'].find((each) => methods.includes(each));
+  const isLocal = redirectUrl.startsWith('http:');
+  return registerClient(metadata.issuer, {
+    metadata,
+    clientMetadata: {
+      client_name: clientName,
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: method ?? 'none',
+      // Without TLS, only the machine of the person can be meant (RFC 8252, 7.3).
+      application_type: isLocal ? 'native' : 'web',
+    },
+    fetchFn: fetch,
+    ...(scope !== undefined && { scope }),
+  });
+}
+
+/** Asks for a token to refresh others with, where the authorization server has a scope for that. */
+function withRefresh(scope: string | undefined, { scopes_supported: supported = [] }: AuthorizationServerMetadata) {
+  const scopes = scope?.split(' ') ?? [];
+  const wanted = supported.includes('offline_access') && !scopes.includes('offline_access');
+  return wanted ? [...scopes, 'offline_access'].join(' ') : scope;
+}

@@ -1,0 +1,52 @@
+import type { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
+import type { Environment } from '#shared/core/load-config.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { createGuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
+import { addressesIn } from '#shared/public-fetch/networks.ts';
+import { readOauthServers, type OauthServer } from '#shared/registry/mcp-servers.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { Connections } from './connections.ts';
+import { CurrentTokens } from './current-tokens.ts';
+import { ServedConnections } from './served-connections.ts';
+
+/** Milliseconds for one answer of a server or an authorization server, and its most bytes. */
+const answerMs = 5_000;
+const answerBytes = 256 * 1024;
+
+export interface OpenConnectionsOptions {
+  store: ConnectionStore;
+  registry: () => Registry;
+  /** Variables that the registry's entries name. */
+  environment: Environment;
+  /** Networks whose addresses are asked although they are not public. */
+  networks: readonly string[];
+  publicUrl: string | undefined;
+  log: Logger;
+}
+
+/** Opens what connects people to the MCP servers of the registry, and what hands out their tokens. */
+export function openConnections(options: OpenConnectionsOptions): {
+  connections: Connections;
+  served: ServedConnections;
+} {
+  const { store, registry, environment, networks, publicUrl, log } = options;
+  const isListed = addressesIn(networks);
+  const fetch = createGuardedFetch({
+    timeoutMs: answerMs,
+    maxBytes: answerBytes,
+    isAllowed: (address) => isPublicAddress(address) || isListed(address),
+  });
+  let read: { of: Registry; servers: readonly OauthServer[] } | undefined;
+  const servers = (): readonly OauthServer[] => {
+    const of = registry();
+    if (read?.of === of) return read.servers;
+    const { servers, refused } = readOauthServers(of.mcpServers, environment);
+    for (const { name, reason } of refused) log.error({ server: name, reason }, 'nobody can connect to an MCP server');
+    read = { of, servers };
+    return servers;
+  };
+  const connections = new Connections({ store, servers, fetch, log });
+  const tokens = new CurrentTokens({ store, fetch, log });
+  return { connections, served: new ServedConnections({ connections, tokens, servers, publicUrl }) };
+}

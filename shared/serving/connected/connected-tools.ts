@@ -1,0 +1,253 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { isCalled, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { contentName } from '#shared/broker/contract/server-content.ts';
+import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import {
+  freeSlots,
+  isServing,
+  nobody,
+  type LivePool,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { validNames } from '#shared/core/valid-names.ts';
+import type { Caller } from '../caller.ts';
+import type { ListedTool } from '../list-tools.ts';
+import type { RunningRequest } from '../run-job.ts';
+import { runToolJob, type ToolParts } from '../serve-tool.ts';
+import { toolDenied, toolPermitsOf } from '../tool-permits.ts';
+import { ToolReply } from '../tool-reply.ts';
+import type { ToolRequest } from '../tool-request.ts';
+import type { PeoplesTools, ServeCall } from './peoples-tools.ts';
+import { TwiceTried } from './twice-tried.ts';
+
+/** Milliseconds for which the tools that a server has for a person are not listed again; after a failure, to be listed among others. */
+const keptMs = 60_000;
+const keptFailureMs = 10_000;
+
+/** Most bytes of all lists that are kept. */
+const keptBytes = 64 * 1024 * 1024;
+
+/** A server that people connect to. */
+export interface ConnectedServer {
+  name: string;
+  url: string;
+}
+
+/** The connections of people, as serving a request sees them. */
+export interface PersonConnections {
+  servers(): readonly ConnectedServer[];
+  /** For each server that the person is connected to now, a text that changes when they connect anew. */
+  versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
+  /** @param refused a token that the server has just refused @throws RouterError `connection_required`, `upstream_failed` */
+  tokenOf(person: string, server: ConnectedServer, refused?: string): Promise<string>;
+  /** The error for who cannot call a tool of a server without connecting to it. */
+  required(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
+}
+
+/** A call of a server's tool, or, without one, the list of its tools. */
+interface ConnectedCall extends ToolRequest {
+  server: ConnectedServer;
+  ownName: string | undefined;
+}
+
+const listing = z.object({
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string().default(''),
+      inputSchema: z.record(z.string(), z.unknown()),
+      outputSchema: z
+        .looseObject({ type: z.literal('object') })
+        .optional()
+        .catch(undefined),
+      annotations: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+});
+
+/** A tool under its name here, and its name at its server. */
+interface OwnedTool {
+  tool: ToolInfo;
+  ownName: string;
+}
+
+/**
+ * The tools of MCP servers that each person connects to: listed to those who are connected, called with their token. Their names begin with
+ * that of their server, so that none can take the place of another tool.
+ */
+export class ConnectedTools implements PeoplesTools {
+  readonly #connections: PersonConnections;
+  readonly #parts: ToolParts;
+  /** What servers have for people, by person, server and version of the connection. */
+  readonly #lists = new LRUCache<string, readonly OwnedTool[]>({
+    maxSize: keptBytes,
+    sizeCalculation: (tools) => JSON.stringify(tools).length + 1,
+    ttl: keptMs,
+  });
+  readonly #listing = new Map<string, Promise<readonly OwnedTool[]>>();
+
+  /** Servers that have just failed to list their tools, by the same. */
+  readonly #failed = new LRUCache<string, true>({ max: 10_000, ttl: keptFailureMs });
+
+  constructor(connections: PersonConnections, parts: ToolParts) {
+    this.#connections = connections;
+    this.#parts = parts;
+  }
+
+  /** Servers that cannot be asked are left out. */
+  async list(caller: Caller): Promise<ListedTool[]> {
+    const { workers } = this.#parts;
+    const { identity } = caller;
+    const person = personOf(identity);
+    const reachable = this.#connections.servers().flatMap((server) => {
+      const [placement] = lanesOf(server, workers.pools(), nobody);
+      const [worker] = placement?.pool.workers ?? [];
+      return worker ? [{ server, worker: worker.id }] : [];
+    });
+    if (person === undefined || reachable.length === 0) return [];
+    const versions = await this.#connections.versionsOf(person).catch((error: unknown) => {
+      // Without Redis, keys in use go on with the tools that all share.
+      if (error instanceof RouterError) return new Map<string, string>();
+      throw error;
+    });
+    const lists = await Promise.all(
+      reachable.map(async ({ server, worker }): Promise<ListedTool[]> => {
+        const version = versions.get(server.name);
+        if (version === undefined) return [];
+        const key = keyOf(person, server, version);
+        if (this.#failed.has(key)) return [];
+        const tools = await this.#toolsOf(server, key, caller).catch((error: unknown) => {
+          if (!(error instanceof RouterError)) throw error;
+          this.#failed.set(key, true);
+          return [];
+        });
+        return tools.map(({ tool }) => ({ ...tool, worker }));
+      }),
+    );
+    const { allows } = toolPermitsOf(identity);
+    return lists.flat().filter((tool) => allows(tool) && !workers.isKnownTool(tool.name));
+  }
+
+  async find(tool: string, caller: Caller): Promise<ServeCall | undefined> {
+    const [server] = this.#connections
+      .servers()
+      .filter(({ name }) => tool.startsWith(prefixOf(name)))
+      .sort((a, b) => b.name.length - a.name.length);
+    if (!server || this.#parts.workers.isKnownTool(tool)) return undefined;
+    const { identity } = caller;
+    const { name } = server;
+    if (!toolPermitsOf(identity).allows({ name: tool, server: name })) throw toolDenied(tool);
+    const person = personOf(identity);
+    if (person === undefined) throw this.#connections.required(name, 'no person');
+    const version = (await this.#connections.versionsOf(person)).get(name);
+    // Asking for the token says what is wrong with the connection.
+    if (version === undefined) await this.#connections.tokenOf(person, server);
+    const tools = await this.#toolsOf(server, keyOf(person, server, version ?? ''), caller);
+    const found = tools.find((each) => isCalled(each.tool, tool));
+    if (found) return (request, sink, by) => this.#serve({ ...request, server, ownName: found.ownName }, sink, by);
+    throw new RouterError('not_found', `The MCP server '${name}' has no tool '${tool}' for you.`, { param: 'tool' });
+  }
+
+  /**
+   * Calls a tool with the token of the caller's person; once more, with a new token, if the server refuses that one: it has done nothing.
+   * @returns the running call; undefined if the caller is gone
+   */
+  async #serve(
+    { server, ownName, ...request }: ConnectedCall,
+    sink: JobSink,
+    caller: Caller,
+  ): Promise<RunningRequest | undefined> {
+    const { name, url } = server;
+    const person = personOf(caller.identity);
+    if (person === undefined) throw this.#connections.required(name, 'no person');
+    const run = (token: string, to: JobSink, by: Caller): Promise<RunningRequest | undefined> => {
+      const connection = { server: name, url, token, ...(ownName !== undefined && { tool: ownName }) };
+      const place = (avoid: ReadonlySet<string>): Placement[] => lanesOf(server, this.#parts.workers.pools(), avoid);
+      return runToolJob(this.#parts, { ...request, connection, place }, to, by);
+    };
+    const token = await this.#connections.tokenOf(person, server);
+    const tried = new TwiceTried(sink, {
+      again: async (to) => {
+        const renewed = await this.#connections.tokenOf(person, server, token);
+        return run(renewed, to, { ...originOf(caller), onStanding: () => undefined, isGone: () => caller.isGone() });
+      },
+      over: () => this.#connections.required(name, 'expired'),
+    });
+    return tried.follow(await run(token, tried.first, caller));
+  }
+
+  /** The tools that a server has for a person. Who asks at the same time shares one listing. */
+  #toolsOf(server: ConnectedServer, key: string, caller: Caller): Promise<readonly OwnedTool[]> {
+    const kept = this.#lists.get(key);
+    if (kept) return Promise.resolve(kept);
+    let asked = this.#listing.get(key);
+    if (!asked) {
+      asked = this.#ask(server, caller)
+        .then((tools) => {
+          this.#lists.set(key, tools);
+          return tools;
+        })
+        .finally(() => this.#listing.delete(key));
+      this.#listing.set(key, asked);
+    }
+    return asked;
+  }
+
+  async #ask(server: ConnectedServer, caller: Caller): Promise<readonly OwnedTool[]> {
+    const tool = contentName(server.name);
+    const body = Buffer.from(JSON.stringify({ tool, input: {} }));
+    const reply = new ToolReply(undefined);
+    const asking: Caller = { ...originOf(caller), onStanding: () => undefined, isGone: () => false };
+    await this.#serve({ tool, body, stream: false, server, ownName: undefined }, reply, asking);
+    const { structured_content: content, content: said } = await reply.result;
+    const read = listing.safeParse(content);
+    if (read.success) return named(server.name, read.data.tools);
+    const [{ text = '' } = {}] = said as { text?: string }[];
+    throw new RouterError('upstream_failed', `The MCP server '${server.name}' does not list its tools. ${text}`.trim());
+  }
+}
+
+/** The person whose key it is, or who is signed in; undefined for keys of teams and of nobody. */
+function personOf({ kind, ownerId }: KeyIdentity): string | undefined {
+  return kind === 'user' ? ownerId : undefined;
+}
+
+function originOf({ requestId, identity, trace }: Caller): Pick<Caller, 'requestId' | 'identity' | 'trace'> {
+  return { requestId, identity, trace };
+}
+
+/** What the names of a server's tools begin with. */
+function prefixOf(server: string): string {
+  return `${server.replaceAll(/[^\w-]/g, '-')}_`;
+}
+
+/** The pools whose workers reach a server for people, most free slots first. */
+function lanesOf({ name }: ConnectedServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+  const model = contentName(name);
+  return [...pools]
+    .filter(
+      (pool) =>
+        pool.tier === 'tools' &&
+        isServing(pool, avoid) &&
+        pool.tools.some((tool) => tool.name === model && tool.passes?.length === 0),
+    )
+    .map((pool) => ({ pool, model }))
+    .sort((a, b) => freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model));
+}
+
+function named(server: string, tools: z.output<typeof listing>['tools']): OwnedTool[] {
+  const given = new Map(tools.map((tool) => [`${prefixOf(server)}${tool.name}`, tool]));
+  const valid = validNames([...given.keys()]);
+  return [...given].map(([givenName, tool]): OwnedTool => {
+    const name = valid.get(givenName) ?? givenName;
+    return { ownName: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
+  });
+}
+
+function keyOf(person: string, { name, url }: ConnectedServer, version: string): string {
+  return JSON.stringify([person, name, url, version]);
+}

@@ -1,0 +1,8 @@
+/** A tool call, from the tools API, from MCP, or from a hosted tool. */
+export interface ToolRequest {
+  tool: string;
+  /** The call as the worker reads it: `{tool, input}`. */
+  body: Buffer;
+  /** Whether the answer is a stream of events with progress. */
+  stream: boolean;
+}

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { Provider } from 'oidc-provider';
+import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js';
+import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+
+/** A client that the authorization server knows without a registration. */
+export const knownClient = { id: 'known-client', secret: 'secret-of-the-known-client' };
+
+export interface ProtectedMcp {
+  /** Address of the MCP server. */
+  url: string;
+  issuer: string;
+  provider: Provider;
+  /** Paths that the authorization server was asked for so far, without their parameters. */
+  asked: string[];
+  /** Tokens that the MCP server has been sent, in order. */
+  tokens: string[];
+  /** Seconds for which access tokens last from now on. */
+  setLifetime: (seconds: number) => void;
+  /** Has the MCP server refuse a token from now on, though it has not ended. */
+  refuse: (token: string) => void;
+  close: () => void;
+}
+
+/**
+ * An authorization server (oidc-provider) and an MCP server (the official SDK) that takes its tokens. Everybody can sign in under any name;
+ * `whoami` answers that name, and `payroll` is there for Grace alone.
+ * @param redirectUrls where the known client may lead people back to
+ */
+export async function startProtectedMcp(redirectUrls: readonly string[] = []): Promise<ProtectedMcp> {
+  const asked: string[] = [];
+  const tokens: string[] = [];
+  const refused = new Set<string>();
+  let lifetime = 3_600;
+  const authorization = await listening(() => (request, response) => {
+    asked.push(new URL(request.url ?? '', 'http://any').pathname);
+    serveProvider(request, response);
+  });
+  const mcp = await listening((origin) => protectedApp(origin));
+  const resource = `${mcp.origin}/mcp`;
+  const provider = new Provider(authorization.origin, {
+    cookies: { keys: ['any'] },
+    scopes: ['openid', 'offline_access', 'notes'],
+    rotateRefreshToken: true,
+    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    ttl: { Interaction: 600, Session: 3_600, Grant: 86_400, AccessToken: () => lifetime, RefreshToken: 86_400 },
+    clients: redirectUrls.length === 0 ? [] : [clientWith(redirectUrls)],
+    features: {
+      registration: { enabled: true },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_, indicator) => {
+          if (indicator !== resource) throw new Error(`no tokens for ${indicator}`);
+          return { scope: 'notes', audience: indicator, accessTokenFormat: 'opaque', accessTokenTTL: lifetime };
+        },
+      },
+    },
+  });
+  const serveProvider = provider.callback();
+
+  function protectedApp(origin: string): RequestListener {
+    const app = express();
+    const metadataPath = '/.well-known/oauth-protected-resource/mcp';
+    app.get(metadataPath, (_, response) => {
+      const servers = [authorization.origin];
+      response.json({ resource: `${origin}/mcp`, authorization_servers: servers, scopes_supported: ['notes'] });
+    });
+    const verifyAccessToken = async (token: string) => {
+      tokens.push(token);
+      const found = await provider.AccessToken.find(token);
+      if (!found || found.aud !== `${origin}/mcp` || refused.has(token)) throw new InvalidTokenError('not valid');
+      const { clientId = '', scope = '', accountId, exp } = found;
+      return { token, clientId, scopes: scope.split(' '), expiresAt: exp, extra: { accountId } };
+    };
+    const resourceMetadataUrl = `${origin}${metadataPath}`;
+    app.all('/mcp', requireBearerAuth({ verifier: { verifyAccessToken }, resourceMetadataUrl }), express.json());
+    app.all('/mcp', async (request, response) => {
+      const name = String(request.auth?.extra?.['accountId']);
+      const server = new McpServer({ name: 'notes', version: '1' });
+      server.registerTool('whoami', { description: 'Says who calls.' }, () => ({
+        content: [{ type: 'text', text: name }],
+      }));
+      if (name === 'grace')
+        server.registerTool('payroll', {}, () => ({ content: [{ type: 'text', text: 'secret figures' }] }));
+      const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+      response.on('close', () => void server.close());
+      // The SDK's own types differ in what may be undefined.
+      await server.connect(transport);
+      await transport.handleRequest(request, response, request.body);
+    });
+    return app;
+  }
+
+  return {
+    url: resource,
+    issuer: authorization.origin,
+    provider,
+    asked,
+    tokens,
+    setLifetime: (seconds) => void (lifetime = seconds),
+    refuse: (token) => void refused.add(token),
+    close: () => {
+      authorization.close();
+      mcp.close();
+    },
+  };
+}
+
+function clientWith(redirectUrls: readonly string[]) {
+  return {
+    client_id: knownClient.id,
+    client_secret: knownClient.secret,
+    redirect_uris: [...redirectUrls],
+    grant_types: ['authorization_code', 'refresh_token'],
+  };
+}
+
+/** An HTTP server, which is made when its address is known. */
+async function listening(make: (origin: string) => RequestListener) {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.on('request', make(origin));
+  return {
+    origin,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * Grants access as a person with a browser does: signs in at the authorization server, and consents.
+ * @returns the address that the browser is sent back to, which is not visited
+ */
+export async function grantAccess(authorizationUrl: string, login: string): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let [url, form] = [new URL(authorizationUrl), undefined as URLSearchParams | undefined];
+  for (let step = 0; step < 20; step += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const method = form ? 'POST' : 'GET';
+    const answer = await fetch(url, { method, redirect: 'manual', headers: { cookie }, ...(form && { body: form }) });
+    for (const set of answer.headers.getSetCookie()) {
+      const [pair = ''] = set.split(';');
+      cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+    }
+    const location = answer.headers.get('location');
+    if (location !== null) {
+      const next = new URL(location, url);
+      if (next.origin !== new URL(authorizationUrl).origin) return next;
+      [url, form] = [next, undefined];
+      continue;
+    }
+    const page = await answer.text();
+    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+    const action = /action="([^"]+)"/.exec(page)?.[1];
+    if (prompt === undefined || action === undefined) throw new Error(`no form at ${url.href}: ${page.slice(0, 500)}`);
+    url = new URL(action.replaceAll('&amp;', '&'), url);
+    form = new URLSearchParams({ prompt, login, password: 'any' });
+  }
+  throw new Error('the authorization server does not come to an end');
+}

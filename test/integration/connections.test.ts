@@ -1,0 +1,399 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Redis } from 'ioredis';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import {
+  grantAccess,
+  knownClient,
+  startProtectedMcp,
+  type ProtectedMcp,
+} from '../helpers/upstreams/start-protected-mcp.ts';
+import { until } from '../helpers/until.ts';
+
+/** Where people reach the router, as the operator says. Nothing is there in this test. */
+const publicUrl = 'https://llm.example.com';
+
+const password = 'violet-harbour-cricket-41';
+
+interface Answer {
+  status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
+  body: any;
+}
+
+/** A person with a session in the console and a key. */
+interface Person {
+  id: string;
+  client: ConsoleClient;
+  key: string;
+}
+
+let notes: ProtectedMcp;
+let impostor: { url: string; close: () => void };
+let cluster: Cluster;
+let otherUrl: string;
+let redis: Redis;
+let admin: Person;
+let grace: Person;
+let alan: Person;
+
+beforeAll(async () => {
+  notes = await startProtectedMcp([`${publicUrl}/connections`]);
+  impostor = await startImpostor();
+  const registry = withRegistry(
+    JSON.stringify({
+      mcpServers: {
+        notes: { url: notes.url, auth: 'oauth' },
+        known: {
+          url: notes.url,
+          auth: 'oauth',
+          oauth: { clientId: knownClient.id, clientSecret: '${KNOWN_SECRET}', scopes: ['notes'] },
+        },
+        impostor: { url: impostor.url, auth: 'oauth' },
+        inside: { url: 'http://10.0.0.1/mcp', auth: 'oauth' },
+      },
+    }),
+  );
+  const settings = { PUBLIC_URL: publicUrl, OAUTH_NETWORKS: '127.0.0.1', KNOWN_SECRET: knownClient.secret };
+  const ingress = { ...registry, ...settings, NO_WORKER_TIMEOUT_MS: '2000' };
+  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
+  ({ url: otherUrl } = await cluster.addIngress());
+  await cluster.addToolsWorker(registry);
+  redis = new Redis(inject('redisUrl'));
+  const first = new ConsoleClient(cluster.url);
+  const made = await first.post(`/links/${await firstLinkToken(cluster.prefix)}`, {
+    name: 'Ada',
+    email: 'ada@example.com',
+    password,
+  });
+  admin = await withKey(first, String(made.body.user.id));
+  [grace, alan] = await Promise.all([join('grace@example.com'), join('alan@example.com')]);
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  await redis?.quit();
+  notes?.close();
+  impostor?.close();
+});
+
+/** An MCP server whose authorization server has metadata of another issuer. */
+async function startImpostor() {
+  const server = createServer((request, response) => {
+    const origin = `http://${request.headers.host}`;
+    const answer = (body: object): void =>
+      void response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    if (request.url?.includes('protected-resource'))
+      return answer({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+    if (request.url?.includes('oauth-authorization-server'))
+      return answer({
+        issuer: 'https://login.example.com',
+        authorization_endpoint: `${origin}/auth`,
+        token_endpoint: `${origin}/token`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close: () => void server.close() };
+}
+
+async function withKey(client: ConsoleClient, id: string): Promise<Person> {
+  const { body } = await client.post('/keys', { kind: 'user', name: 'tools' });
+  return { id, client, key: String(body.raw) };
+}
+
+async function join(email: string): Promise<Person> {
+  const { body } = await admin.client.post('/invitations', { email, role: 'member' });
+  const client = new ConsoleClient(cluster.url);
+  const token = String(body.link).split('/link/')[1] ?? '';
+  const joined = await client.post(`/links/${token}`, { name: email.split('@')[0], password });
+  return withKey(client, String(joined.body.user.id));
+}
+
+async function begin({ client }: Person, server = 'notes'): Promise<string> {
+  const { status, body } = await client.post(`/connections/${server}`);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return String(body.url);
+}
+
+/** What a page posts that an authorization server has led back to. */
+function answerIn(url: URL): Record<string, string> {
+  const { searchParams } = url;
+  return Object.fromEntries(
+    ['state', 'code', 'iss'].flatMap((name) => {
+      const value = searchParams.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function connect(person: Person, login: string, server = 'notes'): Promise<void> {
+  const back = await grantAccess(await begin(person, server), login);
+  expect(`${back.origin}${back.pathname}`).toBe(`${publicUrl}/connections`);
+  expect(await person.client.post('/connections', answerIn(back))).toMatchObject({ status: 200, body: { server } });
+}
+
+async function stateOf({ client }: Person): Promise<string> {
+  const { body } = await client.get('/connections');
+  return (body as { server: string; state: string }[]).find(({ server }) => server === 'notes')?.state ?? '';
+}
+
+async function execute(key: string, tool: string, url = cluster.url): Promise<Answer> {
+  const answer = await fetch(`${url}/api/tools/v1/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ tool, input: {} }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+async function listed(key: string): Promise<string[]> {
+  const answer = await fetch(`${cluster.url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${key}` } });
+  const { data } = (await answer.json()) as { data: { name: string; server?: string }[] };
+  return data.filter(({ server }) => server === 'notes').map(({ name }) => name);
+}
+
+function saidBy(name: string) {
+  return { status: 200, body: { tool: 'notes_whoami', is_error: false, content: [{ type: 'text', text: name }] } };
+}
+
+const required = (words: string) => ({
+  status: 403,
+  body: { error: { code: 'connection_required', message: expect.stringContaining(words) } },
+});
+
+describe('an MCP server that people connect to', () => {
+  it('shows each person their own tools, and is called as that person', async () => {
+    await connect(grace, 'grace');
+    await connect(alan, 'alan');
+    expect(await listed(grace.key)).toEqual(['notes_payroll', 'notes_whoami']);
+    expect(await listed(alan.key)).toEqual(['notes_whoami']);
+    expect(await execute(grace.key, 'notes_whoami')).toMatchObject(saidBy('grace'));
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
+    expect(await execute(alan.key, 'notes_payroll')).toMatchObject({ status: 404 });
+    expect(await stateOf(grace)).toBe('connected');
+  });
+
+  it('is not there for who is not connected, whose calls are told where to connect', async () => {
+    expect(await stateOf(admin)).toBe('none');
+    expect(await listed(admin.key)).toEqual([]);
+    expect(await execute(admin.key, 'notes_whoami')).toMatchObject(required(`${publicUrl}/connections`));
+    expect(await execute(cluster.key, 'notes_whoami')).toMatchObject(required('personal key'));
+    expect(await listed(cluster.key)).toEqual([]);
+  });
+
+  it('is the same to MCP clients', async () => {
+    const names = async (key: string) => (await mcp(key, (client) => client.listTools())).tools.map(({ name }) => name);
+    expect(await names(grace.key)).toContain('notes_payroll');
+    expect(await names(alan.key)).not.toContain('notes_payroll');
+    const call = (key: string) => mcp(key, (client) => client.callTool({ name: 'notes_whoami', arguments: {} }));
+    expect(await call(alan.key)).toMatchObject({ content: [{ type: 'text', text: 'alan' }] });
+    expect(await call(admin.key)).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringContaining(`${publicUrl}/connections`) }],
+    });
+  });
+
+  it('is asked by the client that the operator has configured, whose secret the worker does not have', async () => {
+    const registrations = () => notes.asked.filter((path) => path === '/reg').length;
+    const before = registrations();
+    await connect(grace, 'grace', 'known');
+    expect(await execute(grace.key, 'known_whoami')).toMatchObject({
+      status: 200,
+      body: { content: [{ text: 'grace' }] },
+    });
+    expect(registrations()).toBe(before);
+    const token = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
+    expect(token?.clientId).toBe(knownClient.id);
+  });
+
+  it('is kept to by the list of tools of a key', async () => {
+    const { body } = await grace.client.post('/keys', { kind: 'user', name: 'one', tools: ['notes_whoami'] });
+    const key = String(body.raw);
+    expect(await listed(key)).toEqual(['notes_whoami']);
+    expect(await execute(key, 'notes_whoami')).toMatchObject(saidBy('grace'));
+    expect(await execute(key, 'notes_payroll')).toMatchObject({
+      status: 403,
+      body: { error: { code: 'permission_denied' } },
+    });
+  });
+
+  it('is asked with tokens that stand in clear text neither in Redis nor in a log', async () => {
+    expect(notes.tokens.length).toBeGreaterThan(0);
+    const stored = JSON.stringify(await redis.hgetall(`${cluster.prefix}:connections-of:${grace.id}`));
+    expect(stored).toContain('notes');
+    const logs = JSON.stringify([cluster.ingress.lines, ...cluster.workers.map(({ lines }) => lines)]);
+    for (const token of notes.tokens) {
+      expect(stored).not.toContain(token);
+      expect(logs).not.toContain(token);
+    }
+  });
+
+  it('gets one refresh for many calls on two ingress nodes', async () => {
+    notes.setLifetime(1);
+    await connect(grace, 'grace');
+    expect(await execute(grace.key, 'notes_whoami')).toMatchObject(saidBy('grace'));
+    const before = refreshes();
+    notes.setLifetime(3_600);
+    const used = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
+    await until(() => expect(used?.exp).toBeLessThan(Date.now() / 1_000));
+    const urls = Array.from({ length: 12 }, (_, at) => (at % 2 === 0 ? cluster.url : otherUrl));
+    const answers = await Promise.all(urls.map((url) => execute(grace.key, 'notes_whoami', url)));
+    for (const answer of answers) expect(answer).toMatchObject(saidBy('grace'));
+    expect(refreshes() - before).toBe(1);
+  });
+
+  it('that refuses a token gets a new one, and the call', async () => {
+    await execute(grace.key, 'notes_whoami');
+    const [before, token] = [refreshes(), notes.tokens.at(-1) ?? ''];
+    notes.refuse(token);
+    expect(await execute(grace.key, 'notes_whoami')).toMatchObject(saidBy('grace'));
+    expect(refreshes() - before).toBe(1);
+    expect(notes.tokens.at(-1)).not.toBe(token);
+  });
+
+  it('of whose grant nothing is left is expired, until the person connects again', async () => {
+    await execute(alan.key, 'notes_whoami');
+    const token = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
+    const { grantId = '' } = token ?? {};
+    const { AccessToken, RefreshToken } = notes.provider;
+    await Promise.all([AccessToken, RefreshToken].map((kind) => kind.revokeByGrantId(grantId)));
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(required('has expired'));
+    expect(await stateOf(alan)).toBe('expired');
+    expect(await listed(alan.key)).toEqual([]);
+    await connect(alan, 'alan');
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
+  });
+
+  it('is forgotten when the person disconnects, and told', async () => {
+    await execute(alan.key, 'notes_whoami');
+    const used = notes.tokens.at(-1) ?? '';
+    expect(await notes.provider.AccessToken.find(used)).toBeDefined();
+    expect(await alan.client.delete('/connections/notes')).toMatchObject({ status: 204 });
+    expect(await redis.exists(`${cluster.prefix}:connections-of:${alan.id}`)).toBe(0);
+    expect(notes.asked.at(-1)).toBe('/token/revocation');
+    expect(await notes.provider.AccessToken.find(used)).toBeUndefined();
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(required('not connected'));
+    expect(await alan.client.delete('/connections/notes')).toMatchObject({ status: 404 });
+  });
+
+  it('is forgotten when the person is blocked', async () => {
+    const edsger = await join('edsger@example.com');
+    await connect(edsger, 'edsger');
+    const name = `${cluster.prefix}:connections-of:${edsger.id}`;
+    expect(await redis.exists(name)).toBe(1);
+    await admin.client.patch(`/users/${edsger.id}`, { blocked: true });
+    expect(await redis.exists(name)).toBe(0);
+  });
+});
+
+describe('an answer of an authorization server', () => {
+  const refused = (words: string) => ({
+    status: 422,
+    body: { error: { code: 'not_connected', message: expect.stringContaining(words) } },
+  });
+
+  it('counts for the person and the session that asked, and once', async () => {
+    const back = answerIn(await grantAccess(await begin(alan), 'mallory'));
+    // Mallory has Grace's browser send it, so that Grace uses Mallory's account.
+    expect(await grace.client.post('/connections', back)).toMatchObject(
+      refused('does not belong to an attempt of yours'),
+    );
+    expect(await alan.client.post('/connections', back)).toMatchObject(refused('it is over'));
+
+    const second = answerIn(await grantAccess(await begin(alan), 'alan'));
+    const elsewhere = new ConsoleClient(cluster.url);
+    expect(await elsewhere.signIn('alan@example.com', password)).toMatchObject({ status: 200 });
+    expect(await elsewhere.post('/connections', second)).toMatchObject(refused('does not belong'));
+
+    const third = answerIn(await grantAccess(await begin(alan), 'alan'));
+    expect(await alan.client.post('/connections', { ...third, state: 'A'.repeat(43) })).toMatchObject(
+      refused('does not belong'),
+    );
+    expect(await alan.client.post('/connections', third)).toMatchObject({ status: 200 });
+    expect(await alan.client.post('/connections', third)).toMatchObject(refused('it is over'));
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
+  });
+
+  it('of another issuer than the one that was asked is refused', async () => {
+    const back = answerIn(await grantAccess(await begin(admin), 'ada'));
+    expect(back['iss']).toBe(notes.issuer);
+    const forged = { ...back, iss: 'https://login.example.com' };
+    expect(await admin.client.post('/connections', forged)).toMatchObject(refused('as another one'));
+    const { iss: _, ...without } = answerIn(await grantAccess(await begin(admin), 'ada'));
+    expect(await admin.client.post('/connections', without)).toMatchObject(refused('as another one'));
+    expect(await stateOf(admin)).toBe('none');
+  });
+
+  it('that access is not granted connects nobody', async () => {
+    const state = new URL(await begin(admin)).searchParams.get('state');
+    expect(await admin.client.post('/connections', { state })).toMatchObject(refused('not granted'));
+  });
+
+  it('is asked for with PKCE, for this server alone, and with the address to come back to', async () => {
+    const { searchParams } = new URL(await begin(admin));
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      resource: notes.url,
+      scope: 'notes offline_access',
+      redirect_uri: `${publicUrl}/connections`,
+    });
+  });
+});
+
+describe('nobody is connected', () => {
+  it('where the metadata are of another issuer', async () => {
+    expect(await admin.client.post('/connections/impostor')).toMatchObject({
+      status: 422,
+      body: { error: { code: 'not_connected', message: expect.stringContaining('as another one') } },
+    });
+  });
+
+  it('to an address of this network that is not listed', async () => {
+    expect(await admin.client.post('/connections/inside')).toMatchObject({
+      status: 422,
+      body: { error: { code: 'not_connected', message: expect.stringContaining('its address is not public') } },
+    });
+  });
+
+  it('who tries too often', async () => {
+    const ken = await join('ken@example.com');
+    const asked = notes.asked.length;
+    const answers = [];
+    for (let attempt = 0; attempt < 21; attempt += 1) answers.push(await ken.client.post('/connections/notes'));
+    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 200), 422]);
+    expect(answers.at(-1)?.body).toMatchObject({ error: { message: expect.stringContaining('too often') } });
+    expect(notes.asked.slice(asked).filter((path) => path === '/reg')).toHaveLength(20);
+  });
+
+  it('to a server that is not in the registry', async () => {
+    expect(await admin.client.post('/connections/unknown')).toMatchObject({ status: 404 });
+  });
+});
+
+/** Requests for tokens so far that were not for a code. */
+function refreshes(): number {
+  return notes.asked.filter((path) => path === '/token').length;
+}
+
+async function mcp<T>(key: string, ask: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  const transport = new StreamableHTTPClientTransport(new URL(`${cluster.url}/api/tools/mcp`), { requestInit });
+  await client.connect(transport);
+  try {
+    return await ask(client);
+  } finally {
+    await client.close();
+  }
+}
