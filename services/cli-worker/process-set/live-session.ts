@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { SessionStart } from '../clis/cli.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
+import { endStragglers } from '../process/end-stragglers.ts';
 import { createWorkspace, type Workspace } from '../process/workspace.ts';
 
 export interface SessionSettings<Session> {
@@ -38,6 +39,7 @@ export async function startSession<Session extends { process: CliProcess }>(
     const session = await cli.start({ starter, workspace, models, signal: AbortSignal.any([signal, late]) });
     return { session, close: () => closeSession(session, workspace, log) };
   } catch (error) {
+    await endStragglers(workspace.home);
     await removeWorkspace(workspace, log);
     if (late.aborted) throw new RouterError('upstream_timeout', `The CLI was not ready within ${startMs} ms.`);
     throw error;
@@ -46,6 +48,7 @@ export async function startSession<Session extends { process: CliProcess }>(
 
 async function closeSession({ process }: { process: CliProcess }, workspace: Workspace, log: Logger): Promise<void> {
   await process.end();
+  await endStragglers(workspace.home);
   await removeWorkspace(workspace, log);
 }
 

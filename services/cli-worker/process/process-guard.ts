@@ -4,7 +4,8 @@ import type { Writable } from 'node:stream';
 
 /**
  * Reads `+ group` and `- group` until its input ends, which is when the worker has ended in whatever way. Then kills the
- * process groups that are left and removes the folder. `kill -s KILL --` is the one form that every shell takes: dash
+ * process groups that are left, and on Linux the processes in sessions of their own, whose homes are in the folder, and removes
+ * the folder. `kill -s KILL --` is the one form that every shell takes: dash
  * refuses `kill -KILL --`. A group that has ended by itself is no error. The reader of standard error may be gone with the
  * worker, hence no SIGPIPE.
  */
@@ -24,6 +25,14 @@ for group in $groups; do
     *) echo "the process guard cannot kill group $group: $error" >&2 ;;
   esac
 done
+for look in 1 2 3 4 5; do
+  left=$(grep -lsaF -- "HOME=$1/" /proc/[0-9]*/environ)
+  [ -n "$left" ] || break
+  for file in $left; do
+    pid=\${file#/proc/}
+    kill -s KILL -- "\${pid%/environ}" 2>/dev/null
+  done
+done
 rm -rf -- "$1"
 `;
 
@@ -35,8 +44,8 @@ export class ProcessGuard {
   readonly #child: ChildProcessByStdio<Writable, null, null>;
 
   /**
-   * @param folder is removed with everything in it
-   * @param path the PATH, on which `rm` is found
+   * @param folder is removed with everything in it; the homes of the processes are there
+   * @param path the PATH, on which `rm` and `grep` are found
    * @param shell runs the script; any POSIX shell
    */
   constructor(folder: string, path: string | undefined, shell = '/bin/sh') {
