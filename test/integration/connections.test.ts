@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   );
   const settings = { PUBLIC_URL: publicUrl, OAUTH_NETWORKS: '127.0.0.1', KNOWN_SECRET: knownClient.secret };
   const ingress = { ...registry, ...settings, NO_WORKER_TIMEOUT_MS: '2000' };
-  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
+  cluster = await startCluster({ ingress });
   ({ url: otherUrl } = await cluster.addIngress());
   await cluster.addToolsWorker(registry);
   redis = new Redis(inject('redisUrl'));
@@ -216,6 +216,30 @@ describe('an MCP server that people connect to', () => {
     expect(token?.clientId).toBe(knownClient.id);
   });
 
+  it('may be named as a hosted tool, by who is connected', async () => {
+    const tool = {
+      type: 'mcp',
+      server_label: 'notes',
+      server_url: 'https://notes.test/mcp',
+      require_approval: 'never',
+    };
+    const ask = async (key: string): Promise<Answer> => {
+      const answer = await fetch(`${cluster.url}/api/openai/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo', input: '[demo call mcp_notes_whoami {}]', tools: [tool], store: false }),
+      });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const { body } = await ask(alan.key);
+    expect(body.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'notes', tools: [{ name: 'whoami' }] },
+      { type: 'mcp_call', name: 'whoami', output: 'alan' },
+      { type: 'message' },
+    ]);
+    expect(await ask(admin.key)).toMatchObject({ status: 400, body: { error: { param: 'tools[0].type' } } });
+  });
+
   it('is kept to by the list of tools of a key', async () => {
     const { body } = await grace.client.post('/keys', { kind: 'user', name: 'one', tools: ['notes_whoami'] });
     const key = String(body.raw);
@@ -259,6 +283,22 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(grace.key, 'notes_whoami')).toMatchObject(saidBy('grace'));
     expect(refreshes() - before).toBe(1);
     expect(notes.tokens.at(-1)).not.toBe(token);
+  });
+
+  it('whose authorization server is away serves as long as the token lasts, and again when it is back', async () => {
+    notes.setLifetime(2);
+    await connect(alan, 'alan');
+    notes.breakTokens(true);
+    onTestFinished(() => notes.breakTokens(false));
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
+    const used = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
+    await until(() => expect(used?.exp).toBeLessThan(Date.now() / 1_000));
+    const away = { status: 502, body: { error: { message: expect.stringContaining('does not refresh') } } };
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(away);
+    expect(await stateOf(alan)).toBe('connected');
+    notes.setLifetime(3_600);
+    notes.breakTokens(false);
+    expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
   });
 
   it('of whose grant nothing is left is expired, until the person connects again', async () => {

@@ -22,6 +22,8 @@ export interface ProtectedMcp {
   tokens: string[];
   /** Seconds for which access tokens last from now on. */
   setLifetime: (seconds: number) => void;
+  /** Has the authorization server answer requests for tokens with 503. */
+  breakTokens: (broken: boolean) => void;
   /** Has the MCP server refuse a token from now on, though it has not ended. */
   refuse: (token: string) => void;
   close: () => void;
@@ -37,9 +39,12 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
   const tokens: string[] = [];
   const refused = new Set<string>();
   let lifetime = 3_600;
+  let isBroken = false;
   const authorization = await listening(() => (request, response) => {
-    asked.push(new URL(request.url ?? '', 'http://any').pathname);
-    serveProvider(request, response);
+    const { pathname } = new URL(request.url ?? '', 'http://any');
+    asked.push(pathname);
+    if (isBroken && pathname === '/token') response.writeHead(503).end('out of order');
+    else serveProvider(request, response);
   });
   const mcp = await listening((origin) => protectedApp(origin));
   const resource = `${mcp.origin}/mcp`;
@@ -105,6 +110,7 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
     asked,
     tokens,
     setLifetime: (seconds) => void (lifetime = seconds),
+    breakTokens: (broken) => void (isBroken = broken),
     refuse: (token) => void refused.add(token),
     close: () => {
       authorization.close();
