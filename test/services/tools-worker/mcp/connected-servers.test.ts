@@ -1,25 +1,105 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { ConnectedServers } from '#services/tools-worker/mcp/connected-servers.ts';
 
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
-const url = 'https://notes.test/mcp';
-const servers = new ConnectedServers([{ name: 'notes', kind: 'oauth', server: { url, headers: {} } }], {
-  maxMessageBytes: 1_000,
-  log,
-});
+const context = { signal: new AbortController().signal, progress: () => undefined };
+
+function serversAt(url: string): ConnectedServers {
+  const entry = { name: 'notes', kind: 'oauth' as const, server: { url, headers: { 'x-team': 'a' } } };
+  return new ConnectedServers([entry], { maxMessageBytes: 100_000, log });
+}
+
+async function listening(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+/** A server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
+async function startNotes() {
+  const asked: { token: string | undefined; team: string | string[] | undefined }[] = [];
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: 'notes', version: '1' });
+    server.registerTool('read', {}, () => ({ content: [{ type: 'text', text: 'a note' }] }));
+    return server;
+  });
+  onTestFinished(() => handler.close());
+  const serve = toNodeHandler(handler);
+  const url = await listening((request, response) => {
+    const token = request.headers.authorization;
+    asked.push({ token, team: request.headers['x-team'] });
+    if (token === 'Bearer narrow') return void response.writeHead(403).end();
+    if (token !== 'Bearer good') return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    const { method = '', url: path = '' } = request;
+    return void serve(Object.assign(request, { method, url: path }), response);
+  });
+  return { url, asked };
+}
+
+function call(url: string, token: string, tool?: string) {
+  const connection = { server: 'notes', url, token, ...(tool !== undefined && { tool }) };
+  return serversAt(url).run(connection)({}, context);
+}
 
 describe('servers that people connect to', () => {
   it('are announced as such, without tools, in a form that asks older releases for nothing', () => {
-    expect(servers.infos).toEqual([expect.objectContaining({ name: 'notes/*', server: 'notes', passes: [] })]);
+    expect(serversAt('https://notes.test/mcp').infos).toEqual([
+      expect.objectContaining({ name: 'notes/*', server: 'notes', passes: [] }),
+    ]);
   });
 
   it.each([
     ['of another address', { server: 'notes', url: 'https://other.test/mcp' }],
-    ['that are not configured', { server: 'other', url }],
+    ['that are not configured', { server: 'other', url: 'https://notes.test/mcp' }],
   ])('%s are sent no token', (_, named) => {
+    const servers = serversAt('https://notes.test/mcp');
     expect(() => servers.run({ ...named, token: 'secret' })).toThrow(RouterError);
-    expect(() => servers.run({ server: 'notes', url, token: 'secret' })).not.toThrow();
+    expect(() => servers.run({ server: 'notes', url: 'https://notes.test/mcp', token: 'secret' })).not.toThrow();
+  });
+
+  it('list their tools, and run them, with the token of the call and what the operator has set', async () => {
+    const { url, asked } = await startNotes();
+    expect((await call(url, 'good')).structuredContent).toMatchObject({ tools: [{ name: 'read' }] });
+    expect(await call(url, 'good', 'read')).toMatchObject({ isError: false, content: [{ text: 'a note' }] });
+    expect(await call(url, 'good', 'write')).toMatchObject({ isError: true });
+    expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"token":"Bearer good","team":"a"}']));
+  });
+
+  it('that refuse the token need a connection; those that refuse the call have answered', async () => {
+    const { url } = await startNotes();
+    await expect(call(url, 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
+    expect(await call(url, 'narrow', 'read')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('does not permit') }],
+    });
+  });
+
+  it('that fail are a failure of the upstream', async () => {
+    const url = await listening((_, response) => void response.writeHead(500).end('secret words'));
+    const failing = call(url, 'good', 'read');
+    await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect(failing).rejects.not.toThrow('secret words');
+  });
+
+  it('that lead elsewhere do not get the token there', async () => {
+    const stolen: (string | undefined)[] = [];
+    const elsewhere = await listening((request, response) => {
+      stolen.push(request.headers.authorization);
+      response.writeHead(200).end();
+    });
+    const url = await listening((_, response) => void response.writeHead(307, { location: elsewhere }).end());
+    await expect(call(url, 'good', 'read')).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(stolen).toEqual([]);
   });
 });
