@@ -7,7 +7,7 @@ import { responsesUpstream } from '#shared/translate/upstreams/responses/respons
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 
 /** The formats whose requests are fitted. Clients of the messages format read the error, and lower the limit themselves. */
-const fittedFormats: readonly HttpUpstreamFormat[] = [chatUpstream, completionsUpstream, responsesUpstream];
+const fittedFormats: ReadonlySet<HttpUpstreamFormat> = new Set([chatUpstream, completionsUpstream, responsesUpstream]);
 
 /** Their fields with a limit of output tokens. */
 const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
@@ -49,7 +49,7 @@ export class OutputFit {
   /** Undefined for a request without such a limit, or of a format whose requests are not fitted. */
   static of(parts: OutputFitParts): OutputFit | undefined {
     const isLimited = limitFields.some((field) => typeof parts.request[field] === 'number');
-    return isLimited && fittedFormats.includes(parts.format) ? new OutputFit(parts) : undefined;
+    return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
   }
 
   /** To be called once the upstream has accepted the request. */

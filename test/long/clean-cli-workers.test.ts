@@ -48,16 +48,17 @@ async function converse(model: string, content: string): Promise<string> {
   return text;
 }
 
-/** Begins an answer that does not end. */
+/** Begins an answer that does not end. Resolves with its first piece. */
 async function begin(model: string): Promise<void> {
   const content = 'Hello [fake pieces=1000 delay=100]';
   const stream = await openai.chat.completions.create({ model, messages: [{ role: 'user', content }], stream: true });
-  const rest = (async (): Promise<void> => {
-    for await (const _ of stream);
-  })();
-  // It ends with an error, when its worker is killed.
-  rest.catch(() => undefined);
-  await until(() => String(api.calls.at(-1)?.body).length > 0);
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+  const rest = async (): Promise<void> => {
+    for await (const { choices } of stream) if (choices[0]?.delta.content) resolve();
+  };
+  // It ends with an error, when its worker is killed; before that there has to be a piece.
+  rest().catch(reject);
+  await begun;
 }
 
 /** The numbers of this machine's sockets that listen. */

@@ -349,7 +349,10 @@ function textsIn(content: Json | undefined): string[] {
   return (Array.isArray(content) ? content : []).flatMap((part) => {
     if (!isJsonObject(part)) return [];
     const { functionResponse: result } = part;
-    if (isJsonObject(result) && isJsonObject(result['response'])) return [String(result['response']['output'])];
+    if (isJsonObject(result) && isJsonObject(result['response'])) {
+      const { output } = result['response'];
+      return typeof output === 'string' ? [output] : [];
+    }
     if (part['type'] !== 'tool_result') return typeof part['text'] === 'string' ? [part['text']] : [];
     return typeof part['content'] === 'string' ? [part['content']] : textsIn(part['content']);
   });

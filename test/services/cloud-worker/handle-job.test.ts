@@ -30,8 +30,8 @@ beforeEach(async () => {
       return;
     }
     const { max_completion_tokens: asks } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
-    if (Number(asks) > mostOutput) {
-      const message = `max_tokens is too large: ${String(asks)}. This model supports at most ${mostOutput} completion tokens, whereas you provided ${String(asks)}.`;
+    if (typeof asks === 'number' && asks > mostOutput) {
+      const message = `max_tokens is too large: ${asks}. This model supports at most ${mostOutput} completion tokens, whereas you provided ${asks}.`;
       response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
       return;
     }

@@ -406,7 +406,7 @@ describe('an output limit that the engine refuses', () => {
       if (url === '/tokenize') return response.end('{"count":7000}');
       const body = JSON.parse(engine?.bodies.at(-1) ?? '') as JsonObject;
       bodies.push(body);
-      const tooMany = `max_tokens=${String(body['max_tokens'])} cannot be greater than max_model_len=30000.`;
+      const tooMany = `max_tokens=${Number(body['max_tokens'])} cannot be greater than max_model_len=30000.`;
       return Number(body['max_tokens']) > 30_000 ? refuses(response, tooMany) : answers(response);
     });
     http = new EngineHttp({ url: engine.url, connections: 4, connectTimeoutMs: 1000 });

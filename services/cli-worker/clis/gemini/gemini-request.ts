@@ -87,7 +87,7 @@ function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
     case 'function_call_output': {
       const { call_id: id, output } = item as { call_id: string; output: string | JsonObject[] };
       const parts = typeof output === 'string' ? [{ text: output }] : output.map(partOf);
-      const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
+      const text = parts.flatMap(({ text: each }) => (typeof each === 'string' ? [each] : [])).join('\n');
       const response = { id, name: names.get(id) ?? `${prefix}unknown`, response: { output: text } };
       return { role: 'user', parts: [{ functionResponse: response }, ...parts.filter((part) => !('text' in part))] };
     }
@@ -116,6 +116,6 @@ function partOf(part: JsonObject): JsonObject {
 
 /** @param url of the scheme `data`, in base64 */
 function inline(url: Json | undefined): JsonObject {
-  const [, mimeType = '', data = ''] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(String(url)) ?? [];
+  const [, mimeType = '', data = ''] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(typeof url === 'string' ? url : '') ?? [];
   return { inlineData: { mimeType, data } };
 }

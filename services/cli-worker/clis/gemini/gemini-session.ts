@@ -138,7 +138,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
       if (current.answers) current.onHistory();
       return;
     }
-    const kind = kinds[String(sessionUpdate)];
+    const kind = typeof sessionUpdate === 'string' ? kinds[sessionUpdate] : undefined;
     if (kind !== undefined && text !== '') current.onPart({ kind, text });
   }
 }
@@ -170,8 +170,8 @@ function isOwn(tool: ListedTool | undefined): boolean {
   return isJsonObject(properties) && Object.hasOwn(properties, order);
 }
 
-function withoutOrder({ [order]: _, ...args }: JsonObject): JsonObject {
-  return args;
+function withoutOrder(args: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => name !== order));
 }
 
 /**
