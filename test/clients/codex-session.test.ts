@@ -36,7 +36,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'home/.codex'), { recursive: true });
   writeFileSync(
     join(folder, 'home/.codex/config.toml'),
-    `${codexConfig(`${cluster.url}/api/openai/v1`, 'danger-full-access')}
+    `${codexConfig(`${cluster.url}/api/openai/v1`, 'live')}
 [mcp_servers.everything]
 command = "${process.execPath}"
 args = ["${everything}", "stdio"]

@@ -14,11 +14,16 @@ export const codex: Client = {
   }),
 };
 
-/** Codex' configuration for the router. With full access for its commands it also offers searches of the live web to the model. */
-export function codexConfig(baseUrl: string, sandbox = 'workspace-write'): string {
+/**
+ * Codex' configuration for the router. Its commands, which are those of the tests, run outside its sandbox: that needs
+ * a `bwrap` of the right version wherever one is installed. Searches of the live web, which Codex then offers to the
+ * model, are switched off unless `web_search` is `live`.
+ */
+export function codexConfig(baseUrl: string, webSearch: 'live' | 'disabled' = 'disabled'): string {
   return `model_provider = "router"
 approval_policy = "never"
-sandbox_mode = "${sandbox}"
+sandbox_mode = "danger-full-access"
+web_search = "${webSearch}"
 
 [analytics]
 enabled = false
