@@ -5,7 +5,7 @@ import { serveCli, type ServedCli, type ServeOptions } from '../serve-cli.ts';
 import type { Cli, CliKind } from './cli.ts';
 import { commandCli } from './command.ts';
 import { gemini } from './gemini/gemini.ts';
-import { opencode } from './opencode/opencode.ts';
+import { opencodeCli } from './opencode/opencode.ts';
 
 /** A CLI of any kind, ready to be served. */
 export interface ServableCli {
@@ -18,7 +18,8 @@ const clis: Readonly<Record<Exclude<CliKind, 'command'>, ServableCli>> = {
   claude: servable(claude),
   codex: servable(codex),
   gemini: servable(gemini),
-  opencode: servable(opencode),
+  // What it finds out is that of one worker.
+  opencode: { kind: 'opencode', serve: (options) => serveCli(opencodeCli(), options) },
 };
 
 function servable<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {

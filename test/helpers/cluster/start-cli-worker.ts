@@ -12,7 +12,7 @@ export interface CliWorker {
   stop(): Promise<void>;
 }
 
-/** Starts a cli-worker in a cluster and waits until the ingress knows it. */
+/** Starts a cli-worker in a cluster and waits until the ingress knows it, which may be after the start of a process. */
 export async function startCliWorker(cluster: Cluster, environment: Record<string, string>): Promise<CliWorker> {
   const id = `c${randomBytes(4).toString('hex')}`;
   const service = startProcess('services/cli-worker/main.ts', {
@@ -22,7 +22,9 @@ export async function startCliWorker(cluster: Cluster, environment: Record<strin
     LOG_LEVEL: 'debug',
     ...environment,
   });
-  await until(() => cluster.ingress.lines.some(({ msg, worker }) => msg === 'worker joined' && worker === id));
+  const hasJoined = (): boolean =>
+    cluster.ingress.lines.some(({ msg, worker }) => msg === 'worker joined' && worker === id);
+  await until(hasJoined, 60_000);
   return {
     service,
     processes: () => (service.child.pid === undefined ? [] : descendants(service.child.pid)),

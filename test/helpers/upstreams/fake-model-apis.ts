@@ -35,8 +35,8 @@ interface Answer {
  * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
  * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
  * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In all
- * APIs but chat completions also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in
- * `tools`); `waits`
+ * APIs also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in `tools`; in chat
+ * completions a forced tool, once and unasked); `waits`
  * adds an argument of Gemini CLI's to these calls; results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
  * kept, too.
  */
@@ -120,7 +120,7 @@ interface Event {
 function eventsOf(path: string, plan: Answer, body: JsonObject, nth: number): Iterable<Event> {
   if (path.endsWith('/messages')) return messagesEvents(plan, body, nth);
   if (path.endsWith('/responses')) return responsesEvents(plan, body, nth);
-  return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan, body);
+  return path.endsWith('/chat/completions') ? chatEvents(plan, body, nth) : geminiEvents(plan, body);
 }
 
 function* messagesEvents(answer: Answer, body: JsonObject, nth: number): Generator<Event> {
@@ -274,7 +274,7 @@ function* responsesEvents(answer: Answer, body: JsonObject, nth: number): Genera
   });
 }
 
-function* chatEvents({ thinking, pieces }: Answer): Generator<Event> {
+function* chatEvents({ thinking, pieces, calls }: Answer, body: JsonObject, nth: number): Generator<Event> {
   const chunk = (delta: JsonObject, finish: string | null = null, rest: JsonObject = {}): JsonObject => ({
     id: 'chatcmpl-fake',
     object: 'chat.completion.chunk',
@@ -286,8 +286,20 @@ function* chatEvents({ thinking, pieces }: Answer): Generator<Event> {
   yield { data: chunk({ role: 'assistant', content: '' }) };
   if (thinking !== '') yield { data: chunk({ reasoning_content: thinking }) };
   for (const content of pieces) yield { data: chunk({ content }), isPiece: true };
+  const isForced = body['tool_choice'] === 'required';
+  const [tool] = Array.isArray(body['tools']) ? body['tools'] : [];
+  const name = isJsonObject(tool) && isJsonObject(tool['function']) ? (tool['function']['name'] ?? '') : '';
+  const inputs = isForced ? [{ said: pieces.includes('bad ') ? 1 : 'yes' }] : calls;
+  for (const [index, input] of inputs.entries()) {
+    const call = { index, id: `call_${nth}_${index}`, type: 'function', function: { name, arguments: '' } };
+    yield { data: chunk({ tool_calls: [call] }) };
+    for (const json of JSON.stringify(input).match(/.{1,5}/g) ?? []) {
+      yield { data: chunk({ tool_calls: [{ index, function: { arguments: json } }] }), isPiece: true };
+    }
+  }
   const usage = { prompt_tokens: 11, completion_tokens: pieces.length, total_tokens: 11 + pieces.length };
-  yield { data: chunk({}, 'stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 3 } } }) };
+  const finish = inputs.length > 0 ? 'tool_calls' : 'stop';
+  yield { data: chunk({}, finish, { usage: { ...usage, prompt_tokens_details: { cached_tokens: 3 } } }) };
 }
 
 function* geminiEvents({ thinking, pieces, calls }: Answer, { tools }: JsonObject): Generator<Event> {
@@ -336,7 +348,9 @@ function split(text: string): string[] {
 function lastText({ messages, input, contents }: JsonObject): string {
   const turns = [messages, input, contents].find(Array.isArray) ?? [];
   const last = turns.findLast(
-    (turn) => isJsonObject(turn) && (turn['role'] === 'user' || turn['type'] === 'function_call_output'),
+    (turn) =>
+      isJsonObject(turn) &&
+      (turn['role'] === 'user' || turn['role'] === 'tool' || turn['type'] === 'function_call_output'),
   );
   if (!isJsonObject(last)) return '';
   const content = last['content'] ?? last['parts'] ?? last['output'];

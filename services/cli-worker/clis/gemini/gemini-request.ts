@@ -9,7 +9,10 @@ import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts'
 import type { Target } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/limit-answer.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
-import { prefix, type ListedTool } from './tool-list-server.ts';
+import type { ListedTool } from '../tool-list-server.ts';
+/** The name of the client's tools as an MCP server in Gemini CLI, and what it puts before the names of its tools. */
+export const serverName = 'client';
+export const prefix = `mcp_${serverName}_`;
 
 /** A turn of a conversation, with its parts as Google's API has them (`Content`). */
 export interface GeminiTurn {

@@ -6,11 +6,11 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
 import type { AnswerPart, CliSession, TextPart } from '../cli.ts';
+import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
-import type { GeminiRequest } from './gemini-request.ts';
+import { prefix, serverName, type GeminiRequest } from './gemini-request.ts';
 import { SavedConversation, type NotedCall } from './saved-conversation.ts';
-import { prefix, type ListedTool, type ToolListServer } from './tool-list-server.ts';
 
 export interface GeminiSessionOptions {
   /** The file that Gemini CLI reads the system prompt of each session from. */
@@ -105,7 +105,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
     const { promise: shown, resolve: onHistory, reject } = Promise.withResolvers<void>();
     this.#current = { saved, onPart, onHistory, answers: false };
     tools.tools = listed;
-    const mcpServers = listed.length > 0 ? [tools.description] : [];
+    const mcpServers = listed.length > 0 ? [serverAt(tools)] : [];
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -195,4 +195,9 @@ async function findSaves(projects: string): Promise<string> {
 /** Refuses a permission, and everything else that needs a person. */
 function refuse(method: string): JsonObject | undefined {
   return method === 'session/request_permission' ? { outcome: { outcome: 'cancelled' } } : undefined;
+}
+
+/** As the Agent Client Protocol describes a server (`session/load`, `mcpServers`). */
+function serverAt({ url, authorization }: ToolListServer): JsonObject {
+  return { type: 'http', name: serverName, url, headers: [{ name: 'authorization', value: authorization }] };
 }

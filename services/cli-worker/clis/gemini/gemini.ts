@@ -4,11 +4,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
+import { ToolListServer } from '../tool-list-server.ts';
 import { geminiDialogue } from './gemini-dialogue.ts';
-import type { GeminiRequest } from './gemini-request.ts';
+import { prefix, type GeminiRequest } from './gemini-request.ts';
 import { GeminiSession } from './gemini-session.ts';
 import { probeGemini } from './probe-gemini.ts';
-import { prefix, ToolListServer } from './tool-list-server.ts';
 
 /** Its keys and addresses. Without a key it uses the login in its own folder. */
 const allowed = [

@@ -2,8 +2,7 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
-import type { GeminiRequest } from './gemini-request.ts';
-import { prefix } from './tool-list-server.ts';
+import { prefix, type GeminiRequest } from './gemini-request.ts';
 
 /** Milliseconds for the question and its answer. */
 const askMs = 10_000;

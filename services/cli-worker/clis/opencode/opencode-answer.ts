@@ -4,8 +4,21 @@ import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
+import { isOfHistory } from './opencode-history.ts';
 
-/** Reads an opencode server's events of one session: parts and their pieces, token counts, the end. */
+/** The client's tools in an answer. */
+export interface AnswerTools {
+  /** The client's name of each tool, by opencode's. */
+  names: ReadonlyMap<string, string>;
+  /** Whether the answer may have several calls. Further ones are left out: the model makes them again. */
+  parallel: boolean;
+}
+
+/**
+ * Reads an opencode server's events of one session: parts and their pieces, calls of tools, token counts, the end.
+ *
+ * A call waits for a permission. When that is refused, opencode reads the rest of the upstream's answer, and asks it no more.
+ */
 export class OpencodeAnswer {
   /** How the answer ended. Rejects with a RouterError when it failed. */
   readonly ended: Promise<Outcome>;
@@ -14,9 +27,24 @@ export class OpencodeAnswer {
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   /** Kinds of parts by id. */
   readonly #kinds = new Map<Json, TextPart['kind']>();
+  readonly #tools: AnswerTools;
+  readonly #validate: ((answer: Json) => boolean) | undefined;
+  /** Calls that wait for a permission, by id: those whose arguments opencode could read. */
+  readonly #asked = new Set<Json>();
+  /** Calls with their arguments, in order, until they are shown. */
+  readonly #written = new Map<string, { name: string; input: JsonObject }>();
+  /** Ids of all calls that had arguments. */
+  readonly #known = new Set<Json>();
+  #calls = 0;
   #outcome: Outcome | undefined;
 
-  constructor(sessionId: string, onPart: (part: AnswerPart) => void) {
+  /** @param validate whether a JSON value has the schema that the client wants; absent where it wants text */
+  constructor(
+    sessionId: string,
+    onPart: (part: AnswerPart) => void,
+    tools: AnswerTools = { names: new Map(), parallel: true },
+    validate?: (answer: Json) => boolean,
+  ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
     // It may reject before anything waits for it.
@@ -24,12 +52,17 @@ export class OpencodeAnswer {
     this.#settle = { resolve, reject };
     this.#sessionId = sessionId;
     this.#onPart = onPart;
+    this.#tools = tools;
+    this.#validate = validate;
   }
 
-  /** Takes an event. Those of other sessions are ignored. */
+  /** Takes an event. Those of other sessions are ignored, and those of the history that the session was given. */
   push(type: string, properties: JsonObject): void {
     if (properties['sessionID'] !== this.#sessionId) return;
     switch (type) {
+      case 'permission.asked':
+        if (isJsonObject(properties['tool'])) this.#askedFor(properties['tool']['callID']);
+        break;
       case 'message.part.updated':
         if (isJsonObject(properties['part'])) this.#part(properties['part']);
         break;
@@ -52,10 +85,38 @@ export class OpencodeAnswer {
     }
   }
 
-  #part({ id, type }: JsonObject): void {
-    if (id === undefined) return;
-    if (type === 'text') this.#kinds.set(id, 'text');
+  #part({ id, type, messageID, callID, tool, state }: JsonObject): void {
+    if (id === undefined || isOfHistory(messageID)) return;
+    // Beside the JSON that it wants, a client wants no text.
+    if (type === 'text' && !this.#validate) this.#kinds.set(id, 'text');
     else if (type === 'reasoning') this.#kinds.set(id, 'thinking');
+    else if (type === 'tool' && isJsonObject(state)) this.#tool(callID, tool, state);
+  }
+
+  #tool(id: Json | undefined, tool: Json | undefined, { status, input }: JsonObject): void {
+    const name = typeof tool === 'string' ? this.#tools.names.get(tool) : undefined;
+    if (status !== 'running' || typeof id !== 'string' || name === undefined || !isJsonObject(input)) return;
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    this.#written.set(id, { name, input });
+    this.#show();
+  }
+
+  #askedFor(id: Json | undefined): void {
+    if (id === undefined) return;
+    this.#asked.add(id);
+    this.#show();
+  }
+
+  /** Shows the calls that are complete, in the order in which they were written. */
+  #show(): void {
+    for (const [id, { name, input }] of this.#written) {
+      if (!this.#asked.has(id)) return;
+      this.#written.delete(id);
+      if (this.#calls > 0 && !this.#tools.parallel) continue;
+      this.#onPart({ kind: 'call', index: this.#calls, id, name, arguments: JSON.stringify(input) });
+      this.#calls += 1;
+    }
   }
 
   #piece({ partID: id, field, delta }: JsonObject): void {
@@ -65,14 +126,30 @@ export class OpencodeAnswer {
     }
   }
 
-  #message({ role, finish, tokens, error }: JsonObject): void {
-    if (role !== 'assistant') return;
+  #message({ id, role, finish, tokens, error, structured }: JsonObject): void {
+    if (role !== 'assistant' || isOfHistory(id) || this.#outcome) return;
     if (isJsonObject(error)) this.#settle.reject(sessionError(error));
     if (typeof finish !== 'string') return;
-    const finishReason = finishReasonFor(finish);
+    if (structured !== undefined) {
+      this.#structured(structured, readTokens(tokens));
+      return;
+    }
+    // A call that is not shown had arguments that opencode could not read.
+    const hasCalls = finish === 'tool-calls' && this.#calls > 0 && this.#written.size === 0;
+    const finishReason = hasCalls ? 'tool_calls' : finishReasonFor(finish);
+    if (this.#validate && finishReason === 'stop') this.#settle.reject(withoutSchema());
     if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
     // Otherwise opencode asks the upstream again and appends the second answer.
     else this.#settle.reject(brokenOff());
+  }
+
+  #structured(answer: Json, usage: Usage | undefined): void {
+    if (!this.#validate?.(answer)) {
+      this.#settle.reject(withoutSchema());
+      return;
+    }
+    this.#onPart({ kind: 'text', text: JSON.stringify(answer) });
+    this.#outcome = { finishReason: 'stop', usage };
   }
 
   #idle(): void {
@@ -105,6 +182,10 @@ function finishReasonFor(finish: string): string | undefined {
     default:
       return undefined;
   }
+}
+
+function withoutSchema(): RouterError {
+  return new RouterError('upstream_failed', "The model's answer does not have the JSON schema.");
 }
 
 function brokenOff(): RouterError {

@@ -1,19 +1,33 @@
 import { ConfigError } from '#shared/core/load-config.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { serverName } from './opencode-request.ts';
 
-/** The agent of every conversation. It has a model and no tools. */
+/** The agent of every conversation. It has a model, and no tools but the client's. */
 export const bareAgent = 'router';
 
+/** A model as opencode names it. */
+export interface OpencodeModel extends JsonObject {
+  providerID: string;
+  modelID: string;
+}
+
 /** A local model for warming up: it makes opencode load all that a conversation needs. */
-export const warmUpModel = { providerID: 'router-warm-up', modelID: 'none' };
+export const warmUpModel: OpencodeModel = { providerID: 'router-warm-up', modelID: 'none' };
+
+/** The tool in which opencode has a model write an answer with a schema. */
+export const schemaTool = 'StructuredOutput';
+
+/** Calls of the client's tools wait for a permission that is never granted. Of rules that match, the last one holds. */
+const permission = { '*': 'deny', [`${serverName}_*`]: 'ask', [schemaTool]: 'allow', doom_loop: 'allow' };
 
 /**
  * The settings that leave opencode nothing but its models, on top of the operator's, which name the providers.
  * @param operators the operator's settings, as JSON
  * @param warmUpUrl base URL of the warm-up model
+ * @param plugin address of the worker's plugin, the only one
  * @throws ConfigError when the operator's settings are not a JSON object
  */
-export function opencodeConfig(operators: string | undefined, warmUpUrl: string): JsonObject {
+export function opencodeConfig(operators: string | undefined, warmUpUrl: string, plugin: string): JsonObject {
   const given = parse(operators ?? '{}');
   const { provider } = given;
   return {
@@ -28,11 +42,10 @@ export function opencodeConfig(operators: string | undefined, warmUpUrl: string)
       },
     },
     // Replaces opencode's own prompt; an empty one is ignored.
-    agent: { [bareAgent]: { mode: 'primary', prompt: ' ', tools: { '*': false }, permission: { '*': 'deny' } } },
+    agent: { [bareAgent]: { mode: 'primary', prompt: ' ', permission } },
     permission: { '*': 'deny' },
-    tools: { '*': false },
     mcp: {},
-    plugin: [],
+    plugin: [plugin],
     instructions: [],
     share: 'disabled',
     autoupdate: false,

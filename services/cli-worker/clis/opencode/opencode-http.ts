@@ -6,6 +6,9 @@ import { SseReader } from '#shared/upstream/sse-reader.ts';
 /** Milliseconds for a call. None of them waits for a model. */
 const callMs = 10_000;
 
+/** The error when the server does not answer: its process is of no use any more. */
+export class OpencodeUnreachable extends RouterError {}
+
 /** Client of an opencode server on this machine. */
 export class OpencodeHttp {
   readonly #address: string;
@@ -19,9 +22,15 @@ export class OpencodeHttp {
 
   /**
    * Makes a call and returns its answer, an empty object when that is not a JSON object.
-   * @throws RouterError `upstream_failed` when the server refuses or does not answer
+   * @param options.mayBeGone whether what the call is about may have ended, which is no error then
+   * @throws RouterError `upstream_failed` when the server refuses, OpencodeUnreachable when it does not answer
    */
-  async call(method: 'POST' | 'DELETE', path: string, body?: JsonObject): Promise<JsonObject> {
+  async call(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+    { mayBeGone = false }: { mayBeGone?: boolean } = {},
+  ): Promise<JsonObject> {
     try {
       const response = await fetch(`${this.#address}${path}`, {
         method,
@@ -30,14 +39,14 @@ export class OpencodeHttp {
         signal: AbortSignal.timeout(callMs),
       });
       const text = await response.text();
-      if (!response.ok) {
+      if (!response.ok && !(mayBeGone && response.status === 404)) {
         throw new RouterError('upstream_failed', `The CLI answered with status ${response.status}.`, { cause: text });
       }
       const answer = parseUpstreamJson(text);
       return isJsonObject(answer) ? answer : {};
     } catch (error) {
       if (error instanceof RouterError) throw error;
-      throw new RouterError('upstream_failed', 'The CLI cannot be reached.', { cause: error });
+      throw new OpencodeUnreachable('upstream_failed', 'The CLI cannot be reached.', { cause: error });
     }
   }
 

@@ -1,81 +1,91 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import type { AnswerPart, ConversationSession } from '../cli.ts';
+import type { AnswerPart, CliSession } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
+import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
+import { answerValidator } from './answer-validator.ts';
+import type { ModelOnlyPlugin } from './model-only-plugin.ts';
 import { OpencodeAnswer } from './opencode-answer.ts';
-import { bareAgent, warmUpModel } from './opencode-config.ts';
-import type { OpencodeHttp } from './opencode-http.ts';
+import { bareAgent, type OpencodeModel } from './opencode-config.ts';
+import { OpencodeHistories } from './opencode-history.ts';
+import { OpencodeUnreachable, type OpencodeHttp } from './opencode-http.ts';
+import { serverName, type OpencodeRequest } from './opencode-request.ts';
 
-/** Conversations after which opencode has loaded all it needs and is about as fast as it gets. */
-const warmUps = 12;
-
-interface Model extends JsonObject {
-  providerID: string;
-  modelID: string;
+export interface OpencodeSessionOptions {
+  process: CliProcess;
+  http: OpencodeHttp;
+  plugin: ModelOnlyPlugin;
+  toolList: ToolListServer;
+  /** The folder that the process runs in. */
+  folder: string;
 }
 
 /** Conversations with one opencode server, each in a session of its own. Events of other sessions are ignored. */
-export class OpencodeSession implements ConversationSession {
+export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> {
   readonly process: CliProcess;
-  readonly #http: OpencodeHttp;
+  readonly #options: OpencodeSessionOptions;
+  readonly #histories = new OpencodeHistories();
+  /** The tools that opencode has, as JSON. */
+  #listed = '[]';
   #answer: OpencodeAnswer | undefined;
   /** The session for the next conversation, created ahead of it. */
   #next: Promise<string> | undefined;
 
-  constructor(process: CliProcess, http: OpencodeHttp) {
-    this.process = process;
-    this.#http = http;
+  constructor(options: OpencodeSessionOptions) {
+    this.process = options.process;
+    this.#options = options;
   }
 
-  /** Resolves when it can take a conversation at once: the first ones take several times as long as later ones. */
-  async ready(signal: AbortSignal): Promise<void> {
-    await this.#listen();
-    for (let round = 0; round < warmUps; round += 1) {
-      await this.#prompt({ model: warmUpModel, system: '', text: 'Hello', onPart: () => undefined, signal });
+  /** Begins to follow the server's events, for as long as it runs. */
+  async listen(): Promise<void> {
+    const ended = new AbortController();
+    void this.process.ended.then(() => ended.abort());
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#options.http
+      .events(resolve, (event) => this.#onEvent(event), ended.signal)
+      .catch(reject)
+      // Without its events the server is of no use.
+      .finally(() => this.process.kill());
+    await Promise.race([promise, this.#processFailure()]);
+  }
+
+  async converse(request: OpencodeRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await this.#prompt(request, onPart, signal);
+    } catch (error) {
+      if (!(error instanceof OpencodeUnreachable)) throw error;
+      // It has ended, or is of no use.
+      this.process.kill();
+      throw await this.process.failure();
     }
   }
 
-  converse(conversation: Conversation, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
-    const { model, system } = conversation;
-    const [providerID = '', ...rest] = model.split('/');
-    return this.#prompt({
-      model: { providerID, modelID: rest.join('/') },
-      system,
-      text: transcript(conversation),
-      onPart,
-      signal,
-    });
-  }
-
-  async #prompt({
-    model,
-    system,
-    text,
-    onPart,
-    signal,
-  }: {
-    model: Model;
-    system: string;
-    text: string;
-    onPart: (part: AnswerPart) => void;
-    signal: AbortSignal;
-  }): Promise<Outcome> {
+  async #prompt(request: OpencodeRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted();
+    const { http, plugin } = this.#options;
+    const { items, tools, schema, effort, system, parameters, toolNames: names, parallelCalls: parallel } = request;
+    const validate = schema && answerValidator(schema);
+    const model = modelOf(request.model);
+    await this.#offer(tools);
     const id = await (this.#next ?? this.#createSession());
-    const answer = new OpencodeAnswer(id, onPart);
+    const answer = new OpencodeAnswer(id, onPart, { names, parallel }, validate);
     this.#answer = answer;
     const abort = (): void => this.#do('POST', `/session/${id}/abort`);
     signal.addEventListener('abort', abort, { once: true });
     try {
       signal.throwIfAborted();
-      await this.#http.call('POST', `/session/${id}/prompt_async`, {
+      const events = this.#histories.events(id, model, items);
+      await http.call('POST', '/sync/replay', { directory: this.#options.folder, events });
+      await http.call('POST', `/session/${id}/prompt_async`, {
         agent: bareAgent,
         model,
-        ...(system !== '' && { system }),
-        tools: { '*': false },
-        parts: [{ type: 'text', text }],
+        system: plugin.system(system, parameters),
+        // The last turn is in the history, exactly as the client has it.
+        parts: [],
+        ...(effort !== undefined && effort !== 'none' && { variant: effort }),
+        ...(schema && { format: { type: 'json_schema', schema, retryCount: 0 } }),
+        ...(tools.length === 0 && { tools: { [`${serverName}_*`]: false } }),
       });
       if (signal.aborted) abort();
       return await Promise.race([answer.ended, this.#processFailure()]);
@@ -92,37 +102,51 @@ export class OpencodeSession implements ConversationSession {
     }
   }
 
+  /** What opencode knows of a model; undefined for one that it does not have. */
+  async describe(name: string): Promise<JsonObject | undefined> {
+    const { providerID, modelID } = modelOf(name);
+    const { providers } = await this.#options.http.call('GET', '/config/providers');
+    const provider = (Array.isArray(providers) ? providers.filter(isJsonObject) : []).find(
+      (each) => each['id'] === providerID,
+    );
+    const models = isJsonObject(provider?.['models']) ? provider['models'] : {};
+    return isJsonObject(models[modelID]) ? models[modelID] : undefined;
+  }
+
+  /** Gives opencode the client's tools. It keeps them until it gets others. */
+  async #offer(tools: readonly ListedTool[]): Promise<void> {
+    const wanted = JSON.stringify(tools);
+    if (tools.length === 0 || wanted === this.#listed) return;
+    const { http, toolList } = this.#options;
+    toolList.tools = tools;
+    const headers = { authorization: toolList.authorization };
+    const config = { type: 'remote', url: toolList.url, headers, oauth: false };
+    const { [serverName]: state } = await http.call('POST', '/mcp', { name: serverName, config });
+    if (!isJsonObject(state) || state['status'] !== 'connected') {
+      throw new RouterError('upstream_failed', "The CLI did not take the client's tools.");
+    }
+    this.#listed = wanted;
+  }
+
   async #createSession(): Promise<string> {
     // Without a title opencode asks a model for one.
-    const { id } = await this.#http.call('POST', '/session', { title: 'router' });
+    const { id } = await this.#options.http.call('POST', '/session', { title: 'router' });
     if (typeof id !== 'string') throw new RouterError('upstream_failed', 'The CLI started no conversation.');
     return id;
   }
 
-  /** Subscribes to its events for as long as it runs. */
-  async #listen(): Promise<void> {
-    const ended = new AbortController();
-    void this.process.ended.then(() => ended.abort());
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#http
-      .events(resolve, (event) => this.#onEvent(event), ended.signal)
-      .catch(reject)
-      // Without its events the server is of no use.
-      .finally(() => this.process.kill());
-    await Promise.race([promise, this.#processFailure()]);
-  }
-
   #onEvent({ type, properties }: JsonObject): void {
     const given = isJsonObject(properties) ? properties : {};
-    // Refuses a permission, and everything else that needs a person.
-    if (type === 'permission.asked') this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' });
-    else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);
-    else if (typeof type === 'string') this.#answer?.push(type, given);
+    if (typeof type === 'string') this.#answer?.push(type, given);
+    // Refuses a permission, and everything else that needs a person. A refusal answers all that wait in the session.
+    if (type === 'permission.asked') {
+      this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' }, { mayBeGone: true });
+    } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);
   }
 
   /** Makes a call without waiting for its answer. A failed call ends the process, whose state is then unknown. */
-  #do(method: 'POST' | 'DELETE', path: string, body?: JsonObject): void {
-    this.#http.call(method, path, body).catch(() => this.process.kill());
+  #do(method: 'POST' | 'DELETE', path: string, body?: JsonObject, options?: { mayBeGone: boolean }): void {
+    this.#options.http.call(method, path, body, options).catch(() => this.process.kill());
   }
 
   async #processFailure(): Promise<never> {
@@ -130,6 +154,12 @@ export class OpencodeSession implements ConversationSession {
   }
 }
 
-function idIn({ id }: JsonObject): string {
+/** @param name `provider/model` */
+function modelOf(name: string): OpencodeModel {
+  const [providerID = '', ...rest] = name.split('/');
+  return { providerID, modelID: rest.join('/') };
+}
+
+function idIn({ id }: Record<string, Json | undefined>): string {
   return encodeURIComponent(typeof id === 'string' ? id : '');
 }

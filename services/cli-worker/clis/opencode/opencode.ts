@@ -1,41 +1,73 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Target } from '#shared/translate/translation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { lineReader } from '../../process/line-reader.ts';
-import { conversationDialogue } from '../../answer/conversation-dialogue.ts';
-import type { ConversationCli, ConversationSession, SessionStart } from '../cli.ts';
+import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
+import { itemsDialogue } from '../items-dialogue.ts';
 import { linkLogin, logins } from '../logins.ts';
+import { ToolListServer } from '../tool-list-server.ts';
+import { leaveOutPackages, ModelOnlyPlugin } from './model-only-plugin.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
+import { readOpencodeRequest, type OpencodeRequest } from './opencode-request.ts';
 import { OpencodeSession } from './opencode-session.ts';
+import { readyOpencode } from './ready-opencode.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
-/** opencode, driven over its HTTP server. Each conversation is a session of its own that is deleted afterwards. */
-export const opencode: ConversationCli = {
-  kind: 'opencode',
-  traceName: 'opencode',
-  capabilities: ['stream', 'thinking'],
-  dialogue: conversationDialogue,
-  singleUse: false,
-  start: startOpencode,
-};
+/**
+ * Makes the driver of opencode over its HTTP server for one worker. Each conversation is a session of its own that is deleted
+ * afterwards. The first process that is ready tells what the installed version can do.
+ */
+export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
+  const found = Promise.withResolvers<Capability[]>();
+  const takes: Partial<Target> = {};
+  return {
+    kind: 'opencode',
+    traceName: 'opencode',
+    capabilities: ['stream', 'thinking'],
+    dialogue: itemsDialogue(readOpencodeRequest, takes),
+    singleUse: false,
+    start: async (options) => {
+      const { session, takesTools } = await startOpencode(options);
+      const models = await Promise.all(options.models.map((model) => session.describe(model)));
+      // opencode asks a model that takes none without them.
+      takes.takesFiles = models.every((model) => reads(model, 'pdf'));
+      const vision = models.every((model) => reads(model, 'image'));
+      found.resolve([...(takesTools ? (['tools', 'json'] as const) : []), ...(vision ? (['vision'] as const) : [])]);
+      return session;
+    },
+    probe: ({ signal }) => Promise.race([found.promise, aborted(signal)]),
+  };
+}
 
-async function startOpencode({ starter, workspace, signal }: SessionStart): Promise<ConversationSession> {
+async function startOpencode({
+  starter,
+  workspace,
+  signal,
+}: SessionStart): Promise<{ session: OpencodeSession; takesTools: boolean }> {
   const password = randomBytes(24).toString('base64url');
   const data = join(workspace.home, '.local', 'share');
+  const settings = join(workspace.home, '.config');
   await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));
+  await leaveOutPackages(join(settings, 'opencode'));
+  const plugin = await ModelOnlyPlugin.write(workspace.home);
   const warmUp = await startWarmUpUpstream();
+  const toolList = await ToolListServer.open();
   try {
     const process = starter.start({
-      args: ['serve', '--hostname', '127.0.0.1', '--port', '0', '--pure'],
+      args: ['serve', '--hostname', '127.0.0.1', '--port', '0'],
       workspace,
       allowed: logins.opencode.keys,
       set: {
         // Every user of this machine can reach its port.
         OPENCODE_SERVER_PASSWORD: password,
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
-          opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url),
+          opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url, plugin.url),
         ),
         // Conversations are never on disk, and nothing waits for the disk.
         OPENCODE_DB: ':memory:',
@@ -46,20 +78,36 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
         OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
         OPENCODE_DISABLE_CLAUDE_CODE: '1',
         XDG_DATA_HOME: data,
-        XDG_CONFIG_HOME: join(workspace.home, '.config'),
+        XDG_CONFIG_HOME: settings,
         XDG_CACHE_HOME: join(workspace.home, '.cache'),
         XDG_STATE_HOME: join(workspace.home, '.state'),
       },
     });
+    void process.ended.then(() => toolList.close());
     return await process.killOnAbort(signal, async () => {
       const http = new OpencodeHttp(await addressOf(process), password);
-      const session = new OpencodeSession(process, http);
-      await session.ready(signal);
-      return session;
+      const session = new OpencodeSession({ process, http, plugin, toolList, folder: workspace.cwd });
+      await session.listen();
+      return { session, ...(await readyOpencode(session, warmUp, signal)) };
     });
+  } catch (error) {
+    toolList.close();
+    throw error;
   } finally {
     warmUp.close();
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+}
+
+/** @param kind of input */
+function reads(model: JsonObject | undefined, kind: 'image' | 'pdf'): boolean {
+  const { capabilities } = model ?? {};
+  const input = isJsonObject(capabilities) ? capabilities['input'] : undefined;
+  return isJsonObject(input) && input[kind] === true;
 }
 
 /** The address that it prints when it listens. */

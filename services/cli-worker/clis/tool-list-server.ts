@@ -7,11 +7,7 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
 
-/** The name of the server in Gemini CLI, and what it puts before the names of its tools. */
-export const serverName = 'client';
-export const prefix = `mcp_${serverName}_`;
-
-/** A tool of the client, as the model sees it but for the prefix. */
+/** A tool of the client, as it is listed. */
 export interface ListedTool {
   name: string;
   description: string;
@@ -20,20 +16,21 @@ export interface ListedTool {
 }
 
 /**
- * Lists a client's tools for Gemini CLI: an MCP server on the loopback interface, for those who know its secret. Nobody calls a tool
- * of it, because Gemini CLI is not allowed to; it reports what the model wanted to call.
+ * Lists a client's tools for a CLI: an MCP server on the loopback interface, for those who know its secret. Nobody calls a tool of
+ * it, because the CLI is not allowed to; the CLI reports what the model wanted to call.
  */
 export class ToolListServer {
+  /** The `authorization` header of requests. */
+  readonly authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
   readonly #http: HttpServer;
-  readonly #secret = Buffer.from(`Bearer ${randomBytes(32).toString('base64url')}`);
   #tools: readonly ListedTool[] = [];
 
   private constructor() {
-    const handler = createMcpHandler(() => this.#mcp());
-    const answer = toNodeHandler(handler);
+    const secret = Buffer.from(this.authorization);
+    const answer = toNodeHandler(createMcpHandler(() => this.#mcp()));
     this.#http = createServer((request, response) => {
       const given = Buffer.from(request.headers.authorization ?? '');
-      const isKnown = given.length === this.#secret.length && timingSafeEqual(given, this.#secret);
+      const isKnown = given.length === secret.length && timingSafeEqual(given, secret);
       if (!isKnown) response.writeHead(401).end();
       // A request that has come has both.
       else
@@ -53,11 +50,9 @@ export class ToolListServer {
     this.#tools = tools;
   }
 
-  /** As the Agent Client Protocol describes a server (`session/load`, `mcpServers`). */
-  get description(): JsonObject {
+  get url(): string {
     const { port } = this.#http.address() as AddressInfo;
-    const headers = [{ name: 'authorization', value: this.#secret.toString() }];
-    return { type: 'http', name: serverName, url: `http://127.0.0.1:${port}/mcp`, headers };
+    return `http://127.0.0.1:${port}/mcp`;
   }
 
   close(): void {

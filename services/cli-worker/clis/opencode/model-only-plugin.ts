@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What a request sets of the model's own parameters; fields that are absent are as opencode has them for the model. */
+export interface ModelParameters {
+  maxOutputTokens?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+}
+
+/**
+ * A plugin of opencode's that makes the system prompt the client's alone, and sets the model's parameters. Both are in the `system`
+ * field of a prompt, after a mark that only the worker knows. A limit of tokens is left out where opencode sends none.
+ */
+const script = (mark: string): string => `const mark = ${JSON.stringify(mark)};
+export const ModelOnly = async () => ({
+  'experimental.chat.system.transform': async (_, output) => {
+    const text = output.system.join('\\n');
+    const at = text.indexOf(mark);
+    const system = at === -1 ? '' : text.slice(text.indexOf('\\n', at) + 1);
+    output.system.splice(0, output.system.length, ...(system === '' ? [] : [system]));
+  },
+  'chat.params': async ({ message }, output) => {
+    const [first = ''] = (message.system ?? '').split('\\n', 1);
+    if (!first.startsWith(mark)) return;
+    const { maxOutputTokens, ...rest } = JSON.parse(first.slice(mark.length));
+    if (maxOutputTokens !== undefined && output.maxOutputTokens !== undefined) output.maxOutputTokens = maxOutputTokens;
+    Object.assign(output, rest);
+  },
+});
+`;
+
+/** The plugin of one process. */
+export class ModelOnlyPlugin {
+  /** As opencode's settings name it. */
+  readonly url: string;
+  readonly #mark: string;
+
+  private constructor(url: string, mark: string) {
+    this.url = url;
+    this.#mark = mark;
+  }
+
+  /** @param folder gets the plugin's file */
+  static async write(folder: string): Promise<ModelOnlyPlugin> {
+    const file = join(folder, 'model-only.js');
+    const mark = randomBytes(24).toString('base64url');
+    await writeFile(file, script(mark));
+    return new ModelOnlyPlugin(pathToFileURL(file).href, mark);
+  }
+
+  /** The `system` field of a prompt. */
+  system(text: string, parameters: ModelParameters): string {
+    return `${this.#mark}${JSON.stringify(parameters)}\n${text}`;
+  }
+}
+
+const declared = { dependencies: { '@opencode-ai/plugin': '*' } };
+
+/**
+ * Makes opencode find the package that it would otherwise install before it loads a plugin: 3,800 files and some seconds. The
+ * worker's plugin needs none of it.
+ * @param folder of opencode's settings
+ */
+export async function leaveOutPackages(folder: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules'), { recursive: true });
+  await Promise.all([
+    writeFile(join(folder, 'package.json'), JSON.stringify(declared)),
+    writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': declared } })),
+  ]);
+}

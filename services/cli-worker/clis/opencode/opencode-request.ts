@@ -1,0 +1,82 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ChatRequest } from '#shared/formats/chat/request.ts';
+import type { ResponsesFunctionCall, ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
+import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import type { Target } from '#shared/translate/translation.ts';
+import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsRequest } from '../items-request.ts';
+import type { ListedTool } from '../tool-list-server.ts';
+import type { ModelParameters } from './model-only-plugin.ts';
+
+/** The name of the client's tools as an MCP server, and what opencode puts before the name of each. */
+export const serverName = 'client';
+const prefix = `${serverName}_`;
+
+/** A request to opencode. Its items have opencode's names of tools, and no system text. */
+export interface OpencodeRequest extends Omit<ItemsRequest, 'tools'> {
+  /** All system text, joined; empty if there is none. */
+  system: string;
+  parameters: ModelParameters;
+  tools: ListedTool[];
+  /** The client's name of each tool, by opencode's. */
+  toolNames: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads what opencode is asked from a chat request. The upstream keeps the limit of tokens, the worker the stop texts.
+ * @throws RouterError as `readItemsRequest` does
+ */
+export function readOpencodeRequest(body: JsonObject, target: Target, words: ClientWords): OpencodeRequest {
+  const { maxTokens, tools, ...request } = readItemsRequest(body, target, words);
+  const items = request.items.map((item) =>
+    item['type'] === 'function_call' ? { ...item, name: opencodeToolName((item as ResponsesFunctionCall).name) } : item,
+  );
+  return {
+    ...request,
+    system: systemTextOf(items.filter(isSystem)),
+    items: withResults(
+      items.filter((item) => !isSystem(item)),
+      words,
+    ),
+    parameters: parametersOf(body as ChatRequest, maxTokens),
+    tools: tools.map(listedTool),
+    toolNames: new Map(tools.map(({ name }) => [opencodeToolName(name), name])),
+  };
+}
+
+function parametersOf(
+  { temperature, top_p: topP, top_k: topK }: ChatRequest & { top_k?: unknown },
+  maxOutputTokens: number | undefined,
+): ModelParameters {
+  return {
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+    ...(typeof topK === 'number' && { topK }),
+  };
+}
+
+/** @throws RouterError for a call without a result, or a result without a call: opencode has a call together with its result */
+function withResults(items: JsonObject[], { turns, unsupported }: ClientWords): JsonObject[] {
+  const idsOf = (type: string): unknown[] => items.flatMap((item) => (item['type'] === type ? [item['call_id']] : []));
+  const [calls, results] = [new Set(idsOf('function_call')), new Set(idsOf('function_call_output'))];
+  const isWhole = calls.size === results.size && [...calls].every((id) => results.has(id));
+  if (!isWhole) throw unsupported(turns, 'a call of a tool without its result');
+  return items;
+}
+
+/** The names of tools that opencode leaves as they are, with its prefix in the length that every upstream accepts. */
+const left = /^[\w-]{1,57}$/;
+
+/** The name under which the model sees a client's tool. */
+export function opencodeToolName(name: string): string {
+  return prefix + listedName(name);
+}
+
+function listedName(name: string): string {
+  if (left.test(name)) return name;
+  return distinctToolName(name.replaceAll(/[^\w-]/g, '_').slice(0, 48), name, undefined);
+}
+
+function listedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {
+  return { name: listedName(name), description: description ?? '', inputSchema: { ...parameters, type: 'object' } };
+}

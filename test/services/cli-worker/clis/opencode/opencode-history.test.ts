@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isOfHistory, OpencodeHistories } from '#services/cli-worker/clis/opencode/opencode-history.ts';
+
+const model = { providerID: 'p', modelID: 'm' };
+const message = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
+const text = (value: string): JsonObject => ({ type: 'input_text', text: value });
+const call = (id: string, json: string): JsonObject => ({
+  type: 'function_call',
+  call_id: id,
+  name: 'client_f',
+  arguments: json,
+});
+const result = (id: string, output: string | JsonObject[]): JsonObject => ({
+  type: 'function_call_output',
+  call_id: id,
+  output,
+});
+
+/** Roles of the messages that the events make, each with its parts. */
+function messagesIn(events: readonly JsonObject[]): [unknown, JsonObject[]][] {
+  const messages: [unknown, JsonObject[]][] = [];
+  for (const { data } of events) {
+    if (!isJsonObject(data)) continue;
+    if (isJsonObject(data['info'])) messages.push([data['info']['role'], []]);
+    else if (isJsonObject(data['part'])) messages.at(-1)?.[1].push(data['part']);
+  }
+  return messages;
+}
+
+describe('a history for opencode', () => {
+  it('has a turn for each turn, and calls with their results', () => {
+    const url = 'data:image/png;base64,AAAA';
+    const events = new OpencodeHistories().events('ses_1', model, [
+      message('user', text('one'), { type: 'input_image', image_url: url }),
+      message('assistant', text('two')),
+      call('a', '{"n":1}'),
+      call('b', '{"n":'),
+      result('b', [text('three'), text('four')]),
+      result('a', 'five'),
+      message('assistant', text('six')),
+      message('user', text('seven')),
+      message('user', { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' }),
+    ]);
+    expect(messagesIn(events)).toMatchObject([
+      [
+        'user',
+        [
+          { type: 'text', text: 'one' },
+          { type: 'file', mime: 'image/png', url },
+        ],
+      ],
+      [
+        'assistant',
+        [
+          { type: 'text', text: 'two' },
+          {
+            type: 'tool',
+            callID: 'a',
+            tool: 'client_f',
+            state: { status: 'completed', input: { n: 1 }, output: 'five' },
+          },
+          { type: 'tool', callID: 'b', state: { input: { value: '{"n":' }, output: 'three\nfour' } },
+        ],
+      ],
+      ['assistant', [{ type: 'text', text: 'six' }]],
+      ['user', [{ type: 'text', text: 'seven' }]],
+      ['user', [{ type: 'file', mime: 'application/pdf' }]],
+    ]);
+  });
+
+  it('is numbered from the event after the creation of its session, with ids that no other has', () => {
+    const histories = new OpencodeHistories();
+    const all = ['ses_1', 'ses_2'].map((id) => histories.events(id, model, [message('user', text('hi'))]));
+    for (const events of all) expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+    const ids = all.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const messageIds = all.flatMap(([first]) =>
+      isJsonObject(first?.['data']) && isJsonObject(first['data']['info']) ? [first['data']['info']['id']] : [],
+    );
+    expect(new Set(messageIds).size).toBe(2);
+    expect(messageIds.every(isOfHistory)).toBe(true);
+    expect(isOfHistory('msg_2192c0656001W4g23x2NDRlSZy')).toBe(false);
+  });
+});

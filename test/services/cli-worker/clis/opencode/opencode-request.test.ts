@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { findTranslation, type Target } from '#shared/translate/translation.ts';
+import { itemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
+import { readOpencodeRequest, type OpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
+
+const { translations, upstream } = itemsDialogue(readOpencodeRequest);
+const able = { takesImages: true, takesTools: true, takesSchemas: true };
+const read = (client: string, body: object, target: Omit<Target, 'model'> = able): OpencodeRequest =>
+  findTranslation(translations, client, upstream).request({ model: 'auto', ...body }, { model: 'p/m', ...target });
+const chat = (fields: object, target?: Omit<Target, 'model'>) =>
+  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+
+const chatTool = (name: string) => ({ type: 'function', function: { name } });
+const call = { id: 'c1', type: 'function', function: { name: 'a.b', arguments: '{}' } };
+
+describe('a request to opencode', () => {
+  it('has all system texts as one, and the turns without them', () => {
+    const { system, items } = chat({
+      messages: [
+        { role: 'system', content: 'one' },
+        { role: 'user', content: 'two' },
+        { role: 'developer', content: 'three' },
+        { role: 'user', content: 'four' },
+      ],
+    });
+    expect(system).toBe('one\n\nthree');
+    expect(items).toMatchObject([{ content: [{ text: 'two' }] }, { content: [{ text: 'four' }] }]);
+  });
+
+  it('has the limit of tokens and the sampling for the upstream, and stop texts for the worker', () => {
+    const { parameters, stop, maxTokens } = chat({ max_tokens: 5, temperature: 0, top_p: 0.5, top_k: 3, stop: 'END' });
+    expect(parameters).toEqual({ maxOutputTokens: 5, temperature: 0, topP: 0.5, topK: 3 });
+    expect([stop, maxTokens]).toEqual([['END'], undefined]);
+    expect(chat({}).parameters).toEqual({});
+  });
+
+  it('has one name for a tool in its list and in the history, and the way back', () => {
+    const long = 'l'.repeat(64);
+    const { tools, toolNames, items } = chat({
+      tools: ['plain', 'a.b', 'a_b', long].map(chatTool),
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: 'done' },
+      ],
+    });
+    const names = tools.map(({ name }) => name);
+    expect(names[0]).toBe('plain');
+    expect(new Set(names).size).toBe(4);
+    for (const name of names) expect(`client_${name}`).toMatch(/^[\w-]{1,64}$/);
+    expect([...toolNames.values()]).toEqual(['plain', 'a.b', 'a_b', long]);
+    expect([...toolNames.keys()]).toEqual(names.map((name) => `client_${name}`));
+    expect(items[1]).toMatchObject({ name: `client_${names[1]}` });
+  });
+
+  it.each([
+    ['tool_choice', { tools: [chatTool('f')], tool_choice: 'required' }],
+    ['response_format', { response_format: { type: 'json_object' } }],
+    [
+      'response_format.json_schema.strict',
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
+    ],
+    [
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'I' },
+        ],
+      },
+    ],
+    [
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: null, tool_calls: [call] },
+          { role: 'user', content: 'well' },
+        ],
+      },
+    ],
+  ])('refuses what opencode cannot do, by name: %s', (param, fields) => {
+    expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+
+  it('says what it lacks where the version or a model does', () => {
+    const bare = lackedFeatures(translations, { model: 'any' });
+    const whole = lackedFeatures(translations, { model: 'any', ...able, takesFiles: true });
+    expect(whole.length).toBeLessThan(bare.length);
+    expect(bare).toEqual(expect.arrayContaining([...whole]));
+  });
+});

@@ -1,0 +1,46 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ToolListServer } from '#services/cli-worker/clis/tool-list-server.ts';
+
+const inputSchema = {
+  type: 'object' as const,
+  properties: { n: { type: 'integer', minimum: 2 }, city: { $ref: '#/$defs/city' } },
+  $defs: { city: { type: 'string' } },
+  'x-kept': [1],
+};
+
+describe("the server that lists a client's tools", () => {
+  let server: ToolListServer;
+  beforeEach(async () => {
+    server = await ToolListServer.open();
+  });
+  afterEach(() => server.close());
+
+  async function connect(authorization: string): Promise<Client> {
+    const client = new Client({ name: 'test', version: '1' });
+    const requestInit = { headers: { authorization } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }));
+    return client;
+  }
+
+  it('lists the tools that it has at the time, with their schemas as they are', async () => {
+    const client = await connect(server.authorization);
+    expect((await client.listTools()).tools).toEqual([]);
+    server.tools = [{ name: 'f', description: 'A tool', inputSchema }];
+    expect((await client.listTools()).tools).toEqual([{ name: 'f', description: 'A tool', inputSchema }]);
+    await client.close();
+  });
+
+  it('lets nobody call a tool', async () => {
+    server.tools = [{ name: 'f', description: '', inputSchema }];
+    const client = await connect(server.authorization);
+    await expect(client.callTool({ name: 'f', arguments: {} })).rejects.toThrow();
+    await client.close();
+  });
+
+  it.each(['', 'Bearer wrong'])('answers nobody else: "%s"', async (authorization) => {
+    expect(new URL(server.url).hostname).toBe('127.0.0.1');
+    const answer = await fetch(server.url, { method: 'POST', headers: { authorization }, body: '{}' });
+    expect(answer.status).toBe(401);
+  });
+});
