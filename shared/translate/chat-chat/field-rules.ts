@@ -89,6 +89,9 @@ export const answerRules: readonly FieldRule[] = [
   rule('choices[].message.reasoning_content', passed),
   rule('choices[].message.reasoning', translated('choices[].message.reasoning_content')),
   rule('choices[].message.refusal', passed),
+  rule('choices[].message.extra_content', passed),
+  rule('choices[].message.reasoning_details', passed),
+  rule('choices[].message.tool_calls[].extra_content', passed),
   rule(
     'choices[].message.tool_calls',
     translated(

@@ -49,6 +49,13 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] thinking, of a Responses worker', translated('messages[].reasoning_content')),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
   rule(
+    'messages[].content[] redacted_thinking, made here',
+    translated(
+      'messages[].extra_content',
+      '[what the upstream wants back](#reasoning-that-a-chat-upstream-wants-back), for the upstream, account and model that it came from',
+    ),
+  ),
+  rule(
     'messages[].content[] web search or fetch',
     translated(
       'messages[].tool_call_id',
@@ -139,6 +146,9 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
+const carried =
+  'in the signature of the thinking before it, else in a redacted block; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
+
 /** The effect on each field of a chat upstream's answer for a messages client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
@@ -159,6 +169,9 @@ export const answerRules: readonly FieldRule[] = [
     'choices[].message.tool_calls',
     translated('content[].input', 'as an object; text that is not one becomes `{"_raw": …}`'),
   ),
+  rule('choices[].message.extra_content', translated('content[].data', carried)),
+  rule('choices[].message.reasoning_details', translated('content[].data', carried)),
+  rule('choices[].message.tool_calls[].extra_content', translated('content[].data', carried)),
   rule('choices[].finish_reason', translated('stop_reason')),
   rule('choices[].stop_reason', translated('stop_sequence', 'the stop sequence that vLLM matched')),
   rule('choices[].matched_stop', translated('stop_sequence', 'the stop sequence that SGLang matched')),

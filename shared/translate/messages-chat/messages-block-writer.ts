@@ -2,21 +2,28 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
+import type { ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
+import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { carryingSignature } from '../vocabulary/shown-thinking.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
+import type { Minted } from '../translation.ts';
 
-type TextKind = 'text' | 'thinking';
+/** The kinds of blocks beside tool calls; a redacted one has no text. */
+export type TextKind = 'text' | 'thinking' | 'redacted';
 
 /** Writes blocks as content blocks of the messages format, numbered from 0. */
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #signatures = new WeakMap<Block<TextKind>, string>();
   readonly #omitted = new WeakMap<Block<TextKind>, string>();
+  readonly #returned = new WeakMap<Block<TextKind>, ReturnedReasoning>();
+  readonly #minted: Pick<Minted, 'origin' | 'model'>;
   readonly #omits: boolean;
   #index = 0;
 
   /** @param omits whether blocks of thinking have no text: their signatures carry it */
-  constructor(omits = false) {
+  constructor(minted: Pick<Minted, 'origin' | 'model'>, omits: boolean) {
+    this.#minted = minted;
     this.#omits = omits;
   }
 
@@ -25,12 +32,18 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
     this.#signatures.set(block, signature);
   }
 
+  /** Gives a block of thinking, or a redacted one, what the upstream wants back. */
+  return(block: Block<TextKind>, returned: ReturnedReasoning): void {
+    this.#returned.set(block, returned);
+  }
+
   isSigned(block: Block<TextKind>): boolean {
-    return this.#signatures.has(block);
+    return this.#signatures.has(block) || this.#returned.has(block);
   }
 
   begin(block: Block<TextKind>): string {
-    return this.#event('content_block_start', { content_block: beginning(block) });
+    const content = block.kind === 'redacted' ? this.#redacted(block) : beginning(block);
+    return this.#event('content_block_start', { content_block: content });
   }
 
   piece(block: Block<TextKind>, text: string): string {
@@ -43,17 +56,32 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 
   close(block: Block<TextKind>): string {
-    const own = this.#omits ? carryingSignature(this.#omitted.get(block) ?? '') : syntheticSignature;
-    const delta = { type: 'signature_delta', signature: this.#signatures.get(block) ?? own };
+    const delta = { type: 'signature_delta', signature: this.#signatures.get(block) ?? this.#ownSignature(block) };
     const signature = block.kind === 'thinking' ? this.#event('content_block_delta', { delta }) : '';
     const stop = this.#event('content_block_stop', {});
     this.#index++;
     return signature + stop;
   }
 
+  #ownSignature(block: Block<TextKind>): string {
+    const omitted = this.#omits ? (this.#omitted.get(block) ?? '') : undefined;
+    const returned = this.#returned.get(block);
+    if (returned) return writeReturnedSignature(returned, this.#minted, omitted);
+    return omitted === undefined ? syntheticSignature : carryingSignature(omitted);
+  }
+
+  #redacted(block: Block<TextKind>): JsonObject {
+    return redactedBlock(this.#returned.get(block) ?? {}, this.#minted);
+  }
+
   #event(type: string, fields: JsonObject): string {
     return namedEvent(type, JSON.stringify({ type, index: this.#index, ...fields }));
   }
+}
+
+/** The block that carries what an upstream wants back where it shows no thinking. */
+export function redactedBlock(returned: ReturnedReasoning, minted: Pick<Minted, 'origin' | 'model'>): JsonObject {
+  return { type: 'redacted_thinking', data: writeReturnedSignature(returned, minted, undefined) };
 }
 
 function beginning({ kind, call }: Block<TextKind>): JsonObject {
@@ -62,7 +90,7 @@ function beginning({ kind, call }: Block<TextKind>): JsonObject {
       return textBlock('');
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' };
-    case 'call':
+    default:
       return toolUseBlock(messagesToolId(call?.id ?? ''), call?.name ?? '', {});
   }
 }
@@ -73,7 +101,7 @@ function deltaOf(kind: TextKind | 'call', text: string): JsonObject {
       return { type: 'text_delta', text };
     case 'thinking':
       return { type: 'thinking_delta', thinking: text };
-    case 'call':
+    default:
       return { type: 'input_json_delta', partial_json: text };
   }
 }

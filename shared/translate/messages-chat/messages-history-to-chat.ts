@@ -13,6 +13,8 @@ import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
+import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { carriedText } from '../vocabulary/shown-thinking.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
@@ -36,7 +38,7 @@ export function messagesHistoryToChat(
   for (const [at, { role, content }] of messages.entries()) {
     const param = `messages.${at}.content`;
     if (role === 'system') systemTexts.push(...textsOf(content, param));
-    else if (role === 'assistant') history.push(...assistantMessages(content, param));
+    else if (role === 'assistant') history.push(...assistantMessages(content, param, target));
     else history.push(...userMessages(content, param, target));
   }
   const text = systemTexts.filter((part) => part !== '').join('\n\n');
@@ -91,12 +93,14 @@ interface Draft {
   parts: ChatPart[];
   calls: ChatToolCall[];
   thoughts: string[];
+  /** What the upstream wants back. */
+  returned: ReturnedReasoning[];
 }
 
-const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [] });
+const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned: [] });
 
 /** The result of a hosted call becomes a message of its own, after the one with the call; what follows it begins another one. */
-function assistantMessages(content: string | MessagesBlock[], param: string): ChatMessage[] {
+function assistantMessages(content: string | MessagesBlock[], param: string, target: Target): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const messages: ChatMessage[] = [];
@@ -109,12 +113,13 @@ function assistantMessages(content: string | MessagesBlock[], param: string): Ch
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
       // A call that was cut off has no result, and engines refuse it.
       if (answered.has(block.id)) draft.calls.push(callOf(block));
-    } else add(block, draft, `${param}.${at}`);
+    } else add(block, draft, `${param}.${at}`, target);
   }
   return isEmpty(draft) && messages.length > 0 ? messages : [...messages, written(draft)];
 }
 
-function add(block: MessagesBlock, { parts, calls, thoughts }: Draft, param: string): void {
+function add(block: MessagesBlock, draft: Draft, param: string, target: Target): void {
+  const { parts, calls, thoughts, returned } = draft;
   switch (block.type) {
     case 'text':
       parts.push({ type: 'text', text: block.text });
@@ -122,12 +127,18 @@ function add(block: MessagesBlock, { parts, calls, thoughts }: Draft, param: str
     case 'tool_use':
       calls.push(callOf(block));
       break;
-    case 'thinking':
-      thoughts.push(carriedText(block.signature) ?? block.thinking);
+    case 'thinking': {
+      const carried = readReturnedSignature(block.signature, target);
+      thoughts.push(carried?.omitted ?? carriedText(block.signature) ?? block.thinking);
+      if (carried?.returned) returned.push(carried.returned);
       break;
-    case 'redacted_thinking':
-      // Only the upstream that made it can read it.
+    }
+    // Only the upstream that made it can read it.
+    case 'redacted_thinking': {
+      const carried = readReturnedSignature(block.data, target);
+      if (carried?.returned) returned.push(carried.returned);
       break;
+    }
     default:
       throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' in an assistant message`);
   }
@@ -141,14 +152,15 @@ function isEmpty({ parts, calls, thoughts }: Draft): boolean {
   return parts.length === 0 && calls.length === 0 && thoughts.length === 0;
 }
 
-function written({ parts, calls, thoughts }: Draft): ChatMessage {
+function written({ parts, calls, thoughts, returned }: Draft): ChatMessage {
   const reasoning = thoughts.filter((thought) => thought !== '').join('\n\n');
-  return {
+  const message: ChatMessage = {
     role: 'assistant',
     content: parts.length === 0 && calls.length > 0 ? null : simplest(parts),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
+  return withReturned(message, returned);
 }
 
 /** A single text becomes a string. */

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
@@ -11,11 +12,12 @@ import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
-import { MessagesBlockWriter } from './messages-block-writer.ts';
+import { MessagesBlockWriter, type TextKind } from './messages-block-writer.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
 import { type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /**
  * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with
@@ -26,7 +28,8 @@ export class MessagesToChatStream implements StreamTranslation {
   readonly #order: ToolCallOrder;
   readonly #shown: ShownThinking;
   readonly #writer: MessagesBlockWriter;
-  readonly #blocks: BlockQueue<'text' | 'thinking'>;
+  readonly #blocks: BlockQueue<TextKind>;
+  readonly #returned = new ReasoningCollector();
   #started = false;
   #hasContent = false;
   #done = false;
@@ -38,7 +41,7 @@ export class MessagesToChatStream implements StreamTranslation {
   constructor(minted: Minted) {
     this.#minted = minted;
     this.#shown = shownThinking(minted.recalled);
-    this.#writer = new MessagesBlockWriter(this.#shown === 'omitted');
+    this.#writer = new MessagesBlockWriter(minted, this.#shown === 'omitted');
     this.#blocks = new BlockQueue(this.#writer);
     this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
   }
@@ -79,6 +82,7 @@ export class MessagesToChatStream implements StreamTranslation {
       stop_reason: stopReason,
       stop_sequence: stopReason === 'stop_sequence' ? this.#stopSequence : null,
     });
+    this.#return(this.#returned.signsCalls || this.#shown !== 'none');
     const text =
       this.#blocks.finish() +
       event({
@@ -109,13 +113,17 @@ export class MessagesToChatStream implements StreamTranslation {
 
   #delta(delta: JsonObject): string {
     unifyReasoning(delta);
+    this.#returned.add(delta);
     let events = this.#text('thinking', reasoningOf(delta));
     this.#sign(delta[reasoningSignatureField]);
+    if (hasText(delta)) this.#return(this.#shown !== 'none');
     events += this.#text('text', delta['content']);
     events += this.#text('text', delta['refusal']);
     if (!Array.isArray(delta['tool_calls'])) return events;
     for (const call of delta['tool_calls']) {
       const piece = this.#order.place(call);
+      this.#returned.addCall(messagesToolId(piece.id), call);
+      if (piece.first) this.#return(true);
       this.#outputBytes += Buffer.byteLength((piece.name ?? '') + piece.arguments);
       events += this.#blocks.tool(piece);
     }
@@ -128,8 +136,21 @@ export class MessagesToChatStream implements StreamTranslation {
     if (typeof signature === 'string' && signature !== '') this.#writer.sign(this.#unsigned(), signature);
   }
 
+  /**
+   * Gives the thinking before it, or a redacted block, what the upstream wants back. The client's next request returns it.
+   * @param isWanted without it, nothing is written yet: the block would be the first of a client that expects no thinking
+   */
+  #return(isWanted: boolean): void {
+    if (!isWanted || this.#minted.origin === undefined) return;
+    const returned = this.#returned.take();
+    if (!returned) return;
+    const { last } = this.#blocks;
+    const isOpen = last?.kind === 'thinking' && !this.#writer.isSigned(last);
+    this.#writer.return(isOpen ? last : this.#blocks.append('redacted'), returned);
+  }
+
   /** The block of thinking that has no signature yet, or a new one. */
-  #unsigned(): Block<'text' | 'thinking'> {
+  #unsigned(): Block<TextKind> {
     const { last } = this.#blocks;
     return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');
   }
@@ -147,6 +168,10 @@ export class MessagesToChatStream implements StreamTranslation {
     }
     return this.#blocks.text(kind, text);
   }
+}
+
+function hasText({ content, refusal }: JsonObject): boolean {
+  return [content, refusal].some((text) => typeof text === 'string' && text !== '');
 }
 
 function event(data: JsonObject & { type: string }): string {

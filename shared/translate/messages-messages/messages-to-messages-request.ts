@@ -47,5 +47,6 @@ function withText(block: MessagesBlock): MessagesBlock {
 }
 
 function isForeignThinking(block: MessagesBlock): boolean {
+  if (block.type === 'redacted_thinking') return isSyntheticSignature(block.data);
   return block.type === 'thinking' && isSyntheticSignature(block.signature);
 }

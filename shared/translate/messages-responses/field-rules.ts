@@ -49,6 +49,7 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
+  rule('messages[].content[] redacted_thinking, made here', ignored('only the upstream that it came from can read it')),
   rule(
     'messages[].content[] web search or fetch',
     translated('input[].output', 'a call and its output; of results of another upstream, titles and addresses'),

@@ -6,7 +6,7 @@ import { endingFields, messageObject } from '#shared/formats/messages/message-ob
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
-import { MessagesBlockWriter } from '../messages-chat/messages-block-writer.ts';
+import { MessagesBlockWriter, type TextKind } from '../messages-chat/messages-block-writer.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
 import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
@@ -14,8 +14,6 @@ import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
-
-type TextKind = 'text' | 'thinking';
 
 /**
  * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature
@@ -25,14 +23,16 @@ export class MessagesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #shows: boolean;
   readonly #reader = new ResponsesReader();
-  readonly #writer = new MessagesBlockWriter();
-  readonly #blocks = new BlockQueue<TextKind>(this.#writer);
+  readonly #writer: MessagesBlockWriter;
+  readonly #blocks: BlockQueue<TextKind>;
   #started = false;
   #hasContent = false;
   #outputBytes = 0;
 
   constructor(minted: Minted) {
     this.#minted = minted;
+    this.#writer = new MessagesBlockWriter(minted, false);
+    this.#blocks = new BlockQueue(this.#writer);
     this.#shows = shownThinking(minted.recalled) !== 'none';
   }
 

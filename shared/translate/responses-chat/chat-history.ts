@@ -1,3 +1,4 @@
+import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
 /** An assistant message that is being put together. */
@@ -5,6 +6,8 @@ interface AssistantTurn {
   thoughts: string[];
   parts: ChatPart[];
   calls: ChatToolCall[];
+  /** What the upstream wants back. */
+  returned: ReturnedReasoning[];
 }
 
 /**
@@ -31,6 +34,10 @@ export class ChatHistory {
 
   addThought(text: string): void {
     if (text !== '') this.#openTurn().thoughts.push(text);
+  }
+
+  addReturned(returned: ReturnedReasoning): void {
+    this.#openTurn().returned.push(returned);
   }
 
   addText(parts: readonly ChatPart[]): void {
@@ -63,7 +70,7 @@ export class ChatHistory {
 
   #openTurn(): AssistantTurn {
     this.#addImages();
-    this.#turn ??= { thoughts: [], parts: [], calls: [] };
+    this.#turn ??= { thoughts: [], parts: [], calls: [], returned: [] };
     return this.#turn;
   }
 
@@ -71,13 +78,14 @@ export class ChatHistory {
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
-    const { thoughts, parts, calls } = turn;
-    this.#messages.push({
+    const { thoughts, parts, calls, returned } = turn;
+    const message: ChatMessage = {
       role: 'assistant',
       content: parts.length === 0 && calls.length > 0 ? null : simplest(parts),
       ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n\n') }),
       ...(calls.length > 0 && { tool_calls: calls }),
-    });
+    };
+    this.#messages.push(withReturned(message, returned));
   }
 
   #addImages(): void {

@@ -6,6 +6,7 @@ import { ResponsesAnswer } from '../responses/responses-answer.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { textLogprobs } from './text-logprobs.ts';
 
@@ -14,6 +15,7 @@ export class ChatOutput {
   readonly #minted: Minted;
   readonly #answer: ResponsesAnswer;
   readonly #order: ToolCallOrder;
+  readonly #returned = new ReasoningCollector();
   #bytes = 0;
 
   constructor(minted: Minted) {
@@ -42,6 +44,7 @@ export class ChatOutput {
    */
   add(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {
     unifyReasoning(delta);
+    this.#returned.add(delta);
     const { content, refusal, tool_calls: calls } = delta;
     let events = '';
     const thought = this.#count(reasoningOf(delta));
@@ -49,12 +52,15 @@ export class ChatOutput {
     const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted.model);
     if (signed) this.#answer.sealReasoning(signed);
     const text = this.#count(content);
-    if (text !== '') events += this.#answer.text(text, textLogprobs(logprobs, text));
     const refused = this.#count(refusal);
+    if (text !== '' || refused !== '') this.#return();
+    if (text !== '') events += this.#answer.text(text, textLogprobs(logprobs, text));
     if (refused !== '') events += this.#answer.refusal(refused);
     for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {
       const piece = this.#order.place(isWhole && isJsonObject(call) ? { ...call, index } : call);
       this.#count((piece.name ?? '') + piece.arguments);
+      this.#returned.addCall(piece.id, call);
+      if (piece.first) this.#return();
       events += this.#answer.call(piece);
     }
     return events;
@@ -66,12 +72,20 @@ export class ChatOutput {
    */
   finish(finish: Json | undefined, reported: Json | undefined): { text: string; ending: Ending } {
     const finishReason = readFinishReason(finish, this.#order.size > 0);
+    this.#return();
     const usage = completeUsage(readChatUsage(reported), {
       prompt: this.#minted.promptTokens,
       completion: () => estimateTokensOfBytes(this.#bytes),
     });
     const ending = { finishReason, usage };
     return { text: this.#answer.finish(ending), ending };
+  }
+
+  /** Seals what the upstream wants back in the reasoning before it, or in an item without text. */
+  #return(): void {
+    const { origin, model } = this.#minted;
+    const returned = this.#returned.take();
+    if (returned && origin !== undefined && this.#answer.seals) this.#answer.sealReasoning({ model, origin, returned });
   }
 
   #count(text: Json | undefined): string {

@@ -160,6 +160,9 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
+const sealed =
+  'sealed in the reasoning before it, else in an item of its own; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
+
 /** The effect on each field of a chat upstream's answer for a Responses client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
@@ -180,6 +183,9 @@ export const answerRules: readonly FieldRule[] = [
     'choices[].message.tool_calls',
     translated('output[].arguments', "an item of the tool's kind, with its namespace; `input` of a custom tool"),
   ),
+  rule('choices[].message.extra_content', translated('output[].encrypted_content', sealed)),
+  rule('choices[].message.reasoning_details', translated('output[].encrypted_content', sealed)),
+  rule('choices[].message.tool_calls[].extra_content', translated('output[].encrypted_content', sealed)),
   rule('choices[].finish_reason', translated('status', '`incomplete` after `length` or `content_filter`')),
   rule('choices[].stop_reason', ignored('the Responses format does not report it')),
   rule('choices[].matched_stop', ignored('the Responses format does not report it')),

@@ -19,6 +19,7 @@ import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
+import { readReturned } from '../upstreams/chat/returned-reasoning.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { ChatHistory } from './chat-history.ts';
 import { partToChat } from './part-to-chat.ts';
@@ -46,7 +47,7 @@ export function responsesHistoryToChat(
       case 'message':
         return addMessage(item as ResponsesMessage, `${param}.content`);
       case 'reasoning':
-        return history.addThought(readReasoning(item as ResponsesReasoning, target.unseal).text);
+        return addReasoning(item as ResponsesReasoning);
       case 'function_call': {
         const { call_id: id, name, namespace, arguments: json } = item as ResponsesFunctionCall;
         return history.addCall(id, nameOf(name, namespace), json);
@@ -76,6 +77,14 @@ export function responsesHistoryToChat(
         if (isHostedCall(item.type)) return undefined;
         throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
     }
+  }
+
+  function addReasoning(item: ResponsesReasoning): void {
+    const { text, sealed } = readReasoning(item, target.unseal);
+    history.addThought(text);
+    const isOfTarget = sealed?.['model'] === target.model && sealed['origin'] === target.origin;
+    const returned = isOfTarget ? readReturned(sealed['returned']) : undefined;
+    if (returned) history.addReturned(returned);
   }
 
   function addMessage({ role, content }: ResponsesMessage, param: string): void {

@@ -22,6 +22,8 @@ export class ResponsesAnswer {
   readonly #writer: ResponsesBlockWriter;
   readonly #queue: BlockQueue<ResponsesBlockKind>;
   #hasContent = false;
+  /** Whether reasoning items carry what only a later request of the owner can open. */
+  readonly seals: boolean;
   #reasoningBytes = 0;
   /** The text so far, if it is to become one `compaction` item. */
   #summary: string | undefined;
@@ -31,6 +33,7 @@ export class ResponsesAnswer {
     const recalled = readRecalled(minted.recalled);
     this.#minted = minted;
     this.#repeated = recalled.repeated;
+    this.seals = recalled.seals && minted.seal !== undefined;
     if (recalled.compacts) this.#summary = '';
     this.#writer = new ResponsesBlockWriter({
       answerId: minted.id,

@@ -4,6 +4,7 @@ import { clientsOf, translationBetween } from './translation-between.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } };
+const signed = { extra_content: { google: { thought_signature: 's' } } };
 
 function chatAnswer(message: JsonObject, choice: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return {
@@ -35,6 +36,15 @@ const chatExamples: Record<string, Example> = {
   'choices[].message.reasoning': { with: chatAnswer({ reasoning: 'hm' }), without: chatAnswer({}) },
   'choices[].message.refusal': { with: chatAnswer({ refusal: 'no' }), without: chatAnswer({}) },
   'choices[].message.tool_calls': { with: chatAnswer({ tool_calls: [call] }), without: chatAnswer({}) },
+  'choices[].message.extra_content': { with: chatAnswer(signed), without: chatAnswer({}) },
+  'choices[].message.reasoning_details': {
+    with: chatAnswer({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }),
+    without: chatAnswer({}),
+  },
+  'choices[].message.tool_calls[].extra_content': {
+    with: chatAnswer({ tool_calls: [{ ...call, ...signed }] }),
+    without: chatAnswer({ tool_calls: [call] }),
+  },
   'choices[].finish_reason': { with: chatAnswer({}, { finish_reason: 'length' }), without: chatAnswer({}) },
   'choices[].stop_reason': { with: chatAnswer({}, { stop_reason: 'END' }), without: chatAnswer({}) },
   'choices[].matched_stop': { with: chatAnswer({}, { matched_stop: 'END' }), without: chatAnswer({}) },

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
+import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
@@ -172,6 +173,14 @@ const examples: Record<string, Example> = {
     'messages[].content[].data',
     { role: 'assistant' },
   ),
+  'messages[].content[] redacted_thinking, made here': block(
+    {
+      type: 'redacted_thinking',
+      data: writeReturnedSignature({ signature: 's' }, { origin: 'here', model: 'target' }, undefined),
+    },
+    '',
+    { role: 'assistant' },
+  ),
   'messages[].content[] compaction': block({ type: 'compaction', content: 'so far' }, 'messages[].content[].content', {
     role: 'assistant',
   }),
@@ -300,6 +309,8 @@ describe.each(upstreamsOf('messages'))("the rules for a messages client's reques
     // The model is always present; its name differs.
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
-    holdRule(field, effect, example, (body) => translation.request(parseMessagesRequest(body), { model: model() }));
+    holdRule(field, effect, example, (body) =>
+      translation.request(parseMessagesRequest(body), { model: model(), origin: 'here' }),
+    );
   });
 });

@@ -1,0 +1,142 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { ChatMessage } from '#shared/formats/chat/request.ts';
+
+/**
+ * What a chat upstream wants back, beside text and calls, with the next request. Gemini signs calls and texts
+ * (`extra_content.google.thought_signature`) and refuses unsigned calls; OpenRouter lists the reasoning of the model behind it
+ * (`reasoning_details`).
+ */
+export type ReturnedReasoning = {
+  /** Gemini's signature of the message. */
+  signature?: string;
+  /** Gemini's signatures of calls, by the id of the call that the client knows. */
+  calls?: Record<string, string>;
+  /** OpenRouter's list. */
+  details?: JsonObject[];
+};
+
+/** Most characters of reasoning that one answer returns. What exceeds them is left out whole: half of it would be refused. */
+const longest = 1024 * 1024;
+
+/** Collects what the messages or deltas of one answer want back. */
+export class ReasoningCollector {
+  #signature: string | undefined;
+  #calls: Record<string, string> = {};
+  #details: JsonObject[] = [];
+  #size = 0;
+
+  /** Whether a signature of a call waits, without which the upstream refuses the call. */
+  get signsCalls(): boolean {
+    return Object.keys(this.#calls).length > 0;
+  }
+
+  /** Adds a message or delta. */
+  add(message: JsonObject): void {
+    this.#signature = this.#kept(signatureIn(message)) ?? this.#signature;
+    const { reasoning_details: details } = message;
+    if (!Array.isArray(details)) return;
+    for (const detail of details)
+      if (isDetail(detail) && this.#kept(JSON.stringify(detail))) this.#details.push(detail);
+  }
+
+  /** @param id of the call, as the client gets it */
+  addCall(id: string, call: Json): void {
+    const signature = isJsonObject(call) ? this.#kept(signatureIn(call)) : undefined;
+    if (signature !== undefined) this.#calls = { ...this.#calls, [id]: signature };
+  }
+
+  /** What has come since the last call of this; undefined if there is nothing. */
+  take(): ReturnedReasoning | undefined {
+    const taken: ReturnedReasoning = {
+      ...(this.#signature !== undefined && { signature: this.#signature }),
+      ...(this.signsCalls && { calls: this.#calls }),
+      ...(this.#details.length > 0 && { details: joined(this.#details) }),
+    };
+    this.#signature = undefined;
+    this.#calls = {};
+    this.#details = [];
+    return Object.keys(taken).length === 0 || this.#size > longest ? undefined : taken;
+  }
+
+  #kept(text: string | undefined): string | undefined {
+    this.#size += text?.length ?? 0;
+    return this.#size > longest ? undefined : text;
+  }
+}
+
+/** Reads what `ReasoningCollector.take` returned from JSON, which may come from a client; undefined for anything else. */
+export function readReturned(value: Json | undefined): ReturnedReasoning | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { signature, calls, details } = value;
+  const signed = isJsonObject(calls) ? Object.entries(calls).filter(([, each]) => typeof each === 'string') : [];
+  return {
+    ...(typeof signature === 'string' && { signature }),
+    calls: Object.fromEntries(signed) as Record<string, string>,
+    details: Array.isArray(details) ? details.filter(isDetail) : [],
+  };
+}
+
+/** An assistant's message with what its upstream wants back. */
+export function withReturned(message: ChatMessage, returned: readonly ReturnedReasoning[]): ChatMessage {
+  if (message.role !== 'assistant' || returned.length === 0) return message;
+  const signature = returned.findLast((each) => each.signature !== undefined)?.signature;
+  const signatures = new Map(returned.flatMap(({ calls }) => Object.entries(calls ?? {})));
+  const details = joined(returned.flatMap((each) => each.details ?? []));
+  const { reasoning_content: text, tool_calls: calls, ...rest } = message;
+  return {
+    ...rest,
+    // The list has the text, too.
+    ...(details.length > 0 ? { reasoning_details: details } : text !== undefined && { reasoning_content: text }),
+    ...(signature !== undefined && { extra_content: extraContent(signature) }),
+    ...(Array.isArray(calls) && {
+      tool_calls: calls.map((call) => {
+        const own = signatures.get(call.id);
+        return own === undefined ? call : { ...call, extra_content: extraContent(own) };
+      }),
+    }),
+  };
+}
+
+function extraContent(signature: string): JsonObject {
+  return { google: { thought_signature: signature } };
+}
+
+function signatureIn({ extra_content: extra }: JsonObject): string | undefined {
+  const google = isJsonObject(extra) ? extra['google'] : undefined;
+  const signature = isJsonObject(google) ? google['thought_signature'] : undefined;
+  return typeof signature === 'string' && signature !== '' ? signature : undefined;
+}
+
+function isDetail(detail: Json): detail is JsonObject & { type: string } {
+  return isJsonObject(detail) && typeof detail['type'] === 'string' && detail['type'].startsWith('reasoning.');
+}
+
+/** Texts that may be split. */
+const splitFields = ['text', 'summary'] as const;
+
+/** Puts pieces of texts together: those that follow each other with the same type and place. */
+function joined(details: readonly JsonObject[]): JsonObject[] {
+  const whole: JsonObject[] = [];
+  for (const detail of details) {
+    const last = whole.at(-1);
+    const isPiece =
+      last !== undefined &&
+      detail['type'] !== 'reasoning.encrypted' &&
+      last['type'] === detail['type'] &&
+      last['index'] === detail['index'] &&
+      (last['id'] ?? detail['id'] ?? null) === (detail['id'] ?? last['id'] ?? null);
+    if (isPiece) whole[whole.length - 1] = joinedPair(last, detail);
+    else whole.push(detail);
+  }
+  return whole;
+}
+
+/** The second's fields count, unless they are null; its texts continue the first's. */
+function joinedPair(first: JsonObject, second: JsonObject): JsonObject {
+  const given = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
+  const texts = splitFields.flatMap((field) => {
+    const [before, after] = [first[field], second[field]];
+    return typeof before === 'string' && typeof after === 'string' ? [[field, before + after]] : [];
+  });
+  return { ...first, ...given, ...Object.fromEntries(texts) };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { readReturned, ReasoningCollector, withReturned } from '#shared/translate/upstreams/chat/returned-reasoning.ts';
+import { readReturnedSignature, writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
+
+const signed = (signature: string): JsonObject => ({ extra_content: { google: { thought_signature: signature } } });
+const place = { origin: 'here', model: 'm' };
+
+describe('what a chat upstream wants back', () => {
+  it('is collected in parts, each taken once', () => {
+    const collector = new ReasoningCollector();
+    expect(collector.take()).toBeUndefined();
+    collector.add({ content: 'Hi', ...signed('one') });
+    collector.addCall('c0', { id: 'c0', ...signed('two') });
+    collector.addCall('c1', { id: 'c1' });
+    expect(collector.take()).toEqual({ signature: 'one', calls: { c0: 'two' } });
+    expect(collector.take()).toBeUndefined();
+  });
+
+  it('has the pieces of a text in one, and an encrypted part as it is', () => {
+    const collector = new ReasoningCollector();
+    const pieces = [
+      { type: 'reasoning.summary', summary: 'a', index: 0, id: null },
+      { type: 'reasoning.summary', summary: 'b', index: 0, id: 'rs_1' },
+      { type: 'reasoning.text', text: 'c', index: 1 },
+      { type: 'reasoning.text', text: 'd', index: 2 },
+      { type: 'reasoning.encrypted', data: 'e', index: 3 },
+      { type: 'reasoning.encrypted', data: 'f', index: 3 },
+    ];
+    for (const piece of pieces) collector.add({ reasoning_details: [piece] });
+    expect(collector.take()?.details).toEqual([
+      { type: 'reasoning.summary', summary: 'ab', index: 0, id: 'rs_1' },
+      ...pieces.slice(2),
+    ]);
+  });
+
+  it('is left out whole if it is larger than a megabyte', () => {
+    const collector = new ReasoningCollector();
+    collector.addCall('c0', signed('small'));
+    collector.add({ reasoning_details: [{ type: 'reasoning.text', text: 'x'.repeat(1024 * 1024) }] });
+    expect(collector.take()).toBeUndefined();
+  });
+
+  it('is added to the message of its calls, in the place of the thinking', () => {
+    const call = { id: 'c0', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+    const message = {
+      role: 'assistant' as const,
+      content: null,
+      reasoning_content: 'a',
+      tool_calls: [call, { ...call, id: 'c1' }],
+    };
+    const details = [{ type: 'reasoning.text', text: 'a', index: 0 }];
+    const end = [{ type: 'reasoning.text', text: '', index: 0, signature: 's' }];
+    expect(
+      withReturned(message, [
+        { details, calls: { c1: 'one' } },
+        { details: end, signature: 'two' },
+      ]),
+    ).toEqual({
+      role: 'assistant',
+      content: null,
+      reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0, signature: 's' }],
+      ...signed('two'),
+      tool_calls: [call, { ...call, id: 'c1', ...signed('one') }],
+    });
+    expect(withReturned(message, [])).toBe(message);
+  });
+
+  it('is read from a client without anything else that it has put there', () => {
+    const forged = {
+      signature: 7,
+      calls: { c0: { admin: true }, c1: 'x', __proto__: 'y' },
+      details: [{ type: 'tool' }, 'x', { type: 'reasoning.text', text: 'a' }],
+      role: 'system',
+    };
+    expect(readReturned(forged)).toEqual({ calls: { c1: 'x' }, details: [{ type: 'reasoning.text', text: 'a' }] });
+    expect(readReturned('x')).toBeUndefined();
+  });
+
+  it.each([
+    ['another account', { ...place, origin: 'there' }],
+    ['another model', { ...place, model: 'n' }],
+    ['an upstream without an account', { ...place, origin: undefined }],
+  ])('does not go to %s, only the thinking does', (_, target) => {
+    const signature = writeReturnedSignature({ signature: 's' }, place, 'thought');
+    expect(readReturnedSignature(signature, place)).toEqual({
+      omitted: 'thought',
+      returned: { signature: 's', calls: {}, details: [] },
+    });
+    expect(readReturnedSignature(signature, target)).toEqual({ omitted: 'thought', returned: undefined });
+  });
+
+  it.each(['', 'sig', 'model-router-returned.', 'model-router-returned.bnVsbA', 'model-router-unsigned'])(
+    'is not in %o',
+    (signature) => expect(readReturnedSignature(signature, place)?.returned).toBeUndefined(),
+  );
+});
