@@ -9,6 +9,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
+import { PausedTurn } from '#shared/upstream/paused-turn.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -64,6 +65,7 @@ interface ProviderRequest {
   usageChunk: boolean;
   /** Lowers its limit of output tokens; holds the client's body until the provider has accepted the request. */
   fit: OutputFit | undefined;
+  turn: PausedTurn | undefined;
 }
 
 /** A request that is ready to be sent. */
@@ -181,6 +183,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return {
       recalled,
       fit: fitsOutput ? OutputFit.of({ format, request, write, countInput }) : undefined,
+      turn: PausedTurn.of({ upstream: format, client: translation.client.name, request, write }),
       usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,
@@ -201,7 +204,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       translation,
       served: { format },
     } = chosen;
-    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk, fit } = request;
+    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk, fit, turn } = request;
     const relay = {
       http,
       upstream: format,
@@ -220,6 +223,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
       fit,
+      turn,
       trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
       onHead: (status: number, answered: IncomingHttpHeaders) => {
         onStatus(status);
@@ -230,7 +234,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const passed = translation.passesHeaders ? headers : undefined;
     const sent = { path: format.path, body, headers: { ...format.headers, ...passed, ...written } };
     const end = await relayAnswer(relay, sent, signal);
-    request.learn?.(end.usage.promptTokens);
+    if (turn?.isContinued !== true) request.learn?.(end.usage.promptTokens);
     return end;
   }
 

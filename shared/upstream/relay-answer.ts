@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { BytesListener } from './bytes-listener.ts';
 import type { Listener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { OutputFit } from './output-fit.ts';
+import { PausedStream, type PausedTurn } from './paused-turn.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
@@ -38,6 +40,8 @@ export interface RelayOptions {
   trace?: Generation | undefined;
   /** Lowers the limit of output tokens where the upstream refuses it, if that is done. */
   fit?: OutputFit | undefined;
+  /** Continues the answer where the upstream pauses it. */
+  turn?: PausedTurn | undefined;
   /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
@@ -90,11 +94,8 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
   return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
 }
 
-async function relay(
-  { http, upstream, translation, minted, stream, timeouts, write, head, room, onHead }: RelayOptions,
-  request: UpstreamRequest,
-  signal: AbortSignal,
-): Promise<Ending> {
+async function relay(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
+  const { http, upstream, translation, minted, stream, timeouts, write, head, room, onHead, turn } = options;
   const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
   if (stream && translation.bytes) {
     const listener = new BytesListener(upstream, head, write);
@@ -103,14 +104,24 @@ async function relay(
     return translation.bytes.ending(minted);
   }
   if (stream) {
-    const listener = new StreamListener(upstream, translation.stream(minted), write);
-    await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
-    return listener.end();
+    const inner = translation.stream(minted);
+    const paused = turn && new PausedStream(inner, turn);
+    for (let sent = request; ; sent = { ...request, body: turn?.continuation() ?? [] }) {
+      const listener = new StreamListener(upstream, paused ?? inner, write);
+      await http.send(sent, withHead(listener, onHead, room), streamTimeouts, signal);
+      const ending = listener.end();
+      if (paused?.isPaused !== true) return ending;
+    }
   }
-  const listener = new WholeListener(upstream);
   const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
-  await http.send(request, withHead(listener, onHead), answerTimeouts, signal);
-  const { body, ending } = translation.reply(listener.end(), minted);
+  const receive = async (sent: UpstreamRequest): Promise<JsonObject> => {
+    const listener = new WholeListener(upstream);
+    await http.send(sent, withHead(listener, onHead), answerTimeouts, signal);
+    return listener.end();
+  };
+  let answer = await receive(request);
+  while (turn?.add(answer) === true) answer = await receive({ ...request, body: turn.continuation() });
+  const { body, ending } = translation.reply({ ...answer, ...turn?.whole() }, minted);
   write(writeAnswer(upstream, body));
   return ending;
 }

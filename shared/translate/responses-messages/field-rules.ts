@@ -221,7 +221,13 @@ export const answerRules: readonly FieldRule[] = [
     translated('output[].action', 'a `web_search_call`; what it found is in the text'),
   ),
   rule('content[] of other types', ignored('results of tools that ran on the upstream')),
-  rule('stop_reason', translated('status', '`incomplete` after `max_tokens`, a full context window or a refusal')),
+  rule(
+    'stop_reason',
+    translated(
+      'status',
+      '`incomplete` after `max_tokens`, a full context window or a refusal; after `pause_turn` the turn is continued',
+    ),
+  ),
   rule('stop_sequence', ignored('the Responses format does not report it')),
   rule('stop_details.explanation', translated('output[].content[].refusal')),
   rule('usage.input_tokens', translated('usage.input_tokens', 'with cached tokens')),

@@ -13,10 +13,10 @@ export interface MessagesCall {
   body: JsonObject & { messages: (JsonObject & { role: string; content: string | JsonObject[] })[] };
 }
 
-/** What a test has the upstream answer: the blocks of a message, with further headers and its usage or without, or an error. */
+/** What a test has the upstream answer: the blocks of a message, with further headers, usage and stop reason or without, or an error. */
 export type MessagesAnswer =
   | JsonObject[]
-  | { content: JsonObject[]; headers?: Record<string, string>; usage?: JsonObject }
+  | { content: JsonObject[]; headers?: Record<string, string>; usage?: JsonObject; stopReason?: string }
   | { status: number; headers?: Record<string, string>; error: JsonObject & { type: string } };
 
 /** An upstream that speaks Anthropic's messages, signs its thinking, and answers what a test decides. */
@@ -51,12 +51,18 @@ export async function startMessagesUpstream(
       sendJson(response, answered.status, body, answered.headers);
       return;
     }
-    const { content, headers, usage = usualUsage } = Array.isArray(answered) ? { content: answered } : answered;
+    const {
+      content,
+      headers,
+      usage = usualUsage,
+      stopReason,
+    } = Array.isArray(answered) ? { content: answered } : answered;
+    const message = messageOf(content, usage, call.body, stopReason);
     if (call.body['stream'] === true) {
       response
         .writeHead(200, { 'content-type': 'text/event-stream', ...headers })
-        .end(streamOf(content, usage, call.body));
-    } else sendJson(response, 200, messageOf(content, usage, call.body), headers);
+        .end(streamOf(message, content, usage));
+    } else sendJson(response, 200, message, headers);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
@@ -80,8 +86,8 @@ function sendJson(response: ServerResponse, status: number, body: object, header
 
 const usualUsage = { input_tokens: 10, output_tokens: 1 };
 
-function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObject): JsonObject {
-  const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObject, stopReason?: string): JsonObject {
+  const stop = stopReason ?? (content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn');
   return {
     id: 'msg_u',
     type: 'message',
@@ -94,8 +100,7 @@ function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObje
   };
 }
 
-function streamOf(content: JsonObject[], usage: JsonObject, request: JsonObject): string {
-  const message = messageOf(content, usage, request);
+function streamOf(message: JsonObject, content: JsonObject[], usage: JsonObject): string {
   const events: (JsonObject & { type: string })[] = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
     ...content.flatMap((block, index) => [

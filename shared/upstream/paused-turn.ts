@@ -1,0 +1,145 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { overlayUsage } from '#shared/formats/messages/usage.ts';
+import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
+import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-json.ts';
+
+/** Times that one turn is continued. A turn that is paused once more ends as if it were complete. */
+const mostContinuations = 8;
+
+export interface PausedTurnParts {
+  upstream: HttpUpstreamFormat;
+  /** Name of the client's format. Clients of the messages format continue their turns themselves. */
+  client: string;
+  /** As sent to the upstream. */
+  request: JsonObject;
+  write: (request: JsonObject) => Buffer[];
+}
+
+/**
+ * A turn of a messages upstream that runs tools itself: after many of them it pauses the turn (`stop_reason: "pause_turn"`) and expects
+ * the message back to go on. The client gets one answer, with the usage of all its messages.
+ */
+export class PausedTurn {
+  readonly #parts: PausedTurnParts;
+  readonly #content: Json[] = [];
+  #usage: JsonObject = {};
+  #continuations = 0;
+
+  private constructor(parts: PausedTurnParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined for a request whose turn is not paused, or whose client continues it. */
+  static of(parts: PausedTurnParts): PausedTurn | undefined {
+    const { tools } = parts.request;
+    const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
+    return parts.upstream === messagesUpstream && parts.client !== 'messages' && runsTools
+      ? new PausedTurn(parts)
+      : undefined;
+  }
+
+  /** Whether the turn had more than one message. */
+  get isContinued(): boolean {
+    return this.#continuations > 0;
+  }
+
+  /** The number of blocks before the message that comes now. */
+  get blocks(): number {
+    return this.#content.length;
+  }
+
+  /** Adds a message of the turn. Returns whether the turn is to be continued. */
+  add(message: JsonObject): boolean {
+    this.#content.push(...(Array.isArray(message['content']) ? message['content'] : []));
+    this.#usage = sumOf(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
+    const isPaused = message['stop_reason'] === 'pause_turn' && this.#continuations < mostContinuations;
+    if (isPaused) this.#continuations += 1;
+    return isPaused;
+  }
+
+  /** The body of the request that continues the turn. */
+  continuation(): Buffer[] {
+    const { request, write } = this.#parts;
+    const { messages } = request;
+    const said = { role: 'assistant', content: this.#content };
+    return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), said] });
+  }
+
+  /** The fields of a message that are those of the whole turn. */
+  whole(): { content: Json[]; usage: JsonObject } {
+    return { content: this.#content, usage: this.#usage };
+  }
+}
+
+/** Translates the streams of a turn's messages as one. */
+export class PausedStream implements StreamTranslation {
+  readonly #inner: StreamTranslation;
+  readonly #turn: PausedTurn;
+  /** Of the message that comes now. */
+  #events: JsonObject[] = [];
+  #isPaused = false;
+
+  constructor(inner: StreamTranslation, turn: PausedTurn) {
+    this.#inner = inner;
+    this.#turn = turn;
+  }
+
+  get hasContent(): boolean {
+    return this.#inner.hasContent;
+  }
+
+  /** Whether the message has ended, and the turn has not. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  event(data: string): string {
+    const event = parseUpstreamEvent(data);
+    if (this.#isPaused && event['type'] === 'message_stop') return '';
+    if (event['type'] === 'message_start') this.#isPaused = false;
+    const before = this.#turn.blocks;
+    this.#events.push(event);
+    switch (event['type']) {
+      case 'message_start':
+        return this.#turn.isContinued ? '' : this.#inner.event(data);
+      case 'message_delta':
+        return this.#ended(event);
+      default:
+        if (before === 0 || typeof event['index'] !== 'number') return this.#inner.event(data);
+        return this.#inner.event(JSON.stringify({ ...event, index: event['index'] + before }));
+    }
+  }
+
+  /** Of a message that pauses the turn, the ending says nothing. */
+  end(): { text: string; ending: Ending } {
+    return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
+  }
+
+  #ended(event: JsonObject): string {
+    const message = assembleMessage(this.#events);
+    this.#events = [];
+    this.#isPaused = this.#turn.add(message);
+    if (this.#isPaused) return '';
+    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.whole().usage }));
+  }
+}
+
+/** Tools of the client's own have no type, or say that they are custom. */
+function isRunByUpstream(tool: Json): boolean {
+  const type = isJsonObject(tool) ? tool['type'] : undefined;
+  return typeof type === 'string' && type !== 'custom';
+}
+
+/** Adds counts, also those of objects in them. Other fields are the later ones. */
+function sumOf(usage: JsonObject, more: JsonObject): JsonObject {
+  const sums = Object.entries(more).map(([field, count]) => {
+    const before = usage[field];
+    if (typeof count === 'number' && typeof before === 'number') return [field, before + count];
+    return [field, isJsonObject(count) && isJsonObject(before) ? sumOf(before, count) : count];
+  });
+  return overlayUsage(usage, Object.fromEntries(sums) as JsonObject);
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hostedCapability } from '#shared/broker/contract/announcement.ts';
+import type { JobEnd } from '#shared/broker/contract/job-contract.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
+import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import {
+  startMessagesUpstream,
+  type MessagesAnswer,
+  type MessagesUpstream,
+} from '../../helpers/upstreams/start-messages-upstream.ts';
+
+const search = (id: string): JsonObject[] => [
+  { type: 'server_tool_use', id, name: 'web_search', input: { query: id } },
+  { type: 'web_search_tool_result', tool_use_id: id, content: [] },
+];
+const usage = (input: number, output: number, searches: number): JsonObject => ({
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: 3,
+  server_tool_use: { web_search_requests: searches },
+});
+const thought = { type: 'thinking', thinking: 'Hm.', signature: 's1' };
+
+/** Two messages that are paused, and one that is not. */
+const answers: MessagesAnswer[] = [
+  { content: [thought, ...search('a')], usage: usage(10, 5, 1), stopReason: 'pause_turn' },
+  { content: [...search('b'), ...search('c')], usage: usage(20, 6, 2), stopReason: 'pause_turn' },
+  { content: [{ type: 'text', text: 'Found.' }], usage: usage(30, 7, 0) },
+];
+
+async function ask(
+  answer: (at: number) => MessagesAnswer,
+  { client = 'responses', stream }: { client?: string; stream: boolean },
+): Promise<{ text: string; end: JobEnd; upstream: MessagesUpstream }> {
+  const upstream = await startMessagesUpstream(['claude'], (_, at) => answer(at));
+  const connect = { PROVIDER_URL: upstream.url, PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
+  const http = connectProvider(presets.anthropic, { ...connect, SLOTS: 1, CONNECT_TIMEOUT_MS: 1_000 }, {});
+  onTestFinished(async () => {
+    await http.close();
+    await upstream.stop();
+  });
+  const handle = createHandleJob({
+    http,
+    provider: presets.anthropic,
+    translations,
+    traceName: 'anthropic',
+    models: () => [{ id: 'claude', capabilities: ['stream', 'tools', hostedCapability('web_search', client)] }],
+    timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
+    origin: 'here',
+    takesPrompts: false,
+    onHead: () => undefined,
+  });
+  const body =
+    client === 'responses'
+      ? { input: 'Search.', tools: [{ type: 'web_search' }], store: false }
+      : {
+          messages: [{ role: 'user', content: 'Search.' }],
+          max_tokens: 9,
+          tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        };
+  let text = '';
+  const write = (piece: string | Uint8Array): void => void (text += String(piece));
+  const job = { id: 'j', requestId: 'r', operation: 'generate', format: client, stream, model: 'claude' } as const;
+  const whole = Buffer.from(JSON.stringify({ ...body, model: 'claude', stream }));
+  const end = await handle({ ...job, body: whole }, { head: () => undefined, write }, AbortSignal.timeout(10_000));
+  return { text, end, upstream };
+}
+
+/** The response of an answer, streamed or whole. */
+function responseIn(text: string, stream: boolean): JsonObject {
+  if (!stream) return JSON.parse(text) as JsonObject;
+  const data = text
+    .trim()
+    .split('\n\n')
+    .map((event) => JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '') as JsonObject);
+  expect(data.filter(({ type }) => type === 'response.created')).toHaveLength(1);
+  expect(data.map(({ sequence_number: at }) => at)).toEqual(data.map((_, at) => at));
+  return data.at(-1)?.['response'] as JsonObject;
+}
+
+describe('a turn that a messages upstream pauses', () => {
+  it.each([true, false])('is one answer, with the usage of all its messages (streamed: %s)', async (stream) => {
+    const { text, end, upstream } = await ask((at) => answers[at] ?? [], { stream });
+    const { output, status, usage: counted } = responseIn(text, stream);
+    expect(status).toBe('completed');
+    expect((output as JsonObject[]).map(({ type }) => type)).toEqual([
+      'reasoning',
+      'web_search_call',
+      'web_search_call',
+      'web_search_call',
+      'message',
+    ]);
+    expect((output as JsonObject[]).at(-1)).toMatchObject({ content: [{ text: 'Found.' }] });
+    expect(counted).toMatchObject({ input_tokens: 69, output_tokens: 18, input_tokens_details: { cached_tokens: 9 } });
+    expect(end).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 69, units: { searches: 3 } } });
+    expect(upstream.calls.map(({ body }) => body.messages.length)).toEqual([1, 2, 2]);
+    const [first] = upstream.calls;
+    expect(upstream.calls[1]?.body).toEqual({
+      ...first?.body,
+      messages: [...(first?.body.messages ?? []), { role: 'assistant', content: [thought, ...search('a')] }],
+    });
+    expect(upstream.calls[2]?.body.messages[1]?.content).toEqual([
+      thought,
+      ...search('a'),
+      ...search('b'),
+      ...search('c'),
+    ]);
+  });
+
+  it.each([true, false])('ends after eight continuations (streamed: %s)', async (stream) => {
+    const paused: MessagesAnswer = { content: search('a'), stopReason: 'pause_turn' };
+    const { text, upstream } = await ask(() => paused, { stream });
+    expect(upstream.calls).toHaveLength(9);
+    expect(responseIn(text, stream)).toMatchObject({ status: 'completed' });
+  });
+
+  it('fails with what the upstream says when it is continued', async () => {
+    const refused: MessagesAnswer = { status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const failed = ask((at) => (at === 0 ? (answers[0] ?? []) : refused), { stream: true });
+    await expect(failed).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('is continued by clients of the same format themselves', async () => {
+    const { text, upstream } = await ask((at) => answers[at] ?? [], { client: 'messages', stream: false });
+    expect(upstream.calls).toHaveLength(1);
+    expect(JSON.parse(text)).toMatchObject({ stop_reason: 'pause_turn' });
+  });
+});
