@@ -183,7 +183,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return {
       recalled,
       fit: fitsOutput ? OutputFit.of({ format, request, write, countInput }) : undefined,
-      turn: PausedTurn.of({ upstream: format, client: translation.client.name, request, write }),
+      turn: PausedTurn.of({ upstream: format, client: translation.client, request, write }),
       usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,

@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { overlayUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
@@ -12,8 +14,8 @@ const mostContinuations = 8;
 
 export interface PausedTurnParts {
   upstream: HttpUpstreamFormat;
-  /** Name of the client's format. Clients of the messages format continue their turns themselves. */
-  client: string;
+  /** The client's format. Clients of the messages format continue their turns themselves. */
+  client: ClientFormat;
   /** As sent to the upstream. */
   request: JsonObject;
   write: (request: JsonObject) => Buffer[];
@@ -37,7 +39,7 @@ export class PausedTurn {
   static of(parts: PausedTurnParts): PausedTurn | undefined {
     const { tools } = parts.request;
     const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
-    return parts.upstream === messagesUpstream && parts.client !== 'messages' && runsTools
+    return parts.upstream === messagesUpstream && parts.client !== messagesFormat && runsTools
       ? new PausedTurn(parts)
       : undefined;
   }
