@@ -5,6 +5,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { Minted, Translation } from '#shared/translate/translation.ts';
+import { InputCount } from '#shared/upstream/input-count.ts';
 import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
@@ -41,8 +42,7 @@ interface EngineRequest {
   route: EngineRoute;
   body: Buffer[];
   headers: WrittenRequest['headers'];
-  /** Input tokens, estimated. */
-  inputTokens: number;
+  input: InputCount;
   learn: ((promptTokens: number) => void) | undefined;
   /** What the translation of the answer keeps of the client's request. */
   recalled: JsonObject | undefined;
@@ -124,6 +124,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
     const inputTokens = estimated ?? format.estimateInput(request);
     const isCounted = estimated === undefined && format === countedFormat;
+    const isFirst = isCounted && job.stream && translation.client.beginsWithUsage === true;
+    const counting = isFirst ? counter.beside(request, bytesOf(body), signal) : undefined;
     const countInput = async () => (isCounted ? counter.count(request, model.id, signal) : inputTokens);
     return {
       route,
@@ -131,14 +133,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       begun,
       body,
       headers,
-      inputTokens,
+      input: new InputCount(counting, inputTokens),
       fit: fitsOutput ? OutputFit.of({ format, request, write: read.write, countInput }) : undefined,
       learn: isCounted ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
     };
   }
 
   function serve(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const { route, body, headers, inputTokens, recalled, usageChunk: ownChunk, begun, fit } = request;
+    const { route, body, headers, input, recalled, usageChunk: ownChunk, begun, fit } = request;
     const { translation, format, path } = route;
     const { model, stream, trace } = job;
     const continued = begun && {
@@ -148,12 +150,19 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       http,
       upstream: format,
       translation: { ...translation, ...continued },
-      minted: mint(translation.client, { model, job, recalled, usageChunk: ownChunk, promptTokens: () => inputTokens }),
+      minted: mint(translation.client, {
+        model,
+        job,
+        recalled,
+        usageChunk: ownChunk,
+        promptTokens: () => input.tokens,
+      }),
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
       head: (answered: Record<string, string>) => reply.head(answered),
       room: () => reply.room?.(),
+      ready: () => input.wait(),
       fit,
       trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
     };

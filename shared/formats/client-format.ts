@@ -117,6 +117,8 @@ export interface ClientFormat extends AnswerFormat {
   passedHeaders: readonly string[];
   /** Prefix of the ids of its answers, such as `msg_`. */
   answerIdPrefix: string;
+  /** Whether its streams begin with the number of input tokens, before an upstream has reported it. */
+  beginsWithUsage?: boolean;
   /** Whether the ingress chooses the ids of its answers, because its streams carry them before a worker has begun. */
   opensAnswers?: boolean;
   /** Whether its answers carry what is sealed for their owner, so that workers need the owner's key. */

@@ -7,6 +7,8 @@ export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   /** Returns `more` if the chunk completes a piece of the answer, `complete` if it completes the answer, else `nothing`. */
   onData(chunk: Buffer): 'nothing' | 'more' | 'complete';
+  /** Called before the first chunk, which is passed on when it resolves. Undefined to go on. For waits of some milliseconds. */
+  ready?: (() => Promise<void> | undefined) | undefined;
   /** Called after each chunk: the upstream is not read until it resolves. Undefined to go on. */
   room?: (() => Promise<void> | undefined) | undefined;
 }
@@ -43,6 +45,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   /** Whether the upstream is not read, so that its silence says nothing about it. */
   #isPaused = false;
+  /** What arrived is passed on when the listener is ready. */
+  #hold: 'before' | 'holding' | 'over' = 'before';
+  /** The end of an answer that is not passed on yet. */
+  #held: (() => void) | undefined;
   #timer: NodeJS.Timeout;
 
   constructor(listener: Listener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
@@ -90,11 +96,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#pass();
+    if (this.#hold === 'holding') {
+      this.#held = () => this.onResponseEnd();
+      return;
+    }
     clearTimeout(this.#timer);
     if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#hold = 'over';
     this.#pass();
     this.#fail(error);
   }
@@ -102,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Passes the chunks on that have arrived. */
   #pass(): void {
     const [first] = this.#chunks;
-    if (!first) return;
+    if (!first || this.#holds()) return;
     const chunk = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks = [];
     if (this.#state === 'failed' || this.#state === 'complete') return;
@@ -114,6 +125,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const room = progress === 'complete' ? undefined : this.#listener.room?.();
       if (room && this.#controller && !this.#isPaused) this.#pause(this.#controller, room);
     });
+  }
+
+  /** Whether the first chunk waits until the listener is ready. */
+  #holds(): boolean {
+    if (this.#hold !== 'before') return this.#hold === 'holding';
+    const ready = this.#listener.ready?.();
+    this.#hold = ready ? 'holding' : 'over';
+    void ready?.then(() => {
+      this.#hold = 'over';
+      this.#pass();
+      this.#held?.();
+    });
+    return ready !== undefined;
   }
 
   #answering(): void {

@@ -36,6 +36,8 @@ export interface RelayOptions {
   head: (headers: Record<string, string>) => void;
   /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
   room?: (() => Promise<void> | undefined) | undefined;
+  /** Resolves when a stream may begin; undefined if it may. See `Listener.ready`. */
+  ready?: (() => Promise<void> | undefined) | undefined;
   /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
   /** Lowers the limit of output tokens where the upstream refuses it, if that is done. */
@@ -95,11 +97,11 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
 }
 
 async function relay(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
-  const { http, upstream, translation, minted, stream, timeouts, write, head, room, onHead, turn } = options;
+  const { http, upstream, translation, minted, stream, timeouts, write, head, room, ready, onHead, turn } = options;
   const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
   if (stream && translation.bytes) {
     const listener = new BytesListener(upstream, head, write);
-    await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
+    await http.send(request, withHead(listener, onHead, { room }), streamTimeouts, signal);
     listener.end(translation.bytes.mayBeEmpty);
     return translation.bytes.ending(minted);
   }
@@ -108,7 +110,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
     const paused = turn && new PausedStream(inner, turn);
     for (let sent = request; ; sent = { ...request, body: turn?.continuation() ?? [] }) {
       const listener = new StreamListener(upstream, paused ?? inner, write);
-      await http.send(sent, withHead(listener, onHead, room), streamTimeouts, signal);
+      await http.send(sent, withHead(listener, onHead, { room, ready }), streamTimeouts, signal);
       const ending = listener.end();
       if (paused?.isPaused !== true) return ending;
     }
@@ -126,11 +128,16 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   return ending;
 }
 
-/** The same listener, with `onHead` called before its `onStart`, and `room` after its `onData`. */
-function withHead(listener: Listener, onHead: RelayOptions['onHead'], room?: RelayOptions['room']): Listener {
-  if (!onHead && !room) return listener;
+/** The same listener, with `onHead` called before its `onStart`, and the waits before and after its `onData`. */
+function withHead(
+  listener: Listener,
+  onHead: RelayOptions['onHead'],
+  { room, ready }: Pick<RelayOptions, 'room' | 'ready'> = {},
+): Listener {
+  if (!onHead && !room && !ready) return listener;
   return {
     room,
+    ready,
     onStart: (status, headers) => {
       onHead?.(status, headers);
       listener.onStart(status, headers);

@@ -8,6 +8,15 @@ import { UpstreamAnswerError } from './upstream-failure.ts';
 /** Timeout of a count by the upstream, in milliseconds. */
 const timeoutMs = 30_000;
 
+/** Timeout of a count beside an answer that is to begin with it, in milliseconds. */
+const besideMs = 5_000;
+
+/** Milliseconds for which an upstream that could not count a request is not asked again beside an answer. */
+const refusedMs = 60_000;
+
+/** Maximum length of a request that is sent a second time to be counted, in bytes. */
+const mostBesideBytes = 1024 * 1024;
+
 /** Size and lifetime (milliseconds) of the cache of counts. */
 const cached = { max: 1_000, ttl: 10 * 60_000 };
 
@@ -34,6 +43,7 @@ export class TokenCounter {
   readonly #ask: Ask | undefined;
   readonly #counts = new LRUCache<string, number>(cached);
   readonly #scales = new Map<string, Scale>();
+  #refusedUntil = 0;
 
   /** @param ask rejects with an UpstreamAnswerError if the upstream's version cannot count */
   constructor(ask: Ask | undefined) {
@@ -53,6 +63,19 @@ export class TokenCounter {
     // An estimate is not cached if the upstream can count: it is asked again next time.
     if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
+  }
+
+  /**
+   * Counts the input tokens of a request at the upstream while that answers it. Does not reject: the answer goes on without a count.
+   * @param bytes length of the request in JSON
+   * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
+   */
+  beside(request: JsonObject, bytes: number, signal: AbortSignal): Promise<number | undefined> | undefined {
+    if (!this.#ask || bytes > mostBesideBytes || performance.now() < this.#refusedUntil) return undefined;
+    return this.#ask(request, AbortSignal.any([signal, AbortSignal.timeout(besideMs)])).catch((error: unknown) => {
+      if (error instanceof UpstreamAnswerError) this.#refusedUntil = performance.now() + refusedMs;
+      return undefined;
+    });
   }
 
   /**

@@ -29,6 +29,7 @@ export const messagesFormat: ClientFormat = {
   passedHeaders: ['anthropic-*', 'x-claude-code-*'],
   answerHeaders: messagesAnswerHeaders,
   answerIdPrefix: 'msg_',
+  beginsWithUsage: true,
   read: (body, operation) =>
     readJsonRequest(
       body,

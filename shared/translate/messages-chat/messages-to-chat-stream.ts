@@ -95,7 +95,7 @@ export class MessagesToChatStream implements StreamTranslation {
     return { text, ending: { usage, finishReason } };
   }
 
-  /** The input tokens are an estimate; clients replace them by the counts at the end. */
+  /** The input tokens are what is known before the upstream's usage; clients replace them by the counts at the end. */
   #start(): string {
     if (this.#started) return '';
     this.#started = true;

@@ -50,6 +50,20 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
       model: 'tiny',
       usage: { input_tokens: counted['input_tokens'] },
     });
+    const anthropic = new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: key, maxRetries: 0 });
+    const turns = [
+      ...question.messages.map(({ content }) => ({ role: 'user' as const, content })),
+      { role: 'assistant' as const, content: 'Well — ' },
+      { role: 'user' as const, content: 'And then? '.repeat(40) },
+    ];
+    for (const messages of [turns.slice(0, 1), turns]) {
+      const asked = { ...question, messages, tools: [tools[0] as Anthropic.Tool] };
+      const { input_tokens: exact } = await anthropic.messages.countTokens(asked);
+      const events: Anthropic.MessageStreamEvent[] = [];
+      const stream = await anthropic.messages.create({ ...asked, max_tokens: 5, stream: true });
+      for await (const event of stream) events.push(event);
+      expect(events[0]).toMatchObject({ type: 'message_start', message: { usage: { input_tokens: exact } } });
+    }
   });
 
   it('gives several choices, streamed and whole, and `auto` asks no agent for them', async () => {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countFields } from '#shared/core/json-lists.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { vllm } from '#services/gpu-worker/engines/vllm.ts';
 import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
@@ -27,9 +28,17 @@ afterEach(async () => {
   await engine?.stop();
 });
 
+const json = { 'content-type': 'application/json' };
+const isCount = (path = ''): boolean => path.endsWith('/input_tokens');
+
+/** Answers with a stream, and then does something. */
+function sse200(text: string): (response: ServerResponse, then?: () => void) => void {
+  return (response, then) => void response.writeHead(200, sse).end(text, then);
+}
+
 /** Starts an engine with the script and serves one job with it. */
 async function serve(
-  script: (response: ServerResponse) => void,
+  script: (response: ServerResponse, request: IncomingMessage) => void,
   fields: JobFields,
   options: Partial<HandleJobOptions> = {},
   signal?: AbortSignal,
@@ -162,6 +171,44 @@ describe('the usage of a stream', () => {
   it('does not where a client does not ask for it', async () => {
     const { events } = await serve(answer, { body: streamed }, { usageChunk: true });
     expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
+  });
+});
+
+describe('the first event of a messages stream', () => {
+  const fields: JobFields = { format: 'messages', body: { ...streamed, max_tokens: 9 } };
+  const answer = sse200(chunk({ role: 'assistant', content: null }) + chunk({ content: 'a' }) + ending);
+  const inputTokens = ({ events }: { events: readonly JsonObject[] }): unknown => events[0]?.['message'];
+
+  it('has the input tokens as the engine counts them, though the answer is there before', async () => {
+    let counting: ServerResponse | undefined;
+    const result = await serve(
+      (response, { url }) => {
+        if (isCount(url)) counting = response;
+        else answer(response, () => counting?.writeHead(200, json).end('{"input_tokens":4711}'));
+      },
+      fields,
+      { engine: llamaCpp },
+    );
+    expect(inputTokens(result)).toMatchObject({ usage: { input_tokens: 4711 } });
+    expect(result.events.map(({ type }) => type)).toContain('message_stop');
+    expect(engine?.bodies).toHaveLength(2);
+  });
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['does not come', () => undefined],
+    ['is refused', (response) => response.writeHead(404, json).end('{}')],
+    ['breaks off', (response) => response.destroy()],
+  ])('has an estimate where the count %s', async (_, count) => {
+    const script = (response: ServerResponse, { url }: IncomingMessage): unknown =>
+      isCount(url) ? count(response) : answer(response);
+    const result = await serve(script, fields, { engine: llamaCpp });
+    expect(inputTokens(result)).toMatchObject({ usage: { input_tokens: expect.any(Number) } });
+    expect(result.events.map(({ type }) => type)).toContain('message_stop');
+  });
+
+  it('costs chat clients no count', async () => {
+    await serve((response) => answer(response), { body: streamed }, { engine: llamaCpp });
+    expect(engine?.bodies).toHaveLength(1);
   });
 });
 
