@@ -39,8 +39,7 @@ export function readMessagesConversation(given: MessagesRequest, { model, takesI
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
     effort: effortForThinking(thinking, output?.effort) ?? output?.effort ?? undefined,
-    // 0 only loads the prompt into the cache; the lowest limit of a CLI is one token.
-    maxTokens: maxTokens === undefined ? undefined : Math.max(1, maxTokens),
+    maxTokens,
     stop: (stop ?? []).filter((text) => text !== ''),
   };
 }
@@ -70,6 +69,8 @@ function refusal(type: string, param: string): RouterError {
 
 /** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
 function refuseFields(request: MessagesRequest): void {
+  // The lowest limit of a CLI is one token, of an answer that the client does not want.
+  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
     if (isAsked(request[field]) && !unused)

@@ -17,10 +17,9 @@ beforeAll(async () => {
       CLI_MODELS: 'cat',
     }),
     cluster.addCloudWorker({
-      PROVIDER: 'custom',
+      PROVIDER: 'anthropic',
       PROVIDER_URL: `${upstream.url}/v1`,
       PROVIDER_KEY: 'none',
-      PROVIDER_FORMAT: 'messages',
     }),
   ]);
 });
@@ -29,10 +28,14 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-async function ask(path: string, fields: object): Promise<{ status: number; tier: string | null; body: unknown }> {
+async function ask(
+  path: string,
+  fields: object,
+  key = cluster.key,
+): Promise<{ status: number; tier: string | null; body: unknown }> {
   const answer = await fetch(`${cluster.url}/api/${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'x-api-key': cluster.key },
+    headers: { authorization: `Bearer ${key}`, 'x-api-key': key },
     body: JSON.stringify({ model: 'auto', max_tokens: 10, ...fields }),
   });
   return { status: answer.status, tier: answer.headers.get('x-rtr-tier'), body: await answer.json() };
@@ -48,6 +51,15 @@ const calls = [
   { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' }] },
 ];
+const called = [
+  user,
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  },
+  { role: 'tool', tool_call_id: 'call_1', content: 'r' },
+];
 const tool = { name: 'f', input_schema: { type: 'object' } };
 
 describe('auto', () => {
@@ -62,6 +74,13 @@ describe('auto', () => {
       { messages: [user], mcp_servers: [{ type: 'url', name: 'm', url: 'https://m.example/' }] },
     ],
     ['cloud', 'a container', { messages: [user], container: 'container_1' }],
+    ['cloud', 'a web search', { messages: [user], tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    [
+      'cloud',
+      'code execution',
+      { messages: [user], tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
+    ],
+    ['cloud', 'a request for no output, which warms the cache', { messages: [user], max_tokens: 0 }],
     ['gpu', 'calls of tools without tools', { messages: calls }],
     ['gpu', 'calls of tools, and none allowed', { messages: calls, tools: [tool], tool_choice: { type: 'none' } }],
     ['gpu', 'an answer that is begun', { messages: [user, { role: 'assistant', content: 'The' }] }],
@@ -75,8 +94,19 @@ describe('auto', () => {
     ['cli', 'a text', { messages: [user] }],
     ['gpu', 'log probabilities', { messages: [user], logprobs: true }],
     ['gpu', 'an answer that is begun', { messages: [user, { role: 'assistant', content: 'The' }] }],
+    ['gpu', 'calls of tools without tools', { messages: called }],
   ])('has %s serve %s in the chat format', async (tier, _, fields) => {
     expect(await ask('openai/v1/chat/completions', fields)).toMatchObject({ tier });
+  });
+
+  it.each<[string, string]>([
+    ['a text', 'data:text/plain;base64,aGk='],
+    ['a PDF', `data:application/pdf;base64,${pdf.data}`],
+  ])('has cloud serve %s as a file in the chat format, where there are agents and cloud only', async (_, data) => {
+    const { raw } = await cluster.addKey({ tiers: ['cli', 'cloud'] });
+    const file = says({ type: 'file', file: { filename: 'a', file_data: data } });
+    expect(await ask('openai/v1/chat/completions', { messages: [user] }, raw)).toMatchObject({ tier: 'cli' });
+    expect(await ask('openai/v1/chat/completions', file, raw)).toMatchObject({ status: 200, tier: 'cloud' });
   });
 
   it('has a worker say what it refuses where nobody takes it', async () => {

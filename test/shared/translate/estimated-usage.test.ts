@@ -77,6 +77,35 @@ describe('the estimated tokens of an answer without usage', () => {
     expect(new Set(counts)).toEqual(new Set([Math.ceil(Buffer.byteLength(written) / 4)]));
   });
 
+  it.each([
+    ['chat', chatWhole, [...chatStream, chatEnd, '[DONE]']],
+    ['messages', messagesWhole, messagesStream],
+    ['responses', responsesWhole, responsesStream],
+  ] as const)('have no count of thinking that a %s upstream has not reported', (upstream, whole, stream) => {
+    for (const client of ['chat', 'messages'].filter((each) => each !== upstream || each === 'chat')) {
+      const translation = translationBetween(client, upstream);
+      const { body } = translation.reply(structuredClone<JsonObject>(whole), minted);
+      const { text: streamed } = runStream(translation.stream(minted), stream);
+      expect(JSON.stringify(body) + streamed).not.toMatch(/reasoning_tokens|thinking_tokens/);
+      expect(streamed).toContain('usage');
+    }
+  });
+
+  it('come in a chunk of their own, without choices, where that is asked for', () => {
+    for (const [upstream, stream] of [
+      ['chat', [...chatStream, chatEnd, '[DONE]']],
+      ['messages', messagesStream],
+      ['responses', responsesStream],
+    ] as const) {
+      const asked = translationBetween('chat', upstream).stream({ ...minted, usageChunk: true });
+      const data = runStream(asked, stream).text.split('\n\n');
+      const [finish, usage] = data.slice(-4, -2).map((each) => JSON.parse(each.slice('data: '.length)) as JsonObject);
+      expect([upstream, finish]).toMatchObject([upstream, { choices: [{ finish_reason: 'tool_calls' }] }]);
+      expect(finish).not.toHaveProperty('usage');
+      expect([upstream, usage]).toMatchObject([upstream, { choices: [], usage: { prompt_tokens: 7 } }]);
+    }
+  });
+
   it('are within about a tenth for plain prose', () => {
     const message = { content: text };
     const { ending } = translationBetween('messages', 'chat').reply(
