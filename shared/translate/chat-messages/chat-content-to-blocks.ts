@@ -1,6 +1,8 @@
+import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatContent, ChatPart } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { cacheMark } from '../vocabulary/cache-mark.ts';
 import { documentBlock, imageSource } from '../upstreams/messages/media-blocks.ts';
 
 /**
@@ -14,8 +16,9 @@ export function chatContentToBlocks(content: ChatContent | null | undefined, par
   return content.flatMap((part, at) => {
     const block = partToBlock(part, `${param}[${at}]`);
     if (block.type === 'text' && block.text === '') return [];
-    const { cache_control: cacheControl } = part;
-    return [cacheControl === undefined ? block : { ...block, cache_control: cacheControl }];
+    const { cache_control: cacheControl, prompt_cache_breakpoint: mark } = part;
+    const cached = cacheControl ?? (isJsonObject(mark) ? cacheMark(mark['ttl']) : undefined);
+    return [cached === undefined ? block : { ...block, cache_control: cached }];
   });
 }
 

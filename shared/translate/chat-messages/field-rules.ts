@@ -36,6 +36,11 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].reasoning_content', ignored('the messages format requires a signature')),
   rule('messages[].reasoning', ignored('the messages format requires a signature')),
   rule('messages[].refusal', translated('messages[].content')),
+  rule('messages[].audio', ignored('only the upstream that made it has it')),
+  rule(
+    'messages[].content[].prompt_cache_breakpoint',
+    translated('messages[].content[].cache_control', 'a `ttl` becomes one hour'),
+  ),
   rule(
     'messages[].tool_calls[]',
     translated(
@@ -87,6 +92,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('response_format json_schema', translated('output_config.format.schema')),
   rule('response_format.json_schema.name', ignored('the messages format has no names of schemas')),
   rule('response_format.json_schema.strict', ignored('the messages format is always strict')),
+  rule('response_format.json_schema.description', ignored('the messages format has no descriptions of schemas')),
   rule('response_format json_object', translated('system', 'as an instruction')),
   rule('response_format of other types', refused('a response format of that type')),
   rule('user', translated('metadata.user_id', 'as a SHA-256 hash')),
@@ -142,5 +148,11 @@ export const answerRules: readonly FieldRule[] = [
   rule('usage.cache_read_input_tokens', translated('usage.prompt_tokens_details.cached_tokens')),
   rule('usage.cache_creation_input_tokens', translated('usage.prompt_tokens_details.cache_write_tokens')),
   rule('usage.output_tokens_details.thinking_tokens', translated('usage.completion_tokens_details.reasoning_tokens')),
+  rule('container', ignored('the chat format has no such field')),
+  rule('diagnostics', ignored('the chat format has no such field')),
+  rule('stop_details.category', ignored('the chat format has no kinds of refusals')),
+  rule('usage.cache_creation', ignored('the ledger has it')),
+  rule('usage.server_tool_use', ignored('the ledger has it')),
+  rule('usage of other kinds', ignored('the chat format has no such fields')),
   rule('*', ignored('the chat format has no such field')),
 ];

@@ -60,6 +60,12 @@ function contentOf(
 }
 
 function partOf(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
+  const { prompt_cache_breakpoint: mark } = part;
+  const plain = plainPart(part, param, textType);
+  return mark === undefined ? plain : { ...plain, prompt_cache_breakpoint: mark };
+}
+
+function plainPart(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
   switch (part.type) {
     case 'text':
       return { type: textType, text: part.text };

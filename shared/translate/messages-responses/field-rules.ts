@@ -62,6 +62,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[].citations, made here', ignored('the text names the addresses')),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', cachesPrefixes),
+  rule('messages[].content[].transformations', ignored('the Responses format has no treatment of large images')),
+  rule('messages[].content[].toolset_name', ignored('the Responses format has no sets of tools')),
   rule('max_tokens', translated('max_output_tokens')),
   rule('max_tokens of 0', refused('a limit of 0, which only warms a cache')),
   rule('temperature', passed),
@@ -71,6 +73,8 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream', passed),
   rule('tools[]', translated('tools[].parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].strict', 'false if absent')),
+  rule('tools[].strict of bash, text_editor, memory, computer', ignored('their schemas have optional fields')),
+  rule('tools[].max_characters', ignored('the client cuts what it shows')),
   rule(
     'tools[] bash, text editor, memory, computer',
     translated('tools[].parameters', 'a function with a schema of what the tool takes'),
@@ -163,5 +167,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('usage.input_tokens_details.cached_tokens', translated('usage.cache_read_input_tokens')),
   rule('usage.input_tokens_details.cache_write_tokens', translated('usage.cache_creation_input_tokens')),
   rule('usage.output_tokens_details.reasoning_tokens', translated('usage.output_tokens_details.thinking_tokens')),
+  rule('completed_at', ignored('the messages format has no time of completion')),
+  rule('input_transformations', ignored('the messages format has no such field')),
+  rule('prompt_cache_diagnostics', ignored('the messages format has no such field')),
+  rule('tool_usage', ignored('the messages format has no such counts')),
+  rule('usage of other kinds of tokens', ignored('the messages format has no such counts')),
   rule('*', ignored('the messages format has no such field')),
 ];

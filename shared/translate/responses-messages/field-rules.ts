@@ -23,6 +23,11 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[].id', ignored('the messages format has no ids of items')),
   rule('input[].status', ignored('the messages format has no states of items')),
   rule('input[].phase', ignored('the messages format does not tell comments from answers')),
+  rule('input[].caller', ignored('programs that call tools run on the upstream')),
+  rule('input[].async', ignored('the messages format waits for every result')),
+  rule('input[].execution', ignored('the tools of a search are offered, whoever has searched')),
+  rule('input[].content[].annotations', ignored('the messages format has no annotations of earlier answers')),
+  rule('input[].content[].logprobs', ignored('the messages format has no log probabilities of earlier answers')),
   rule('input[].content[] input_text, output_text', translated('messages[].content[].text')),
   rule('input[].content[] refusal', translated('messages[].content[].text')),
   rule(
@@ -50,6 +55,7 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('input[] reasoning, without signature', ignored('the messages format requires the signature of its upstream')),
+  rule('input[] reasoning, summary alone', ignored('the messages format requires the signature of its upstream')),
   rule(
     'input[] function_call',
     translated(
@@ -79,7 +85,7 @@ export const requestRules: readonly FieldRule[] = [
     translated('messages[].content[].tool_use_id', 'a call of a function and its output'),
   ),
   rule(
-    'input[] web_search_call, mcp_call and others of hosted tools',
+    'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response',
     ignored('a server has run them; the answer after them has what came of it'),
   ),
   rule(
@@ -104,6 +110,11 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream_options', ignored('events are never padded, and always report the usage')),
   rule('tools[] function', translated('tools[].input_schema', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].strict')),
+  rule('tools[].allowed_callers', ignored('programs that call tools run on the upstream')),
+  rule('tools[].async', ignored('the model waits for every result')),
+  rule('tools[].defer_loading', ignored('the tool is offered at once')),
+  rule('tools[].output_schema', ignored('models are told what a tool takes')),
+  rule('tools[].description, of a namespace', ignored('its tools have their own')),
   rule(
     'tools[] custom',
     translated('tools[].input_schema', 'a tool with one string, `input`; the description contains the grammar'),
@@ -155,6 +166,11 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('reasoning.context', ignored('earlier thinking counts as far as the client sends it')),
+  rule('reasoning.mode', ignored("specific to OpenAI's models")),
+  rule(
+    'reasoning.generate_summary',
+    ignored('the older name of `summary`; the thinking is then also the summary of its item'),
+  ),
   rule('text.format json_schema', translated('output_config.format.schema')),
   rule('text.format.name', ignored('the messages format has no names of schemas')),
   rule('text.format.strict', ignored('the messages format is always strict')),
@@ -177,8 +193,11 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('prompt_cache_retention', ignored('the marks say how long the upstream keeps its cache')),
+  rule('prompt_cache_options.prewarm', ignored('the upstream keeps only what it is marked to')),
+  rule('prompt_cache_options.comparison_response_id', ignored('the upstream keeps only what it is marked to')),
   rule('include reasoning.encrypted_content', ignored('it concerns the answer')),
   rule('include message.output_text.logprobs', refused('log probabilities')),
+  rule('include of other parts', ignored('they are parts of calls that run on the upstream')),
   rule('top_logprobs', refused('log probabilities')),
   rule('metadata', ignored('the answer repeats it')),
   rule('truncation', ignored('a request that does not fit is refused')),
@@ -235,5 +254,11 @@ export const answerRules: readonly FieldRule[] = [
   rule('usage.cache_read_input_tokens', translated('usage.input_tokens_details.cached_tokens')),
   rule('usage.cache_creation_input_tokens', translated('usage.input_tokens_details.cache_write_tokens')),
   rule('usage.output_tokens_details.thinking_tokens', translated('usage.output_tokens_details.reasoning_tokens')),
+  rule('container', ignored('the Responses format has no such field')),
+  rule('diagnostics', ignored('the Responses format has no such field')),
+  rule('stop_details.category', ignored('the Responses format has no kinds of refusals')),
+  rule('usage.cache_creation', ignored('the ledger has it')),
+  rule('usage.server_tool_use', ignored('the ledger has it')),
+  rule('usage of other kinds', ignored('the Responses format has no such fields')),
   rule('*', ignored('the Responses format has no such field')),
 ];

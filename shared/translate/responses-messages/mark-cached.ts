@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { cacheMark } from '../vocabulary/cache-mark.ts';
 import type { TranslatedHistory } from './message-turns.ts';
 
 /** Marks that a messages upstream accepts in one request. */
@@ -29,11 +30,6 @@ export function markCached(history: TranslatedHistory, request: ResponsesRequest
     if (at < marked.length - mostMarks) delete block['cache_control'];
     else block['cache_control'] = longest ?? cacheMark(ttl);
   }
-}
-
-/** A mark. Without a time that the client asks for, the upstream keeps what is marked for five minutes after each use. */
-export function cacheMark(ttl: unknown): JsonObject {
-  return { type: 'ephemeral', ...(typeof ttl === 'string' && { ttl: '1h' }) };
 }
 
 /** The last block of the system prompt, and of the last turns of the user. */

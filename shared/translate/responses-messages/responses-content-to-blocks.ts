@@ -3,7 +3,7 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { documentBlock, imageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
-import { cacheMark } from './mark-cached.ts';
+import { cacheMark } from '../vocabulary/cache-mark.ts';
 
 /**
  * Translates the content of a message, or the output of a tool, to blocks. Empty texts are omitted, because the messages format

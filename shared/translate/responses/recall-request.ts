@@ -24,7 +24,7 @@ export function recallResponses(body: JsonObject): RecalledRequest {
   return {
     repeated: repeatedFields(request),
     tools: Object.fromEntries(flattenTools(request).called),
-    summarizes: typeof request.reasoning?.summary === 'string',
+    summarizes: typeof (request.reasoning?.summary ?? request.reasoning?.['generate_summary']) === 'string',
     // A later request may refer to a stored answer, whose thinking must then be complete.
     seals: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
     compacts: isCompaction(body),

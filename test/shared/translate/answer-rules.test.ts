@@ -4,6 +4,7 @@ import { clientsOf, translationBetween } from './translation-between.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } };
+const cited = { type: 'url_citation', url_citation: { url: 'https://a', title: 'a', start_index: 0, end_index: 1 } };
 const signed = { extra_content: { google: { thought_signature: 's' } } };
 
 function chatAnswer(message: JsonObject, choice: JsonObject = {}, more: JsonObject = {}): JsonObject {
@@ -36,6 +37,24 @@ const chatExamples: Record<string, Example> = {
   'choices[].message.reasoning': { with: chatAnswer({ reasoning: 'hm' }), without: chatAnswer({}) },
   'choices[].message.refusal': { with: chatAnswer({ refusal: 'no' }), without: chatAnswer({}) },
   'choices[].message.tool_calls': { with: chatAnswer({ tool_calls: [call] }), without: chatAnswer({}) },
+  'choices[].message.annotations': { with: chatAnswer({ annotations: [cited] }), without: chatAnswer({}) },
+  'choices[].message.audio': { with: chatAnswer({ audio: { id: 'audio_1', data: 'QQ==' } }), without: chatAnswer({}) },
+  'choices[].message.function_call': {
+    with: chatAnswer({ function_call: { name: 'f', arguments: '{}' } }),
+    without: chatAnswer({}),
+  },
+  'choices[].logprobs.refusal': {
+    with: chatAnswer({}, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
+    without: chatAnswer({}),
+  },
+  metadata: { with: chatAnswer({}, {}, { metadata: { a: 'b' } }), without: chatAnswer({}) },
+  moderation: { with: chatAnswer({}, {}, { moderation: { model: 'm' } }), without: chatAnswer({}) },
+  service_tier: { with: chatAnswer({}, {}, { service_tier: 'flex' }), without: chatAnswer({}) },
+  system_fingerprint: { with: chatAnswer({}, {}, { system_fingerprint: 'fp' }), without: chatAnswer({}) },
+  'usage of other kinds of tokens': {
+    ...chatUsage({ prompt_tokens_details: { audio_tokens: 2 } }),
+    path: 'usage.prompt_tokens_details.audio_tokens',
+  },
   'choices[].message.extra_content': { with: chatAnswer(signed), without: chatAnswer({}) },
   'choices[].message.reasoning_details': {
     with: chatAnswer({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }),
@@ -114,8 +133,17 @@ const messagesExamples: Record<string, Example> = {
   'usage.output_tokens': messagesUsage({ output_tokens: 7 }),
   'usage.cache_read_input_tokens': messagesUsage({ cache_read_input_tokens: 2 }),
   'usage.cache_creation_input_tokens': messagesUsage({ cache_creation_input_tokens: 2 }),
+  container: { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain },
+  diagnostics: { with: messagesAnswer([text], { diagnostics: { cache_miss_reason: null } }), without: plain },
+  'stop_details.category': {
+    with: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no', category: 'c' } }),
+    without: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no' } }),
+  },
+  'usage.cache_creation': messagesUsage({ cache_creation: { ephemeral_1h_input_tokens: 2 } }),
+  'usage.server_tool_use': messagesUsage({ server_tool_use: { web_search_requests: 2 } }),
+  'usage of other kinds': { ...messagesUsage({ service_tier: 'batch' }), path: 'usage.service_tier' },
   'usage.output_tokens_details.thinking_tokens': messagesUsage({ output_tokens_details: { thinking_tokens: 2 } }),
-  '*': { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain, path: 'container' },
+  '*': { with: messagesAnswer([text], { further: { id: 'c' } }), without: plain, path: 'further' },
 };
 
 function response(output: JsonObject[], more: JsonObject = {}): JsonObject {
@@ -176,6 +204,20 @@ const responsesExamples: Record<string, Example> = {
   },
   store: { with: answered, without: response([said([outputText])], { store: true }) },
   previous_response_id: { with: answered, without: response([said([outputText])], { previous_response_id: 'resp_0' }) },
+  completed_at: { with: response([said([outputText])], { completed_at: 9 }), without: answered },
+  input_transformations: {
+    with: response([said([outputText])], { input_transformations: [{ type: 'x' }] }),
+    without: answered,
+  },
+  prompt_cache_diagnostics: {
+    with: response([said([outputText])], { prompt_cache_diagnostics: { type: 'cache_miss' } }),
+    without: answered,
+  },
+  tool_usage: {
+    with: response([said([outputText])], { tool_usage: { web_search: { num_requests: 1 } } }),
+    without: answered,
+  },
+  'usage of other kinds of tokens': { ...responseUsage({ further: { tokens: 2 } }), path: 'usage.further' },
   'usage.input_tokens': responseUsage({ input_tokens: 7 }),
   'usage.output_tokens': responseUsage({ output_tokens: 7 }),
   'usage.input_tokens_details.cached_tokens': responseUsage({ input_tokens_details: { cached_tokens: 2 } }),

@@ -79,6 +79,11 @@ const examples: Record<string, Example> = {
   },
   'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'messages[].reasoning_content'),
   'messages[].reasoning': assistant({ reasoning: 'hm' }, 'messages[].reasoning'),
+  'messages[].audio': assistant({ audio: { id: 'audio_1' } }, 'messages[].audio.id'),
+  'messages[].content[].prompt_cache_breakpoint': {
+    with: part({ ...image, prompt_cache_breakpoint: { mode: 'explicit' } }, '').with,
+    without: part(image, '').with,
+  },
   'messages[].refusal': assistant({ refusal: 'no' }, 'messages[].refusal'),
   'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'messages[].tool_calls[]'),
   'messages[].tool_calls[] of other types': assistant(
@@ -119,6 +124,10 @@ const examples: Record<string, Example> = {
   'response_format.json_schema.name': top(
     { response_format: { type: 'json_schema', json_schema: { schema: {}, name: 'n' } } },
     { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+  ),
+  'response_format.json_schema.description': top(
+    { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, description: 'd' } } },
+    { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
   ),
   'response_format.json_schema.strict': top(
     { response_format: { type: 'json_schema', json_schema: { schema: {}, strict: true } } },

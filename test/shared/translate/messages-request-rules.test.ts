@@ -59,6 +59,8 @@ function searched(id: string, path: string): Example {
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
 const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
+const bash = { type: 'bash_20250124', name: 'bash' };
+const editor = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
 const source = 'messages[].content[].source';
 
@@ -197,6 +199,15 @@ const examples: Record<string, Example> = {
       without: [{ type: 'text', text: 'b' }],
     }),
   },
+  'messages[].content[].transformations': block(
+    { ...image, transformations: { oversized_image: 'error' } },
+    'messages[].content[].transformations',
+    { without: [image] },
+  ),
+  'messages[].content[].toolset_name': block({ ...result, toolset_name: 'set' }, 'messages[].content[].toolset_name', {
+    before: called,
+    without: [result],
+  }),
   'messages[].content[].cache_control': block(
     { ...image, cache_control: { type: 'ephemeral' } },
     'messages[].content[].cache_control',
@@ -211,6 +222,14 @@ const examples: Record<string, Example> = {
   stream: top({ stream: true }),
   'tools[]': top({ tools: [tool] }),
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
+  'tools[].strict of bash, text_editor, memory, computer': {
+    ...top({ tools: [{ ...bash, strict: true }] }, { tools: [bash] }),
+    path: 'tools[].strict',
+  },
+  'tools[].max_characters': {
+    ...top({ tools: [{ ...editor, max_characters: 9 }] }, { tools: [editor] }),
+    path: 'tools[].max_characters',
+  },
   'tools[] bash, text editor, memory, computer': top({ tools: [{ type: 'bash_20250124', name: 'bash' }] }),
   'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
   ...Object.fromEntries(

@@ -43,9 +43,11 @@ function tool(fields: JsonObject): Example {
 }
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+const searchCall = { type: 'tool_search_call', call_id: 's', execution: 'client', arguments: {} };
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
 const answer = { type: 'message', role: 'assistant', content: 'x' };
 const reasoning = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] };
+const summary = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] };
 const signed = seal(writeReasoning({ text: 'hm', sealed: { model: 'target', signature: 's' } }));
 const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } };
 
@@ -60,6 +62,28 @@ const examples: Record<string, Example> = {
   'input[] message, assistant': history([answer]),
   'input[].id': history([{ ...user, id: 'msg_1' }], [], [user]),
   'input[].status': history([{ ...answer, status: 'completed' }], [user], [user, answer]),
+  'input[].caller': history([{ ...call, caller: { type: 'direct' } }], [user], [user, call]),
+  'input[].async': history([{ ...call, async: true }], [user], [user, call]),
+  'input[].execution': history(
+    [{ type: 'tool_search_output', call_id: 's', tools: [], execution: 'client' }],
+    [user, searchCall],
+    [user, searchCall, { type: 'tool_search_output', call_id: 's', tools: [], execution: 'server' }],
+  ),
+  'input[].content[].annotations': history(
+    [
+      {
+        ...answer,
+        content: [{ type: 'output_text', text: 'x', annotations: [{ type: 'file_path', file_id: 'f', index: 1 }] }],
+      },
+    ],
+    [user],
+    [user, { ...answer, content: [{ type: 'output_text', text: 'x', annotations: [] }] }],
+  ),
+  'input[].content[].logprobs': history(
+    [{ ...answer, content: [{ type: 'output_text', text: 'x', logprobs: [{ token: 'x', logprob: -1, bytes: [1] }] }] }],
+    [user],
+    [user, { ...answer, content: [{ type: 'output_text', text: 'x' }] }],
+  ),
   'input[].phase': history([{ ...answer, phase: 'commentary' }], [user], [user, answer]),
   'input[].content[] input_text, output_text': part({ type: 'input_text', text: 'b' }),
   'input[].content[] refusal': history([{ ...answer, content: [{ type: 'refusal', refusal: 'no' }] }]),
@@ -77,6 +101,7 @@ const examples: Record<string, Example> = {
   'input[].content[].prompt_cache_breakpoint': part({ ...image, prompt_cache_breakpoint: { mode: 'explicit' } }, image),
   'input[] reasoning': history([{ ...reasoning, encrypted_content: signed }, answer], [user], [user, answer]),
   'input[] reasoning, without signature': history([reasoning, answer], [user], [user, answer]),
+  'input[] reasoning, summary alone': history([summary, answer], [user], [user, answer]),
   'input[] function_call': history([call]),
   'input[] custom_tool_call': history([{ type: 'custom_tool_call', call_id: 'c', name: 'p', input: 'x' }]),
   'input[] tool_search_call': history([
@@ -91,11 +116,12 @@ const examples: Record<string, Example> = {
     [user, { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: {} }],
   ),
   'input[] additional_tools': history([user], [{ type: 'additional_tools', role: 'developer', tools }], [user]),
-  'input[] web_search_call, mcp_call and others of hosted tools': history(
-    [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, answer],
-    [user],
-    [user, answer],
-  ),
+  'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response':
+    history(
+      [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, answer],
+      [user],
+      [user, answer],
+    ),
   'input[] web_search_call, mcp_call and others that the router has run': {
     ...history(
       [{ type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' }, answer],
@@ -145,6 +171,19 @@ const examples: Record<string, Example> = {
   max_tool_calls: top({ max_tool_calls: 3 }),
   'reasoning.effort': top({ reasoning: { effort: 'low' } }),
   'reasoning.summary': top({ reasoning: { effort: 'low', summary: 'auto' } }, { reasoning: { effort: 'low' } }),
+  'tools[].allowed_callers': tool({ allowed_callers: ['direct'] }),
+  'tools[].async': tool({ async: true }),
+  'tools[].defer_loading': tool({ defer_loading: true }),
+  'tools[].output_schema': tool({ output_schema: { type: 'object' } }),
+  'tools[].description, of a namespace': {
+    with: { ...base, tools: [{ type: 'namespace', name: 'n', description: 'd', tools }] },
+    without: { ...base, tools: [{ type: 'namespace', name: 'n', description: 'e', tools }] },
+  },
+  'reasoning.mode': top({ reasoning: { effort: 'low', mode: 'pro' } }, { reasoning: { effort: 'low' } }),
+  'reasoning.generate_summary': top(
+    { reasoning: { effort: 'low', generate_summary: 'auto' } },
+    { reasoning: { effort: 'low' } },
+  ),
   'reasoning.context': top({ reasoning: { effort: 'low', context: 'all_turns' } }, { reasoning: { effort: 'low' } }),
   'text.format json_schema': top({ text: { format: schema } }),
   'text.format.name': top({ text: { format: { ...schema, name: 'other' } } }, { text: { format: schema } }),
@@ -155,8 +194,14 @@ const examples: Record<string, Example> = {
   safety_identifier: top({ safety_identifier: 'u' }),
   prompt_cache_key: top({ prompt_cache_key: 'k' }),
   prompt_cache_options: top({ prompt_cache_options: { ttl: '30m' } }, { prompt_cache_key: 'k' }),
+  'prompt_cache_options.prewarm': top({ prompt_cache_options: { prewarm: true } }, { prompt_cache_options: {} }),
+  'prompt_cache_options.comparison_response_id': top(
+    { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+    { prompt_cache_options: {} },
+  ),
   prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
   'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }, { store: false }),
+  'include of other parts': top({ include: ['file_search_call.results'] }, { store: false }),
   'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }, { store: false }),
   top_logprobs: top({ top_logprobs: 2 }),
   metadata: top({ metadata: { a: 'b' } }),

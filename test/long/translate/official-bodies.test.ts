@@ -1,0 +1,262 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
+import type { Target } from '#shared/translate/translation.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
+import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
+import { custom } from '#services/cloud-worker/providers/custom.ts';
+import { Cases, placeOf, valueOf, type Change, type Leaf, type Tree } from '../../helpers/official-types/cases.ts';
+import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
+import { isAnnounced, readTables, type Tables } from '../../helpers/official-types/field-tables.ts';
+import { startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { wholeAnswer } from '../../helpers/official-types/whole-answer.ts';
+import { wholeRequest } from '../../helpers/official-types/whole-request.ts';
+
+let schemaOf: (type: BodyType) => BodySchema;
+let tables: Tables;
+beforeAll(() => {
+  schemaOf = readSchemas();
+  tables = readTables(readFileSync('docs/translation.md', 'utf8'));
+});
+
+/** What became of the leaves of all bodies. */
+interface Account {
+  bodies: number;
+  carried: number;
+  refused: number;
+  dropped: number;
+  /** What nothing accounts for. */
+  lost: string[];
+}
+
+const clients = ['chat', 'messages', 'responses'] as const;
+const parsers: Readonly<Record<string, (body: JsonObject) => JsonObject>> = {
+  chat: parseChatRequest,
+  messages: parseMessagesRequest,
+  responses: parseResponsesRequest,
+};
+const sentTo: Target = { model: 'target', origin: 'here', takesFiles: true };
+const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
+const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
+
+describe.each(clients)('bodies of the official types of %s requests', (client) => {
+  it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
+    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
+    for (const [field, cases] of new Cases(schemaOf(requestTypes[client])).byField()) {
+      for (const { tree, focus } of cases) {
+        account.bodies += 1;
+        const translate = translatorOf(client, upstream, field);
+        for (const leaf of focus)
+          accountFor(account, translate, { [field]: tree }, leaf, `${client}-request`, upstream);
+      }
+    }
+    expect(account.lost).toEqual([]);
+    expect(account.bodies).toBeGreaterThan(100);
+  });
+});
+
+describe.each(clients)('bodies of the official types of %s answers', (upstream) => {
+  it.each(clients)('reach a %s client whole, or the docs say what is dropped', (client) => {
+    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
+    // A response repeats the settings of its request, which clients of other formats have not sent.
+    const repeated = new Set(
+      upstream === 'responses' && client !== upstream ? new Cases(schemaOf('ResponsesRequest')).fields() : [],
+    );
+    for (const [field, cases] of new Cases(schemaOf(answerTypes[upstream])).byField()) {
+      if (repeated.has(field)) continue;
+      for (const { tree, focus } of cases) {
+        account.bodies += 1;
+        const translate = replierOf(client, upstream, field);
+        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, `${upstream}-answer`, client);
+      }
+    }
+    expect(account.lost).toEqual([]);
+    expect(account.bodies).toBeGreaterThan(30);
+  });
+});
+
+describe('bodies of the official types that a cloud worker sends', () => {
+  it.each(clients)('reach a %s upstream as they are translated', async (upstream) => {
+    const engine = await startScriptedEngine((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeAnswer(upstream, {})));
+    });
+    const connect = { PROVIDER_URL: engine.url, PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
+    const provider = custom(upstream);
+    const http = connectProvider(provider, { ...connect, SLOTS: 1, CONNECT_TIMEOUT_MS: 1_000 }, {});
+    onTestFinished(async () => {
+      await http.close();
+      await engine.stop();
+    });
+    const handle = createHandleJob({
+      http,
+      provider,
+      translations,
+      traceName: 'custom',
+      models: () => [{ id: 'target', capabilities: ['stream', 'tools', 'json', 'vision', 'thinking'] }],
+      timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
+      origin: 'here',
+      takesPrompts: false,
+      onHead: () => undefined,
+    });
+    let sent = 0;
+    for (const client of clients) {
+      const all = new Cases(schemaOf(requestTypes[client]))
+        .byField()
+        .flatMap(([field, cases]) => cases.map(({ tree }) => ({ field, tree: { [field]: tree } })));
+      for (const { field, tree } of all) {
+        const translated = translatorOf(client, upstream, field, sentTo)(tree);
+        if (translated instanceof RouterError) continue;
+        const value = (valueOf(tree) as JsonObject)[field];
+        const body = { ...wholeRequest(client, { ...(value !== undefined && { [field]: value }) }), model: 'target' };
+        const job = { id: 'j', requestId: 'r', operation: 'generate', format: client, stream: false, model: 'target' };
+        const whole = Buffer.from(JSON.stringify(body));
+        await handle(
+          { ...job, operation: 'generate', body: whole },
+          { head: () => undefined, write: () => undefined },
+          AbortSignal.timeout(10_000),
+        ).catch((error: unknown) => {
+          // What only the owner's key opens.
+          if (!(error instanceof RouterError) || error.code === 'upstream_failed') throw error;
+        });
+        sent += 1;
+        if (engine.bodies.length === sent) expect(markersIn(engine.bodies.at(-1))).toEqual(markersIn(translated));
+        else sent -= 1;
+      }
+    }
+    expect(sent).toBeGreaterThan(200);
+  });
+});
+
+/** The marked texts in a request. */
+function markersIn(text = ''): Set<string> {
+  const [request] = text.startsWith('[') ? (JSON.parse(text) as [Json]) : [JSON.parse(text) as Json];
+  return new Set(JSON.stringify(request).match(/m\d{5}v0/g));
+}
+
+type Translate = (tree: Tree, changed?: Change) => string | RouterError;
+
+/** What a provider takes at most. */
+function targetOf(upstream: string): Target {
+  // An upstream of the Responses format keeps what it has encrypted itself.
+  const unseal = upstream === 'responses' ? () => undefined : open;
+  return { ...sentTo, unseal, compacts: upstream === 'responses' };
+}
+
+/** Translates a body with a case in one of its fields; an error of the client's request is a result, too. */
+function translatorOf(client: string, upstream: string, field: string, target: Target = targetOf(upstream)): Translate {
+  const translation = translations.find((each) => each.client.name === client && each.upstream.name === upstream);
+  if (!translation) throw new Error(`There is no translation from ${client} to ${upstream}.`);
+  return (tree, changed) => {
+    const value = (valueOf(tree, changed) as JsonObject)[field];
+    const body = wholeRequest(client, { ...(value !== undefined && { [field]: value }) });
+    try {
+      const parsed = parsers[client]?.(body) ?? {};
+      // What the answer repeats of the request is no effect of it.
+      const { repeated: _, ...recalled } = translation.recall?.(parsed) ?? {};
+      return JSON.stringify([translation.request(parsed, target), recalled]);
+    } catch (error) {
+      if (error instanceof RouterError && error.code !== 'internal') return error;
+      throw error;
+    }
+  };
+}
+
+/** What the owner's seals hold, for any sealed text. */
+function open(sealed: string): string {
+  return JSON.stringify({ text: sealed, summary: sealed, sealed: { model: 'target', signature: sealed } });
+}
+
+/** What is not the client's to choose, or is the same in two ways of writing. */
+const exempt = new Set([
+  // The name of the model that serves the request.
+  'model',
+  // The bodies are those of requests without a stream: `false` or nothing.
+  'stream',
+  // The router's own, or a count or sum of what stands beside it.
+  'id',
+  'created',
+  'created_at',
+  'choices[].index',
+  'usage.total_tokens',
+  // The SDK puts it together.
+  'output_text',
+  // An item without a type is a message.
+  'input[].type',
+  // Text is what a model writes anyway.
+  'text.format',
+  'tools[].format',
+  'input[].tools[].format',
+  // A tool without a type is custom.
+  'tools[].type',
+  // The router stores answers itself.
+  'store',
+  // Tools that are allowed are those that are offered: their own case.
+  'tool_choice.allowed_tools.tools[]',
+  'tool_choice.tools[]',
+]);
+/** What has an effect whatever it is: a key of a cache, a time to keep something, a length of summaries. */
+const ofPresence = /^prompt_cache_key$|^reasoning\.summary$|prompt_cache_(?:breakpoint|options)\.ttl$/;
+/** Identities of people, which are hashed. */
+const hashed = new Set(['user', 'safety_identifier', 'metadata.user_id']);
+
+/** Translates an answer with a case in one of its fields. */
+function replierOf(client: string, upstream: string, field: string): Translate {
+  const translation = translations.find((each) => each.client.name === client && each.upstream.name === upstream);
+  if (!translation) throw new Error(`There is no translation from ${client} to ${upstream}.`);
+  const minted = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
+  return (tree, changed) => {
+    const value = (valueOf(tree, changed) as JsonObject)[field];
+    const body = wholeAnswer(upstream, { ...(value !== undefined && { [field]: value }) });
+    try {
+      return JSON.stringify(translation.reply(body, minted).body);
+    } catch (error) {
+      // An answer may be an error.
+      if (error instanceof RouterError && error.code === 'upstream_failed') return error.message;
+      throw error;
+    }
+  };
+}
+
+function accountFor(
+  account: Account,
+  translate: Translate,
+  tree: Tree,
+  leaf: Leaf,
+  table: string,
+  format: string,
+): void {
+  const place = placeOf(tree, leaf) ?? { path: '?', types: [] };
+  // What an upstream says of its own failures is only logged.
+  if (/^error\b/.test(place.path)) return;
+  if (exempt.has(place.path) || exempt.has(place.path.replace(/\.m\d+v0$/, ''))) return;
+  const was = translate(tree);
+  if (was instanceof RouterError) {
+    account.refused += 1;
+    if (!namesField(was, place.path)) account.lost.push(`${place.path}: refused as ${was.param}: ${was.message}`);
+    return;
+  }
+  const changes = ofPresence.test(place.path) ? [1, 2, 'absent' as const] : [1, 2];
+  const variants = changes.map((variant) => translate(tree, { leaf, variant }));
+  if (variants.every((is) => is === was)) {
+    account.dropped += 1;
+    if (!isAnnounced(tables, table, format, place))
+      account.lost.push(`${place.path} (${place.types.join(' ')}): dropped`);
+    return;
+  }
+  const marker = leaf.marker?.(0);
+  if (marker === undefined || was.includes(marker) || hashed.has(place.path) || ofPresence.test(place.path))
+    account.carried += 1;
+  else account.lost.push(`${place.path} (${place.types.join(' ')}): changed beyond recognition`);
+}
+
+/** Whether an error names a field that the place is in, or one in it. */
+function namesField({ param }: RouterError, path: string): boolean {
+  if (param === undefined) return false;
+  const named = param.replaceAll(/\[\d+\]|\.\d+/g, '[]');
+  return path.startsWith(named) || named.startsWith(path) || path.startsWith(named.replace(/\.\w+$/, ''));
+}
