@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -526,6 +526,25 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       );
     });
 
+    it('has those tools only that its form grants, and all when it names none', async () => {
+      await page.goto('/keys');
+      const raw = await makeKey(page, 'sums', async (dialog) => {
+        await dialog.getByRole('combobox', { name: 'Tools' }).click();
+        await page.getByRole('option', { name: 'calculator' }).click();
+        await dialog.getByLabel('Name').click();
+      });
+      expect(await toolsOf(cluster, raw)).toEqual(['calculator']);
+      expect(await useTool(cluster, raw, 'calculator', { expression: '2^64' })).toBe(200);
+      expect(await useTool(cluster, raw, 'current_time')).toBe(403);
+
+      await page.getByRole('button', { name: 'Actions for sums' }).click();
+      await page.getByRole('menuitem', { name: 'Change' }).click();
+      await page.getByRole('dialog').getByLabel('Allow all tools').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await until(async () => expect((await toolsOf(cluster, raw)).length).toBeGreaterThan(1), 10_000);
+      expect(await useTool(cluster, raw, 'current_time')).toBe(200);
+    });
+
     it('shows markup in names as text', async () => {
       await page.goto('/keys');
       const name = '<img src=x onerror="window.hit=1">';
@@ -649,15 +668,37 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
   });
 });
 
-async function makeKey(page: Page, name: string): Promise<string> {
+async function makeKey(
+  page: Page,
+  name: string,
+  fill: (dialog: Locator) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
+  await fill(dialog);
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const raw = await dialog.getByRole('group', { name: 'the key' }).innerText();
   await page.getByRole('button', { name: 'I have copied it' }).click();
   await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);
   return raw;
+}
+
+/** The names of the tools that a key sees. */
+async function toolsOf({ url }: ConsoleCluster, key: string): Promise<string[]> {
+  const answer = await fetch(`${url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { data: { name: string }[] }).data.map(({ name }) => name);
+}
+
+/** Runs a tool with a key, and returns the status. */
+async function useTool({ url }: ConsoleCluster, key: string, tool: string, input: object = {}): Promise<number> {
+  const answer = await fetch(`${url}/api/tools/v1/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ tool, input }),
+  });
+  await answer.text();
+  return answer.status;
 }
 
 async function askWith({ url }: ConsoleCluster, key: string, content = 'Hello!'): Promise<Response> {
