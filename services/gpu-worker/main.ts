@@ -52,7 +52,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
     }),
     facts: () => {
       const { slots } = follower.state;
-      const models = follower.state.models.map((model) => ({ ...model, lacks }));
+      const models = follower.state.models.map((model) => ({ ...model, lacks: [...lacks, ...(model.lacks ?? [])] }));
       return { models, slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots), accepting: true };
     },
   };

@@ -5,6 +5,8 @@ import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { featureKey } from '#shared/formats/request-feature.ts';
 import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
 import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
@@ -43,8 +45,12 @@ export const llamaCpp: Engine = {
     if (facts.modalities?.vision === true) capabilities.push('vision');
     if (thinks(facts)) capabilities.push('thinking');
     const contextWindow = facts.default_generation_settings?.n_ctx;
-    const describe = async ({ id }: { id: string }): Promise<ModelInfo> =>
-      describeModel(id, onlyPurpose(await probeOperations(http, id), facts), capabilities, contextWindow);
+    const lacks = lackedParts(facts);
+    const describe = async ({ id }: { id: string }): Promise<ModelInfo> => {
+      const operations = onlyPurpose(await probeOperations(http, id), facts);
+      const model = describeModel(id, operations, capabilities, contextWindow);
+      return operations.includes('generate') ? { ...model, lacks } : model;
+    };
     return { models: await Promise.all(data.map(describe)), slots: facts.total_slots };
   },
 
@@ -66,6 +72,12 @@ export const llamaCpp: Engine = {
     return fit(path, await http.post(path, JSON.stringify(request), signal), counted).input_tokens;
   },
 };
+
+/** The parts of chat requests that it refuses: files always, sounds without audio input. Older versions do not say that. */
+function lackedParts({ modalities }: z.output<typeof props>): string[] {
+  const parts = ['documents', 'file_ids', ...(modalities && modalities.audio !== true ? ['audio_input'] : [])];
+  return parts.map((name) => featureKey(name, chatFormat.name));
+}
 
 /**
  * What a server is for. One that was started with `--embeddings` or `--reranking` is for nothing else, but may go on to answer the other

@@ -1,9 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const program = findLlamaServer();
@@ -101,6 +102,9 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     cluster = await startCluster({ engineUrl: server.url });
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
     const sound = { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } };
+    const file = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } };
+    const unread = await ask({ model: 'tiny', messages: [{ role: 'user', content: [file] }] });
+    expect([unread.status, await unread.text()]).toEqual([400, expect.stringContaining('content')]);
     for (const [part, what] of [
       [image, 'image'],
       [sound, 'audio'],
@@ -111,6 +115,22 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
       });
       expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false']);
     }
+  });
+
+  it('is not chosen by `auto` for files, which it refuses, where another takes them', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    const far = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Read.' }]);
+    onTestFinished(() => far.stop());
+    await cluster.addCloudWorker({ PROVIDER: 'anthropic', PROVIDER_URL: `${far.url}/v1`, PROVIDER_KEY: 'none' });
+    const file = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } };
+    const tierOf = async (body: object): Promise<string | null> => {
+      const answer = await ask({ ...body, max_tokens: 5 });
+      await answer.text();
+      return answer.headers.get('x-rtr-tier');
+    };
+    expect(await tierOf({})).toBe('gpu');
+    expect(await tierOf({ messages: [{ role: 'user', content: [file] }] })).toBe('cloud');
   });
 
   it('answers, and frees the engine within a second of its client', async () => {

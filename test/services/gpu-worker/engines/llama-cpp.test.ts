@@ -53,6 +53,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
             operations: ['generate', 'complete'],
             capabilities: ['stream', 'json', 'tools', 'thinking'],
             contextWindow: 8192,
+            lacks: ['documents@chat', 'file_ids@chat', 'audio_input@chat'],
           },
         ],
         slots: 2,
