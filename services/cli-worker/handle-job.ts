@@ -43,7 +43,7 @@ interface Answer<Piece> {
 /** Most processes that are tried for one job if they exit before they answer. */
 const maxTries = 3;
 
-/** What the upstream says of a request, or of its rate: the process that reports it is as good as before. */
+/** What is wrong with a request, or its rate: the process that reports it is as good as before. */
 const ofRequest: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'context_length_exceeded',
@@ -138,7 +138,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       return { end: answer.end(outcome) };
     } catch (error) {
       if (!signal.aborted) reportToOperator(error);
-      endedWell = !signal.aborted && error instanceof RouterError && ofRequest.has(error.code);
+      endedWell = !signal.aborted && error instanceof RouterError && (error.byUpstream || ofRequest.has(error.code));
       if (error instanceof RouterError && error.refusesCredentials) login.refused();
       const isOfProcess = error instanceof RouterError && error.code === 'upstream_failed';
       return { error, diedSilently: isOfProcess && !answered && !signal.aborted && lease.session.process.hasEnded };

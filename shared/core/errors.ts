@@ -79,6 +79,8 @@ export interface ErrorDetails {
   hadEffects?: boolean | undefined;
   /** Whether an upstream refuses the credentials of the worker: none of its jobs can succeed until these are renewed. */
   refusesCredentials?: boolean | undefined;
+  /** Whether an upstream reports it: whoever asked the upstream is as good as before. */
+  byUpstream?: boolean | undefined;
   /** The underlying error. For logs only, never sent. */
   cause?: unknown;
   /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
@@ -95,6 +97,7 @@ export class RouterError extends Error {
   readonly retryAfter: number | undefined;
   readonly hadEffects: boolean;
   readonly refusesCredentials: boolean;
+  readonly byUpstream: boolean;
   readonly details: ErrorDetails['details'];
   readonly original: OriginalError | undefined;
 
@@ -105,6 +108,7 @@ export class RouterError extends Error {
     this.retryAfter = details.retryAfter;
     this.hadEffects = details.hadEffects ?? false;
     this.refusesCredentials = details.refusesCredentials ?? false;
+    this.byUpstream = details.byUpstream ?? false;
     this.details = details.details;
     this.original = details.original;
   }
@@ -116,15 +120,15 @@ export class RouterError extends Error {
 
   /** The same error, which clients of the original's format receive as the upstream wrote it. */
   quoting(original: OriginalError | undefined): RouterError {
-    const { code, message, param, retryAfter, hadEffects, refusesCredentials, cause, details } = this;
-    const kept = { param, retryAfter, hadEffects, refusesCredentials, cause, details };
+    const { code, message, param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details } = this;
+    const kept = { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details };
     return new RouterError(code, message, { ...kept, original });
   }
 
   /** The same error, of a request that has had effects. */
   afterEffects(): RouterError {
-    const { code, message, param, retryAfter, refusesCredentials, cause, details, original } = this;
-    const kept = { param, retryAfter, refusesCredentials, cause, details, original };
+    const { code, message, param, retryAfter, refusesCredentials, byUpstream, cause, details, original } = this;
+    const kept = { param, retryAfter, refusesCredentials, byUpstream, cause, details, original };
     return new RouterError(code, message, { ...kept, hadEffects: true });
   }
 }

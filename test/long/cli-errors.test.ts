@@ -47,9 +47,12 @@ describe.each(realClis.filter(({ name }) => installed.has(name)))('a worker of $
     return { status: answer.status, ...error, ms: performance.now() - askedAt };
   }
 
-  it.runIf(cli.keeps)('keeps the process of a request that the upstream refuses', async () => {
+  it.runIf(cli.keeps).each([
+    { upstream: 400, status: 400 },
+    { upstream: 500, status: 502 },
+  ])('keeps the process of a request that the upstream answers with $upstream', async ({ upstream, status }) => {
     const before = worker.processes();
-    expect(await ask('[fake status=400]')).toMatchObject({ status: 400 });
+    expect(await ask(`[fake status=${upstream}]`)).toMatchObject({ status });
     expect(await ask('And now?')).toMatchObject({ status: 200 });
     expect(worker.processes()).toEqual(expect.arrayContaining(before));
   });

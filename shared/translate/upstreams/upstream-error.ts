@@ -47,19 +47,23 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       return new RouterError('overloaded', 'Overloaded', { retryAfter, cause: sentence });
     case 408:
     case 504:
-      return new RouterError('upstream_timeout', 'The upstream took too long.', { cause: sentence });
+      return new RouterError('upstream_timeout', 'The upstream took too long.', { byUpstream: true, cause: sentence });
     case 401:
     case 403:
       return new RouterError('upstream_failed', `The upstream refused the router's credentials (status ${status}).`, {
         // With 403 it may be one model that they are not for.
         refusesCredentials: status === 401,
+        byUpstream: true,
       });
     default: {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
       if (counts !== undefined) return contextOverflow(counts);
       const unsupported = readUnsupportedInput(sentence);
       if (unsupported) return refused(sentence, param, unsupported.missing);
-      return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, { cause: sentence });
+      return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, {
+        byUpstream: true,
+        cause: sentence,
+      });
     }
   }
 }

@@ -185,11 +185,13 @@ function finishReasonFor(finish: string): string | undefined {
 }
 
 function withoutSchema(): RouterError {
-  return new RouterError('upstream_failed', "The model's answer does not have the JSON schema.");
+  return new RouterError('upstream_failed', "The model's answer does not have the JSON schema.", { byUpstream: true });
 }
 
 function brokenOff(): RouterError {
-  return new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
+  return new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.', {
+    byUpstream: true,
+  });
 }
 
 /** opencode counts cached tokens apart from input and reasoning apart from output. */

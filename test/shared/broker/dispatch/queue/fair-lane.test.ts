@@ -125,8 +125,9 @@ it('a queue of one key keeps every slot busy', async () => {
       return { usage: noUsage, finishReason: 'stop' };
     },
   });
-  const begun = performance.now();
   const jobs = Array.from({ length: 800 }, () => ingress.send({}));
   for (const { finished } of jobs) expect((await finished).state).toBe('done');
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  // Slots that are busy when a job begins, apart from the first and last ones: jobs of 10 ms, and the time to claim the next one.
+  const steady = seen.slice(8, -8);
+  expect(steady.reduce((sum, each) => sum + each, 0) / steady.length).toBeGreaterThan(4);
 });
