@@ -230,7 +230,8 @@ describe('a request without limits', () => {
     const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
     expect(timed).toEqual(expect.arrayContaining(others));
     expect(new Set(others).size).toBe(others.length);
-    expect(perRequest.length).toBeLessThan(10);
+    // The ledger writes a batch every while, so more of them the longer the 50 requests take.
+    expect(perRequest.length).toBeLessThan(25);
   });
 });
 
