@@ -7,7 +7,8 @@ const retry = process.env['CI'] === undefined ? 0 : 1;
 const settings = {
   retry,
   globalSetup: ['test/helpers/global-setup.ts'],
-  testTimeout: 20_000,
+  // Ends what hangs; a busy machine takes several times as long as a quiet one.
+  testTimeout: 40_000,
   hookTimeout: 60_000,
   expect,
 };

@@ -38,6 +38,8 @@ export interface ModelCard {
   tiers: readonly string[];
   /** What it can be asked for. */
   operations: readonly ModelOperation[];
+  /** What its requests may use, where some worker that serves it announces that: `tools`, `vision`, `thinking`, `json` and others. */
+  capabilities: readonly string[];
   /** Tokens of input and output together, where known. */
   contextWindow?: number | undefined;
   /** Most output tokens, where known. */

@@ -85,6 +85,13 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     const { data } = await openai.models.list();
     expect(data.find(({ id }) => id === model)).toMatchObject({
       owned_by: 'cli',
+      architecture: { input_modalities: ['text', 'image'] },
+      supported_parameters: expect.arrayContaining([
+        'tools',
+        'tool_choice',
+        'structured_outputs',
+        'reasoning',
+      ]) as string[],
     });
     const answer = await chat({ model: 'auto', messages: [user('Hi')], tools: chatTools } as never, false);
     expect(answer.choices[0]?.message.content).toBe('You said: Hi');

@@ -85,9 +85,20 @@ describe.skipIf(command === undefined)('tools of clients on opencode', () => {
       : openai.chat.completions.create(body);
   }
 
-  it('is announced, so that auto has it', async () => {
+  it('is announced, so that auto and the models list have it', async () => {
     const answer = await chat({ model: 'auto', messages: [user('Hi')], tools: chatTools } as never);
     expect(answer.choices[0]?.message.content).toBe('You said: Hi');
+    const { data } = await openai.models.list();
+    expect(data.find(({ id }) => id === model)).toMatchObject({
+      owned_by: 'cli',
+      architecture: { input_modalities: ['text', 'image'] },
+      supported_parameters: expect.arrayContaining([
+        'tools',
+        'tool_choice',
+        'structured_outputs',
+        'reasoning',
+      ]) as string[],
+    });
   });
 
   it('asks the upstream what the client asks, and nothing else', async () => {

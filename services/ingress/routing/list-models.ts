@@ -30,6 +30,7 @@ export function listModels(
         ownedBy: known?.ownedBy ?? pool.tier,
         tiers: [...new Set([...(known?.tiers ?? []), pool.tier])],
         operations: [...new Set([...(known?.operations ?? []), ...operationsOf(model)])],
+        capabilities: [...new Set([...(known?.capabilities ?? []), ...model.capabilities])],
         contextWindow: larger(contextWindow, known?.contextWindow),
         maxOutput: larger(maxOutput, known?.maxOutput),
         tokensPerSecond: speedOf(id),
@@ -50,7 +51,8 @@ export function listModels(
   // A long input goes to a model that it fits into.
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
   const operations = [...new Set([...cards.values()].flatMap((card) => card.operations))];
-  const automatic = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, contextWindow };
+  const capabilities = [...new Set(generating.flatMap((card) => card.capabilities))];
+  const automatic = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, capabilities, contextWindow };
   return hasAuto ? [automatic, ...named] : named;
 }
 

@@ -17,7 +17,8 @@ export const openaiApi: ClientApi = {
   batches: openaiBatches,
 };
 
-function modelObject({ id, created, ownedBy, operations, contextWindow, maxOutput }: ModelCard): object {
+function modelObject(card: ModelCard): object {
+  const { id, created, ownedBy, operations, contextWindow, maxOutput } = card;
   return {
     id,
     object: 'model',
@@ -31,5 +32,24 @@ function modelObject({ id, created, ownedBy, operations, contextWindow, maxOutpu
       max_model_len: contextWindow,
     }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
+    ...(generates(card) && takenBy(card)),
   };
 }
+
+/** What a model takes, as OpenRouter lists it. */
+function takenBy({ capabilities }: ModelCard): object {
+  const input = capabilities.includes('vision') ? ['text', 'image'] : ['text'];
+  return {
+    architecture: { input_modalities: input, output_modalities: ['text'] },
+    supported_parameters: parametersOf.flatMap(([capability, names]) =>
+      capabilities.includes(capability) ? names : [],
+    ),
+  };
+}
+
+/** The parameters that a capability stands for. */
+const parametersOf: readonly [string, readonly string[]][] = [
+  ['tools', ['tools', 'tool_choice']],
+  ['json', ['response_format', 'structured_outputs']],
+  ['thinking', ['reasoning', 'include_reasoning']],
+];

@@ -185,10 +185,10 @@ describe('long histories', () => {
     const found = Promise.allSettled(reads);
     // When all were asked for at once, this and most of them failed after a second.
     expect(await open.connection.redis.ping()).toBe('PONG');
-    // A slow machine may not come to the last ones in time.
+    // A busy machine may not come to the last ones in time.
     const failures = (await found).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     for (const failure of failures) expect(failure).toMatchObject({ code: 'overloaded' });
-    expect(failures.length).toBeLessThan(reads.length / 2);
+    expect(failures.length).toBeLessThan(0.75 * reads.length);
   });
 });
 

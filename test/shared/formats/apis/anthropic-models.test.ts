@@ -7,6 +7,7 @@ const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
   ownedBy: 'x',
   tiers: ['gpu'],
   operations: ['generate' as const],
+  capabilities: [],
   contextWindow: 8,
 }));
 

@@ -3,16 +3,26 @@ import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
 import { nameBehindAlias } from '#shared/formats/apis/discovered-models.ts';
 
 const operations = ['generate' as const];
+const capabilities: string[] = [];
 
 const cards = [
-  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [], operations },
-  { id: 'claude-sonnet-5', created: 1, ownedBy: 'cloud', tiers: ['cloud'], operations, contextWindow: 1_000_000 },
+  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [], operations, capabilities },
+  {
+    id: 'claude-sonnet-5',
+    created: 1,
+    ownedBy: 'cloud',
+    tiers: ['cloud'],
+    operations,
+    capabilities,
+    contextWindow: 1_000_000,
+  },
   {
     id: 'qwen/qwen3-32b',
     created: 1,
     ownedBy: 'gpu',
     tiers: ['gpu', 'cloud'],
     operations,
+    capabilities,
     contextWindow: 40_960,
     tokensPerSecond: 46.31,
   },
@@ -41,7 +51,8 @@ describe('the models of a list for Claude Code', () => {
   });
 
   it('are those that generate', () => {
-    const embedder = { id: 'embedder', created: 1, ownedBy: 'gpu', tiers: ['gpu'], operations: ['embed' as const] };
+    const place = { created: 1, ownedBy: 'gpu', tiers: ['gpu'] };
+    const embedder = { id: 'embedder', ...place, operations: ['embed' as const], capabilities };
     expect(anthropicApi.listModels([embedder], {}, {})).toMatchObject({ data: [] });
   });
 

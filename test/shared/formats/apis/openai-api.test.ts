@@ -1,8 +1,17 @@
 import { expect, it } from 'vitest';
 import { openaiApi } from '#shared/formats/apis/openai-api.ts';
+import type { ModelCard } from '#shared/formats/client-api.ts';
+
+const card: ModelCard = {
+  id: 'm',
+  created: 7,
+  ownedBy: 'gpu',
+  tiers: ['gpu'],
+  operations: ['generate'],
+  capabilities: ['stream'],
+};
 
 it('a model has its context window under the names that clients read, and its most output tokens', () => {
-  const card = { id: 'm', created: 7, ownedBy: 'gpu', tiers: ['gpu'], operations: ['generate' as const] };
   expect(openaiApi.showModel({ ...card, contextWindow: 32_768, maxOutput: 4096 })).toMatchObject({
     id: 'm',
     context_window: 32_768,
@@ -11,4 +20,25 @@ it('a model has its context window under the names that clients read, and its mo
     max_output_tokens: 4096,
   });
   expect(openaiApi.showModel(card)).not.toHaveProperty('context_length');
+});
+
+it('a model that generates has what it takes, in the words of OpenRouter', () => {
+  expect(openaiApi.showModel(card)).toMatchObject({
+    architecture: { input_modalities: ['text'], output_modalities: ['text'] },
+    supported_parameters: [],
+  });
+  expect(
+    openaiApi.showModel({ ...card, capabilities: ['stream', 'tools', 'json', 'vision', 'thinking'] }),
+  ).toMatchObject({
+    architecture: { input_modalities: ['text', 'image'] },
+    supported_parameters: [
+      'tools',
+      'tool_choice',
+      'response_format',
+      'structured_outputs',
+      'reasoning',
+      'include_reasoning',
+    ],
+  });
+  expect(openaiApi.showModel({ ...card, operations: ['embed'] })).not.toHaveProperty('architecture');
 });
