@@ -116,7 +116,7 @@ export class MessagesToChatStream implements StreamTranslation {
     this.#returned.add(delta);
     let events = this.#text('thinking', reasoningOf(delta));
     this.#sign(delta[reasoningSignatureField]);
-    if (hasText(delta)) this.#return(this.#shown !== 'none');
+    if (!this.#returned.isEmpty && hasText(delta)) this.#return(this.#shown !== 'none');
     events += this.#text('text', delta['content']);
     events += this.#text('text', delta['refusal']);
     if (!Array.isArray(delta['tool_calls'])) return events;
@@ -141,7 +141,7 @@ export class MessagesToChatStream implements StreamTranslation {
    * @param isWanted without it, nothing is written yet: the block would be the first of a client that expects no thinking
    */
   #return(isWanted: boolean): void {
-    if (!isWanted || this.#minted.origin === undefined) return;
+    if (this.#returned.isEmpty || !isWanted || this.#minted.origin === undefined) return;
     const returned = this.#returned.take();
     if (!returned) return;
     const { last } = this.#blocks;

@@ -83,6 +83,7 @@ export class ChatOutput {
 
   /** Seals what the upstream wants back in the reasoning before it, or in an item without text. */
   #return(): void {
+    if (this.#returned.isEmpty) return;
     const { origin, model } = this.#minted;
     const returned = this.#returned.take();
     if (returned && origin !== undefined && this.#answer.seals) this.#answer.sealReasoning({ model, origin, returned });

@@ -24,6 +24,12 @@ export class ReasoningCollector {
   #calls: Record<string, string> = {};
   #details: JsonObject[] = [];
   #size = 0;
+  #isEmpty = true;
+
+  /** Whether nothing waits to be taken, as is so for nearly every piece of an answer. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
 
   /** Whether a signature of a call waits, without which the upstream refuses the call. */
   get signsCalls(): boolean {
@@ -52,6 +58,7 @@ export class ReasoningCollector {
       ...(this.signsCalls && { calls: this.#calls }),
       ...(this.#details.length > 0 && { details: joined(this.#details) }),
     };
+    this.#isEmpty = true;
     this.#signature = undefined;
     this.#calls = {};
     this.#details = [];
@@ -59,7 +66,9 @@ export class ReasoningCollector {
   }
 
   #kept(text: string | undefined): string | undefined {
-    this.#size += text?.length ?? 0;
+    if (text === undefined) return undefined;
+    this.#isEmpty = false;
+    this.#size += text.length;
     return this.#size > longest ? undefined : text;
   }
 }
