@@ -37,7 +37,7 @@ export async function openConsolePage(
     ...(state ? { storageState: state } : {}),
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const troubles: string[] = [];
   page.on('console', (message) => {
     const text = message.text();

@@ -46,6 +46,8 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
 
   it('connects a person by way of the authorization server, lets them use the tools, and disconnects them', async () => {
     const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    // The authorization server's pages ask for a font, and a machine without the internet waits for its name.
+    await context.route('https://fonts.googleapis.com/**', (route) => route.abort());
     await makeFirstAccount(page, cluster.firstLink);
     await page.getByRole('link', { name: 'Connections' }).click();
     const row = page.getByRole('row', { name: /notes/ });
