@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { until } from '../../../helpers/until.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
@@ -25,10 +25,23 @@ function membersOf(group: number): number[] {
   });
 }
 
-/** Paths of the shells that this machine has. `sh` is another one on each system. */
-const shells = ['sh', 'dash'].flatMap((shell) => {
+/** Folders to remove. */
+const onTestsEnd: string[] = [];
+
+/**
+ * Paths of the shells that this machine has, each under the name `sh`, which is another one on each system: under its own name bash
+ * reads the user's settings.
+ */
+const shells = ['sh', 'dash', 'bash'].flatMap((shell) => {
   const found = spawnSync('/bin/sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' });
-  return found.status === 0 ? [found.stdout.trim()] : [];
+  if (found.status !== 0) return [];
+  const named = mkdtempSync(join(tmpdir(), `rtr-${shell}-`));
+  symlinkSync(found.stdout.trim(), join(named, 'sh'));
+  onTestsEnd.push(named);
+  return [join(named, 'sh')];
+});
+afterAll(() => {
+  for (const named of onTestsEnd) rmSync(named, { recursive: true });
 });
 
 let folder: string;
