@@ -1,13 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import {
-  hasLimits,
-  identityOfKey,
-  isUsable,
-  type FoundKey,
-  type KeyIdentity,
-} from '#shared/accounts/keys/key-record.ts';
+import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import { identityOfPerson, personOfIdentity } from '#shared/accounts/people/person-identity.ts';
+import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
 /** Milliseconds after which a key is read again, should an announcement be lost. */
@@ -16,12 +12,10 @@ const freshMs = 10_000;
 /** Keys that are known at once. */
 const maxKnown = 1_000;
 
-/** What the id of the identity of a console session begins with; the person's follows. */
-const sessionPrefix = 'session:';
-
 export interface LineIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
   users: Pick<UserStore, 'find'>;
+  teams: Pick<TeamStore, 'find' | 'membersOf'>;
   /** The class that all have; that of the key, and `normal` for people, if undefined. */
   class: PriorityClass | undefined;
 }
@@ -51,9 +45,8 @@ export class LineIdentities {
     const known = this.#known.get(id);
     if (known) return known.identity;
     const generation = this.#generation;
-    const identity = id.startsWith(sessionPrefix)
-      ? await this.#ofPerson(id, id.slice(sessionPrefix.length))
-      : await this.#ofKey(id);
+    const person = personOfIdentity(id);
+    const identity = person ? await this.#ofPerson(person) : await this.#ofKey(id);
     if (generation === this.#generation) this.#known.set(id, { identity });
     return identity;
   }
@@ -82,21 +75,19 @@ export class LineIdentities {
     return undefined;
   }
 
-  async #ofPerson(id: string, userId: string): Promise<KeyIdentity | undefined> {
-    const user = await this.#parts.users.find(userId);
+  /** Of a person; for a team's account, only while they are in the team. */
+  async #ofPerson({
+    userId,
+    teamId,
+  }: {
+    userId: string;
+    teamId: string | undefined;
+  }): Promise<KeyIdentity | undefined> {
+    const { users, teams, class: priority } = this.#parts;
+    const user = await users.find(userId);
     if (!user || user.blockedAt !== undefined) return undefined;
-    const { name, limits, weight } = user;
-    return {
-      id,
-      kind: 'user',
-      name,
-      class: this.#parts.class ?? 'normal',
-      ownerId: userId,
-      models: undefined,
-      tiers: undefined,
-      tools: undefined,
-      limits: hasLimits(limits) ? [{ party: `user:${userId}`, limits }] : [],
-      ownerWeight: weight,
-    };
+    if (teamId === undefined) return identityOfPerson(user, undefined, priority);
+    const [team, members] = await Promise.all([teams.find(teamId), teams.membersOf(teamId)]);
+    return team && members.has(userId) ? identityOfPerson(user, team, priority) : undefined;
   }
 }

@@ -16,6 +16,11 @@
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
  * - `connections-of:<user>` hash, server to a StoredConnection; `connection-refresh:<user>:<server>`, `connection-attempt:<hash>` and
  *   `connection-attempts:<user>` strings that expire
+ * - `device:<hash>` hash that expires; `user-code:<code>` and `devices-from:<address>` strings that expire; `devices-waiting` sorted set by
+ *   expiry
+ * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
+ *   time until which their access tokens may last
+ * - `signing-keys` hash, a key's id to the sealed key
  * - `cluster-secret` string, where the operator sets no secret
  */
 export function accountNames(prefix: string) {
@@ -53,6 +58,14 @@ export function accountNames(prefix: string) {
     connectionRefresh: (userId: string, server: string) => `${prefix}connection-refresh:${userId}:${server}`,
     connectionAttempt: (hash: string) => `${prefix}connection-attempt:${hash}`,
     connectionAttempts: (userId: string) => `${prefix}connection-attempts:${userId}`,
+    device: (hash: string) => `${prefix}device:${hash}`,
+    userCode: (code: string) => `${prefix}user-code:${code}`,
+    devicesFrom: (address: string) => `${prefix}devices-from:${address}`,
+    devicesWaiting: `${prefix}devices-waiting`,
+    program: (id: string) => `${prefix}program:${id}`,
+    programsOf: (userId: string) => `${prefix}programs-of:${userId}`,
+    revokedPrograms: `${prefix}revoked-programs`,
+    signingKeys: `${prefix}signing-keys`,
     clusterSecret: `${prefix}cluster-secret`,
   };
 }

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { hasLimits, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -22,18 +23,6 @@ export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
     }
     const user = await sessions.find(sessionId);
     if (!user) throw new RouterError('invalid_api_key', 'Your session has ended. Please sign in again.');
-    const { id, name, limits, weight } = user;
-    return Object.freeze({
-      id: `session:${id}`,
-      kind: 'user',
-      name,
-      class: 'normal',
-      ownerId: id,
-      models: undefined,
-      tiers: undefined,
-      tools: undefined,
-      limits: hasLimits(limits) ? [{ party: `user:${id}`, limits } as const] : [],
-      ownerWeight: weight,
-    });
+    return identityOfPerson(user);
   };
 }

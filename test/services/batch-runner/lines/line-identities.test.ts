@@ -18,7 +18,7 @@ async function start() {
   const made = await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' });
   if (typeof made === 'string') throw new Error(made);
   const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
-    new LineIdentities({ keys, users: accounts.users, class: 'low' });
+    new LineIdentities({ keys, users: accounts.users, teams: accounts.teams, class: 'low' });
   const rotated = async (old: KeyRecord): Promise<KeyRecord> => {
     const next = await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 });
     if (typeof next === 'string') throw new Error(next);

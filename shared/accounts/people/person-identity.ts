@@ -1,0 +1,47 @@
+import { hasLimits, type KeyIdentity } from '../keys/key-record.ts';
+import type { Limits, PartyLimits } from '../limits/limits.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+
+/** What the id of such an identity begins with: `session:<person>`, and `session:<person>:<team>` for the team's account. */
+const prefix = 'session:';
+
+/** What of a person or a team matters to their requests. */
+export interface IdentityParty {
+  id: string;
+  name: string;
+  limits?: Limits | undefined;
+  weight?: number | undefined;
+}
+
+/**
+ * The identity of a person who is signed in, in the console or in a program, as if with one of their keys. For a team's account, the
+ * team is the owner, and the limits of both apply.
+ */
+export function identityOfPerson(
+  person: IdentityParty,
+  team?: IdentityParty,
+  priority: PriorityClass = 'normal',
+): KeyIdentity {
+  const limits: PartyLimits[] = [];
+  if (hasLimits(person.limits)) limits.push({ party: `user:${person.id}`, limits: person.limits });
+  if (team && hasLimits(team.limits)) limits.push({ party: `team:${team.id}`, limits: team.limits });
+  return Object.freeze({
+    id: `${prefix}${person.id}${team ? `:${team.id}` : ''}`,
+    kind: team ? 'team' : 'user',
+    name: person.name,
+    class: priority,
+    ownerId: (team ?? person).id,
+    models: undefined,
+    tiers: undefined,
+    tools: undefined,
+    limits,
+    ownerWeight: (team ?? person).weight,
+  });
+}
+
+/** Whose identity this is, by its id; undefined for that of a key. */
+export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
+  if (!id.startsWith(prefix)) return undefined;
+  const [userId = '', teamId] = id.slice(prefix.length).split(':');
+  return { userId, teamId };
+}

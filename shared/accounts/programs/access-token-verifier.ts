@@ -1,0 +1,168 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { RouterError } from '#shared/core/errors.ts';
+import type { KeyIdentity } from '../keys/key-record.ts';
+import type { TeamStore } from '../people/team-store.ts';
+import type { UserStore } from '../people/user-store.ts';
+import { identityOfPerson, type IdentityParty } from '../people/person-identity.ts';
+import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { accessTokenMs, readAccessToken, type AccessClaims } from './access-tokens.ts';
+import type { ProgramStore } from './program-store.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** Tokens that are known at once, and changes that are remembered. */
+const maxKnown = 10_000;
+
+/** Milliseconds by which the clocks of nodes may differ. */
+const clockToleranceMs = 30_000;
+
+/** Rounds in which a token is verified anew, because changes are announced all the time. */
+const maxRounds = 10;
+
+export interface AccessTokenVerifierParts {
+  keys: Pick<SigningKeys, 'find'>;
+  users: Pick<UserStore, 'find'>;
+  teams: Pick<TeamStore, 'find' | 'membersOf'>;
+  programs: Pick<ProgramStore, 'signedOut'>;
+}
+
+interface KnownToken {
+  identity: KeyIdentity;
+  programId: string;
+  parties: readonly string[];
+  /** ms since 1970 */
+  expiresAt: number;
+}
+
+/**
+ * Verifies access tokens, and returns whose they are. A token in use is verified from memory. A new one costs a signature, and no access
+ * to the store: what it says of its person and team is used, unless a change may have been announced since it was made. Then both
+ * are read; while the store is away, what the token says counts for its short life.
+ */
+export class AccessTokenVerifier {
+  readonly #parts: AccessTokenVerifierParts;
+  /** By digest. */
+  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
+  /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`. ms since 1970, as all times here. */
+  readonly #changes = new LRUCache<string, number>({ max: maxKnown, ttl: accessTokenMs + clockToleranceMs });
+  readonly #signedOut = new LRUCache<string, true>({ max: maxKnown, ttl: accessTokenMs + clockToleranceMs });
+  /** Changes from before may have been missed. */
+  #listensSince = Date.now();
+  /** Whether the list of the programs that are signed out was read since then. */
+  #hasList = false;
+  #reading: Promise<void> | undefined;
+  /** Counts what was announced: what was verified before that does not count. */
+  #generation = 0;
+
+  constructor(parts: AccessTokenVerifierParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns whose token this is: at once for one in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`, or
+   * `store_unavailable` when it cannot be judged.
+   */
+  verify(token: string): KeyIdentity | Promise<KeyIdentity> {
+    const digest = hash('sha256', token, 'base64url');
+    const known = this.#known.get(digest);
+    if (known === undefined) return this.#verifyUnknown(token, digest);
+    if (Date.now() >= known.expiresAt) throw invalidToken();
+    return known.identity;
+  }
+
+  /** Is called with every change that is announced: `user:<id>`, `team:<id>`, or `program:<id>` for one that was signed out. */
+  drop(changed: string): void {
+    this.#generation += 1;
+    const [kind = '', id = ''] = changed.split(':');
+    if (kind === 'program') this.#signedOut.set(id, true);
+    else this.#changes.set(changed, Date.now());
+    for (const [digest, { programId, parties }] of this.#known.entries()) {
+      if (programId === id || parties.includes(changed)) this.#known.delete(digest);
+    }
+  }
+
+  /** Has everything verified again, because announcements may have been missed. */
+  markStale(): void {
+    this.#generation += 1;
+    this.#listensSince = Date.now();
+    this.#hasList = false;
+    this.#known.clear();
+  }
+
+  async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
+    const claims = await readAccessToken(this.#parts.keys, token);
+    if (!claims) throw invalidToken();
+    for (let round = 0; round < maxRounds; round++) {
+      const generation = this.#generation;
+      const identity = await this.#judge(claims);
+      if (generation !== this.#generation) continue;
+      const { sub, sid, team, exp } = claims;
+      const parties = [`user:${sub}`, ...(team ? [`team:${team.id}`] : [])];
+      this.#known.set(digest, { identity, programId: sid, parties, expiresAt: exp * 1_000 + clockToleranceMs });
+      return identity;
+    }
+    throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
+  }
+
+  /** @throws RouterError `invalid_api_key` for a program that is signed out, and a person who is blocked, gone, or not in the team */
+  async #judge(claims: AccessClaims): Promise<KeyIdentity> {
+    const { sub, sid, user, team } = claims;
+    const isOld = this.#mayHaveChanged(claims);
+    if (isOld && !this.#hasList) await this.#readSignedOut();
+    if (this.#signedOut.has(sid)) throw invalidToken();
+    if (!isOld) return identityOfPerson({ ...user, id: sub }, team);
+    try {
+      return await this.#read(claims);
+    } catch (error) {
+      const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
+      if (!isAway || error.code !== 'store_unavailable') throw error;
+      return identityOfPerson({ ...user, id: sub }, team);
+    }
+  }
+
+  /** Whether something of what a token says may have changed since it was made. */
+  #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
+    const madeAt = iat * 1_000 - clockToleranceMs;
+    const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
+    return [this.#listensSince, ...changes].some((at) => at !== undefined && at >= madeAt);
+  }
+
+  async #read({ sub, epoch, team }: AccessClaims): Promise<KeyIdentity> {
+    const { users, teams } = this.#parts;
+    const [person, account, members] = await Promise.all([
+      users.find(sub),
+      team && teams.find(team.id),
+      team && teams.membersOf(team.id),
+    ]);
+    if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidToken();
+    if (team === undefined) return identityOfPerson(partyOf(person));
+    if (!account || members?.has(sub) !== true) throw invalidToken();
+    return identityOfPerson(partyOf(person), partyOf(account));
+  }
+
+  /** Reads which programs are signed out. While the store is away, those that are known to be are refused. */
+  async #readSignedOut(): Promise<void> {
+    const generation = this.#listensSince;
+    this.#reading ??= this.#parts.programs
+      .signedOut()
+      .then((ids) => {
+        for (const id of ids) this.#signedOut.set(id, true);
+        if (generation === this.#listensSince) this.#hasList = true;
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    await this.#reading;
+  }
+}
+
+function partyOf({ id, name, limits, weight }: IdentityParty): IdentityParty {
+  return { id, name, limits, weight };
+}
+
+function invalidToken(): RouterError {
+  return new RouterError('invalid_api_key', 'The access token is invalid or has expired. Please sign in again.');
+}

@@ -1,0 +1,94 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { limitsSchema, type Limits } from '../limits/limits.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** Milliseconds for which an access token lasts. */
+export const accessTokenMs = 900_000;
+
+/** The issuer and the audience of the access tokens of every cluster. The id of the key tells whose token it is. */
+export const ownIssuer = 'urn:model-router';
+
+/** The one algorithm of the signing keys. */
+const algorithm = 'EdDSA';
+
+/** RFC 9068. */
+const tokenType = 'at+jwt';
+
+/** Seconds by which the clocks of nodes may differ. */
+const clockToleranceSeconds = 30;
+
+const partySchema = z.object({
+  name: z.string(),
+  limits: z.object(limitsSchema.shape).optional(),
+  weight: z.number().optional(),
+});
+
+const claimsSchema = z.object({
+  /** Id of the person. */
+  sub: z.string(),
+  /** Id of the program. */
+  sid: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+  epoch: z.number(),
+  user: partySchema,
+  team: partySchema.extend({ id: z.string() }).optional(),
+});
+
+/** What an access token says: the program and its person, and what of the person and the team mattered when it was made. */
+export type AccessClaims = z.infer<typeof claimsSchema>;
+
+/** What of a person or a team a token carries. */
+export interface ClaimedParty {
+  name: string;
+  limits?: Limits | undefined;
+  weight?: number | undefined;
+}
+
+/** What a new token is made of. */
+export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
+
+/** Signs an access token, a JWT (RFC 9068). @throws RouterError `store_unavailable` */
+export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims: NewClaims): Promise<string> {
+  const { id, privateKey } = await keys.current();
+  const now = Math.floor(Date.now() / 1_000);
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: id })
+    .setIssuer(ownIssuer)
+    .setAudience(ownIssuer)
+    .setIssuedAt(now)
+    .setExpirationTime(now + accessTokenMs / 1_000)
+    .sign(privateKey);
+}
+
+/**
+ * What an access token of this cluster says; undefined for one that is forged, expired, or of another cluster.
+ * @throws RouterError `store_unavailable` when its key is not known and the store does not answer
+ */
+export async function readAccessToken(
+  keys: Pick<SigningKeys, 'find'>,
+  token: string,
+): Promise<AccessClaims | undefined> {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = typeof kid === 'string' ? await keys.find(kid) : undefined;
+        if (!key) throw new errors.JWKSNoMatchingKey();
+        return key.publicKey;
+      },
+      {
+        algorithms: [algorithm],
+        typ: tokenType,
+        issuer: ownIssuer,
+        audience: ownIssuer,
+        clockTolerance: clockToleranceSeconds,
+      },
+    );
+    return claimsSchema.safeParse(payload).data;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { randomInt } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { mintId } from '../keys/mint-key.ts';
+import { mintToken, tokenHash, isToken } from '../people/secret-token.ts';
+import type { UserRecord } from '../people/user.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, readHash } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored } from '../redis/stored-records.ts';
+import { storedFields } from '../redis/stored-value.ts';
+import { addressGroup } from '../sign-in/sign-in-guard.ts';
+import { accessTokenMs } from './access-tokens.ts';
+import { programIdleMs, mostProgramsPerUser } from './program-store.ts';
+
+const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.url));
+const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
+const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.meta.url));
+
+/** Milliseconds for which a person can approve a sign-in. */
+export const deviceLifeMs = 600_000;
+
+/** Milliseconds between two polls of a device, at least. A device that polls faster has to wait for five seconds more. */
+export const devicePollMs = 5_000;
+
+/** Milliseconds by which a poll may come early. */
+const slackMs = 500;
+
+/** Sign-ins that wait for a person, in all and of one network address. */
+const mostWaiting = 10_000;
+const mostPerAddress = 50;
+
+/** Letters without vowels, so that no words come about, and none that look like another (RFC 8628, section 6.1). */
+const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
+const codeLength = 8;
+
+/** Attempts to find a code that is not in use; with 10,000 in use, one collides in two million cases. */
+const codeAttempts = 4;
+
+const deviceSchema = z.object({
+  /** What the program calls itself. */
+  client: z.string(),
+  /** The network address that it came from. */
+  address: z.string(),
+  createdAt: z.coerce.number(),
+  state: z.string(),
+});
+
+/** The sign-in of a program that waits for a person. */
+export type DeviceRequest = Pick<z.infer<typeof deviceSchema>, 'client' | 'address' | 'createdAt'>;
+
+/** What the device gets to begin with. */
+export interface DeviceStart {
+  deviceCode: string;
+  /** As a person reads it: `BCDF-GHJK`. */
+  userCode: string;
+}
+
+/** How a sign-in stands. */
+export type DeviceOutcome =
+  | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
+  | { state: 'approved'; programId: string; userId: string; teamId: string | undefined };
+
+/**
+ * Sign-ins of programs by device flow (RFC 8628) until a person has decided, in Redis. Codes of devices are stored as SHA-256 only, and
+ * every code is used once. Every method throws `store_unavailable` as KeyStore does.
+ */
+export class DeviceCodes {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+  }
+
+  /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or of this address */
+  async begin({ client, address }: Pick<DeviceRequest, 'client' | 'address'>): Promise<DeviceStart> {
+    const deviceCode = mintToken();
+    const deviceHash = tokenHash(deviceCode);
+    const now = Date.now();
+    const fields = storedFields({ client, address, createdAt: now, state: 'pending', intervalMs: devicePollMs });
+    for (let attempt = 0; attempt < codeAttempts; attempt++) {
+      const userCode = newUserCode();
+      const keys = [
+        this.#names.device(deviceHash),
+        this.#names.userCode(userCode),
+        this.#names.devicesWaiting,
+        this.#names.devicesFrom(addressGroup(address)),
+      ];
+      const args = { deviceHash, now, liveMs: deviceLifeMs, most: mostWaiting, mostPerAddress, fields };
+      const outcome = await beginDevice.run(this.#redis, { keys, args });
+      if (outcome === 'begun') return { deviceCode, userCode: shownCode(userCode) };
+      if (outcome === 'too many') break;
+    }
+    throw new RouterError('rate_limit_exceeded', 'Too many programs are signing in. Please try again soon.', {
+      retryAfter: 60,
+    });
+  }
+
+  /** The sign-in behind the code that a person has entered, in any spelling; undefined when there is none that waits. */
+  async find(entered: string): Promise<DeviceRequest | undefined> {
+    const code = readUserCode(entered);
+    const deviceHash = code && (await askRedis(this.#redis.get(this.#names.userCode(code))));
+    if (!deviceHash) return undefined;
+    const read = readStored(deviceSchema, await readHash(this.#redis, this.#names.device(deviceHash)));
+    return 'value' in read && read.value.state === 'pending' ? read.value : undefined;
+  }
+
+  /** Approves a sign-in for a person, or for a team of theirs. False when it is over, or somebody has decided before. */
+  async approve(entered: string, { id, epoch }: UserRecord, teamId: string | undefined): Promise<boolean> {
+    return this.#decide(entered, { state: 'approved', userId: id, epoch, teamId });
+  }
+
+  /** False when it is over, or somebody has decided before. */
+  async deny(entered: string): Promise<boolean> {
+    return this.#decide(entered, { state: 'denied' });
+  }
+
+  /** How the sign-in of a device stands. An approved one becomes a program, once. */
+  async claim(deviceCode: string): Promise<DeviceOutcome> {
+    if (!isToken(deviceCode)) return { state: 'expired' };
+    const deviceHash = tokenHash(deviceCode);
+    const programId = mintId();
+    const now = Date.now();
+    const args = {
+      deviceHash,
+      now,
+      slackMs,
+      programId,
+      idleMs: programIdleMs,
+      revokedUntil: now + accessTokenMs,
+      mostPerUser: mostProgramsPerUser,
+      userPrefix: this.#names.user(''),
+      programPrefix: this.#names.program(''),
+      programsOfPrefix: this.#names.programsOf(''),
+    };
+    const keys = [this.#names.device(deviceHash), this.#names.devicesWaiting, this.#names.revokedPrograms];
+    const outcome = (await claimDevice.run(this.#redis, { keys, args })) as string[];
+    const [state, userId = '', teamId = ''] = outcome;
+    if (state !== 'approved') return { state: state as 'pending' | 'slow down' | 'denied' | 'expired' };
+    return { state, programId, userId, teamId: teamId === '' ? undefined : teamId };
+  }
+
+  async #decide(entered: string, decision: object): Promise<boolean> {
+    const code = readUserCode(entered);
+    if (code === undefined) return false;
+    const args = { devicePrefix: this.#names.device(''), fields: storedFields(decision) };
+    return (await decideDevice.run(this.#redis, { keys: [this.#names.userCode(code)], args })) === 1;
+  }
+}
+
+function newUserCode(): string {
+  return Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join('');
+}
+
+function shownCode(code: string): string {
+  return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
+}
+
+/** A code without dashes and spaces, in capitals; undefined for a text that is none. */
+function readUserCode(entered: string): string | undefined {
+  const code = entered.toUpperCase().replaceAll(/[\s-]/g, '');
+  return new RegExp(`^[${codeLetters}]{${codeLength}}$`).test(code) ? code : undefined;
+}

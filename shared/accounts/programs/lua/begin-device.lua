@@ -1,0 +1,35 @@
+-- Begins the sign-in of a program on a device. The number of those that wait for a person is bounded, in all and for each address.
+--
+-- KEYS[1]  the sign-in (hash)
+-- KEYS[2]  the code that the person enters (string: hash of the device's code)
+-- KEYS[3]  all sign-ins that wait (sorted set: hash of the device's code by expiry)
+-- KEYS[4]  those that began from this address within the time that one lives (number)
+-- ARGV[1]  JSON:
+--   deviceHash      hash of the code that the device holds
+--   now             ms since 1970
+--   liveMs          milliseconds for which it can be approved
+--   most            that wait in all
+--   mostPerAddress
+--   fields          of the sign-in
+-- Returns 'begun', 'taken' when the person's code is in use, or 'too many'.
+local device, code, waiting, fromAddress = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+redis.call('ZREMRANGEBYSCORE', waiting, '-inf', args.now)
+if redis.call('ZCARD', waiting) >= args.most then
+  return 'too many'
+end
+if tonumber(redis.call('GET', fromAddress) or 0) >= args.mostPerAddress then
+  return 'too many'
+end
+if not redis.call('SET', code, args.deviceHash, 'NX', 'PX', args.liveMs) then
+  return 'taken'
+end
+if redis.call('INCR', fromAddress) == 1 then
+  redis.call('PEXPIRE', fromAddress, args.liveMs)
+end
+for name, value in pairs(args.fields) do
+  redis.call('HSET', device, name, value)
+end
+redis.call('PEXPIRE', device, args.liveMs)
+redis.call('ZADD', waiting, args.now + args.liveMs, args.deviceHash)
+return 'begun'

@@ -1,0 +1,58 @@
+-- Ends the sign-in of a program with what the person has decided, once: an approved one becomes a program of that person. Of more
+-- programs than a person may have, the oldest is signed out.
+--
+-- KEYS[1]  the sign-in (hash)
+-- KEYS[2]  all sign-ins that wait (sorted set)
+-- KEYS[3]  programs that were signed out (sorted set: id by the time until which an access token may last)
+-- ARGV[1]  JSON:
+--   deviceHash        hash of the code that the device holds
+--   now               ms since 1970
+--   slackMs           milliseconds by which a poll may come early
+--   programId         of the program, if it becomes one
+--   idleMs            milliseconds for which the program stays signed in without a refresh
+--   revokedUntil      ms since 1970, until which access tokens that exist may last
+--   mostPerUser       programs of one person
+--   userPrefix, programPrefix, programsOfPrefix  of names
+-- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the person, id of the team or ''}.
+local device, waiting, revoked = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local state, interval, polledAt, userId, epoch, teamId, client, address =
+  unpack(redis.call('HMGET', device, 'state', 'intervalMs', 'polledAt', 'userId', 'epoch', 'teamId', 'client', 'address'))
+if not state then
+  return { 'expired' }
+end
+if state == 'pending' then
+  local early = polledAt and args.now - tonumber(polledAt) + args.slackMs < tonumber(interval)
+  redis.call('HSET', device, 'polledAt', args.now)
+  if early then
+    redis.call('HINCRBY', device, 'intervalMs', 5000)
+    return { 'slow down' }
+  end
+  return { 'pending' }
+end
+redis.call('DEL', device)
+redis.call('ZREM', waiting, args.deviceHash)
+if state ~= 'approved' then
+  return { 'denied' }
+end
+local blockedAt, nowEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
+if blockedAt or nowEpoch ~= epoch then
+  return { 'denied' }
+end
+local program = args.programPrefix .. args.programId
+redis.call('HSET', program, 'id', args.programId, 'userId', userId, 'epoch', epoch, 'client', client, 'address', address)
+redis.call('HSET', program, 'createdAt', args.now, 'usedAt', args.now, 'generation', 0)
+if teamId then
+  redis.call('HSET', program, 'teamId', teamId)
+end
+redis.call('PEXPIRE', program, args.idleMs)
+local programs = args.programsOfPrefix .. userId
+redis.call('ZADD', programs, args.now, args.programId)
+for _, old in ipairs(redis.call('ZRANGE', programs, 0, -(args.mostPerUser + 1))) do
+  if redis.call('DEL', args.programPrefix .. old) == 1 then
+    redis.call('ZADD', revoked, args.revokedUntil, old)
+  end
+  redis.call('ZREM', programs, old)
+end
+redis.call('PEXPIRE', programs, args.idleMs)
+return { 'approved', userId, teamId or '' }

@@ -1,0 +1,48 @@
+-- Takes the next refresh token of a program into use. A token that was replaced before signs the program out: one of two who have
+-- it has stolen it. Only the one before the current one may come again for a moment, while the current one was not used: its
+-- answer was lost.
+--
+-- KEYS[1]  the program (hash)
+-- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
+-- ARGV[1]  JSON:
+--   id
+--   generation        of the presented token
+--   now               ms since 1970
+--   repeatMs          milliseconds for which the token before may come again
+--   idleMs            milliseconds for which the program stays signed in without a refresh
+--   maxMs             milliseconds for which it stays signed in at most
+--   revokedUntil      ms since 1970, until which access tokens that exist may last
+--   userPrefix, membersOfPrefix, programsOfPrefix  of names
+-- Returns {'refreshed', generation of the token to answer with, id of the person, id of the team or ''}; {'unknown'}; or {'ended' or
+-- 'replayed', '', id of the person}, when the program was signed out now.
+local program, revoked = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local userId, teamId, epoch, createdAt, generation, rotatedAt =
+  unpack(redis.call('HMGET', program, 'userId', 'teamId', 'epoch', 'createdAt', 'generation', 'rotatedAt'))
+if not userId then
+  return { 'unknown' }
+end
+local function signOut(why)
+  redis.call('DEL', program)
+  redis.call('ZREM', args.programsOfPrefix .. userId, args.id)
+  redis.call('ZREMRANGEBYSCORE', revoked, '-inf', args.now)
+  redis.call('ZADD', revoked, args.revokedUntil, args.id)
+  return { why, '', userId }
+end
+local leftMs = tonumber(createdAt) + args.maxMs - args.now
+local blockedAt, nowEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
+local isMember = not teamId or redis.call('HEXISTS', args.membersOfPrefix .. teamId, userId) == 1
+if blockedAt or nowEpoch ~= epoch or not isMember or leftMs <= 0 then
+  return signOut('ended')
+end
+generation = tonumber(generation)
+if args.generation == generation then
+  generation = generation + 1
+  redis.call('HSET', program, 'generation', generation, 'rotatedAt', args.now)
+elseif args.generation ~= generation - 1 or args.now - tonumber(rotatedAt) > args.repeatMs then
+  return signOut('replayed')
+end
+redis.call('HSET', program, 'usedAt', args.now)
+redis.call('PEXPIRE', program, math.min(args.idleMs, leftMs))
+redis.call('PEXPIRE', args.programsOfPrefix .. userId, args.idleMs)
+return { 'refreshed', generation, userId, teamId or '' }

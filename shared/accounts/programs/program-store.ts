@@ -1,0 +1,114 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { accessTokenMs } from './access-tokens.ts';
+import type { RefreshToken } from './refresh-token.ts';
+
+const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
+const signOutProgram = new RedisScript(new URL('lua/sign-out-program.lua', import.meta.url));
+
+/** Milliseconds for which a program stays signed in without a refresh, and at most. */
+export const programIdleMs = 30 * 24 * 3_600_000;
+const programMaxMs = 180 * 24 * 3_600_000;
+
+/** Programs that a person may have: of more, the oldest is signed out. */
+export const mostProgramsPerUser = 50;
+
+/** Milliseconds in which the refresh token before the current one may come again, because its answer was lost. */
+const repeatMs = 10_000;
+
+const programSchema = z.object({
+  id: z.string(),
+  userId: z.string(),
+  teamId: z.string().optional(),
+  /** What it calls itself. */
+  client: z.string(),
+  /** The network address that it was signed in from. */
+  address: z.string(),
+  createdAt: z.coerce.number(),
+  /** Time of its last refresh. */
+  usedAt: z.coerce.number(),
+});
+
+/** A program that a person has signed in. Times in ms since 1970. */
+export type Program = z.infer<typeof programSchema>;
+
+/** How a refresh ended. `ended` and `replayed`: the program was signed out now. */
+export type Refresh =
+  | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
+  | { state: 'ended' | 'replayed'; userId: string }
+  | { state: 'unknown' };
+
+/**
+ * The programs that people have signed in, in Redis. One ends when it is signed out, when it is not refreshed for 30 days, after 180
+ * days, and with the sessions of its person. Every method throws `store_unavailable` as KeyStore does.
+ */
+export class ProgramStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #records: StoredRecords<Program>;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    const nameOf = this.#names.program;
+    this.#records = new StoredRecords(redis, { kind: 'program', schema: programSchema, nameOf, report });
+  }
+
+  find(id: string): Promise<Program | undefined> {
+    return this.#records.find(id);
+  }
+
+  /** The programs of a person, the newest first. */
+  async listOf(userId: string): Promise<Program[]> {
+    const ids = await askRedis(this.#redis.zrange(this.#names.programsOf(userId), '0', '-1', 'REV'));
+    return this.#records.findAll(ids);
+  }
+
+  /** Takes the successor of a refresh token into use, and returns it. */
+  async refresh({ programId: id, generation }: RefreshToken): Promise<Refresh> {
+    const now = Date.now();
+    const args = {
+      id,
+      generation,
+      now,
+      repeatMs,
+      idleMs: programIdleMs,
+      maxMs: programMaxMs,
+      revokedUntil: now + accessTokenMs,
+      userPrefix: this.#names.user(''),
+      membersOfPrefix: this.#names.membersOf(''),
+      programsOfPrefix: this.#names.programsOf(''),
+    };
+    const keys = [this.#names.program(id), this.#names.revokedPrograms];
+    const outcome = (await refreshProgram.run(this.#redis, { keys, args })) as [
+      Refresh['state'],
+      ...(string | number)[],
+    ];
+    const [state, next = 0, userId = '', teamId = ''] = outcome;
+    if (state === 'unknown') return { state };
+    if (state !== 'refreshed') return { state, userId: String(userId) };
+    const token = { programId: id, generation: Number(next) };
+    return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };
+  }
+
+  /** Signs a program out; with `userId` only one of that person. False when there is none. */
+  async signOut(id: string, userId?: string): Promise<boolean> {
+    const now = Date.now();
+    const args = { id, userId, now, revokedUntil: now + accessTokenMs, programsOfPrefix: this.#names.programsOf('') };
+    const keys = [this.#names.program(id), this.#names.revokedPrograms];
+    return (await signOutProgram.run(this.#redis, { keys, args })) === 1;
+  }
+
+  /** Ids of programs that were signed out, and whose access tokens may not have expired. */
+  async signedOut(): Promise<string[]> {
+    const name = this.#names.revokedPrograms;
+    const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');
+    const [, ids] = await askRedisAll(steps);
+    return ids as string[];
+  }
+}

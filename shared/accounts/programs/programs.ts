@@ -1,0 +1,126 @@
+import type { Redis } from 'ioredis';
+import { RouterError } from '#shared/core/errors.ts';
+import type { TeamStore } from '../people/team-store.ts';
+import type { UserStore } from '../people/user-store.ts';
+import type { ReportUnreadable } from '../redis/stored-records.ts';
+import { AccessTokenVerifier } from './access-token-verifier.ts';
+import { accessTokenMs, signAccessToken, type ClaimedParty } from './access-tokens.ts';
+import { DeviceCodes } from './device-codes.ts';
+import { ProgramStore } from './program-store.ts';
+import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+/** The tokens that a program gets. */
+export interface ProgramTokens {
+  accessToken: string;
+  /** Seconds for which it lasts. */
+  expiresIn: number;
+  refreshToken: string;
+}
+
+/** How a request for tokens ended. `ended` and `replayed`: the program of that person was signed out now. */
+export type TokenOutcome =
+  | { state: 'issued'; tokens: ProgramTokens; programId: string; userId: string }
+  | { state: 'ended' | 'replayed'; programId: string; userId: string }
+  | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
+
+export interface ProgramsParts {
+  /** Of the cluster, newest first; none while they are not known. */
+  secrets: () => readonly Uint8Array[];
+  users: UserStore;
+  teams: TeamStore;
+  report: ReportUnreadable;
+}
+
+/** The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` as KeyStore does. */
+export class Programs {
+  readonly store: ProgramStore;
+  readonly devices: DeviceCodes;
+  readonly verifier: AccessTokenVerifier;
+  readonly #keys: SigningKeys;
+  readonly #refreshTokens: RefreshTokens;
+  readonly #parts: ProgramsParts;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
+    const { secrets, users, teams, report } = parts;
+    this.#parts = parts;
+    this.#keys = new SigningKeys(redis, prefix, secrets);
+    this.#refreshTokens = new RefreshTokens(secrets);
+    this.store = new ProgramStore(redis, prefix, report);
+    this.devices = new DeviceCodes(redis, prefix);
+    this.verifier = new AccessTokenVerifier({ keys: this.#keys, users, teams, programs: this.store });
+  }
+
+  /** The tokens of a device whose sign-in is approved; how it stands until then. */
+  async claim(deviceCode: string): Promise<TokenOutcome> {
+    // What would fail afterwards is done before the code is used up.
+    await this.#keys.current();
+    const outcome = await this.devices.claim(deviceCode);
+    if (outcome.state !== 'approved') return outcome;
+    const { programId, userId, teamId } = outcome;
+    return this.#issue({ programId, generation: 0 }, userId, teamId);
+  }
+
+  /** New tokens for a refresh token. */
+  async refresh(refreshToken: string): Promise<TokenOutcome> {
+    const token = this.#read(refreshToken);
+    if (!token) return { state: 'unknown' };
+    await this.#keys.current();
+    const outcome = await this.store.refresh(token);
+    if (outcome.state === 'unknown') return outcome;
+    const { programId } = token;
+    if (outcome.state !== 'refreshed') return { ...outcome, programId };
+    return this.#issue(outcome.token, outcome.userId, outcome.teamId);
+  }
+
+  /** Signs out the program that a refresh token belongs to, and returns its id; undefined when there is none. */
+  async signOut(refreshToken: string): Promise<string | undefined> {
+    const token = this.#read(refreshToken);
+    if (!token || !(await this.store.signOut(token.programId))) return undefined;
+    return token.programId;
+  }
+
+  close(): void {
+    this.#keys.close();
+  }
+
+  async #issue(token: RefreshToken, userId: string, teamId: string | undefined): Promise<TokenOutcome> {
+    const { users, teams } = this.#parts;
+    const { programId } = token;
+    const [person, team] = await Promise.all([
+      users.find(userId),
+      teamId === undefined ? undefined : teams.find(teamId),
+    ]);
+    if (!person || (teamId !== undefined && !team)) {
+      await this.store.signOut(programId);
+      return { state: 'ended', programId, userId };
+    }
+    const accessToken = await signAccessToken(this.#keys, {
+      sub: userId,
+      sid: programId,
+      epoch: person.epoch,
+      user: claimed(person),
+      ...(team && { team: { ...claimed(team), id: team.id } }),
+    });
+    const refreshToken = this.#refreshTokens.write(token);
+    if (refreshToken === undefined) throw secretUnknown();
+    const tokens = { accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
+    return { state: 'issued', tokens, programId, userId };
+  }
+
+  /** @throws RouterError `store_unavailable` while the secret of the cluster is not known */
+  #read(refreshToken: string): RefreshToken | undefined {
+    if (this.#parts.secrets().length === 0) throw secretUnknown();
+    return this.#refreshTokens.read(refreshToken);
+  }
+}
+
+function claimed({ name, limits, weight }: ClaimedParty): ClaimedParty {
+  return { name, ...(limits && { limits }), ...(weight !== undefined && { weight }) };
+}
+
+function secretUnknown(): RouterError {
+  const message = 'The secret of the cluster is not known yet. Please try again soon.';
+  return new RouterError('store_unavailable', message, { retryAfter: 2 });
+}

@@ -1,0 +1,49 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { derive } from '#shared/core/seal.ts';
+import { isKeyId } from '../keys/parse-key.ts';
+
+const form = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
+
+/** What a refresh token says: whose it is, and the how manieth of that program, counted from 0. */
+export interface RefreshToken {
+  programId: string;
+  generation: number;
+}
+
+/**
+ * Writes refresh tokens and recognises them: `rtr_refresh_<program>_<generation>_<HMAC-SHA-256>`. The store keeps the current
+ * generation of a program only, so that no secret of a token is stored, and an old token is told from a forged one.
+ */
+export class RefreshTokens {
+  readonly #secrets: () => readonly Uint8Array[];
+
+  /** @param secrets of the cluster, newest first: the first one makes tokens, all verify them */
+  constructor(secrets: () => readonly Uint8Array[]) {
+    this.#secrets = secrets;
+  }
+
+  /** Undefined while no secret is known. */
+  write(token: RefreshToken): string | undefined {
+    const [newest] = this.#secrets();
+    return newest && writeWith(newest, token);
+  }
+
+  /** What a token says; undefined for a text that is none of this cluster. */
+  read(text: string): RefreshToken | undefined {
+    const [, programId = '', generation] = form.exec(text) ?? [];
+    if (!isKeyId(programId)) return undefined;
+    const token = { programId, generation: Number(generation) };
+    const given = Buffer.from(text);
+    const isOurs = this.#secrets().some((secret) => {
+      const written = Buffer.from(writeWith(secret, token));
+      return written.length === given.length && timingSafeEqual(written, given);
+    });
+    return isOurs ? token : undefined;
+  }
+}
+
+function writeWith(secret: Uint8Array, { programId, generation }: RefreshToken): string {
+  const text = `rtr_refresh_${programId}_${generation}`;
+  const mac = createHmac('sha256', derive(secret, 'refresh tokens')).update(text).digest('base64url');
+  return `${text}_${mac}`;
+}

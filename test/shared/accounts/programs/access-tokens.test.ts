@@ -1,0 +1,241 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { readAccessToken } from '#shared/accounts/programs/access-tokens.ts';
+import type { Programs } from '#shared/accounts/programs/programs.ts';
+import { SigningKeys } from '#shared/accounts/programs/signing-keys.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
+
+const invalid = { code: 'invalid_api_key' };
+
+let open: OpenPrograms;
+
+beforeEach(async () => {
+  open = await openPrograms(inject('redisUrl'));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function pass(ms: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+}
+
+/** Verifies a token as a request does. */
+async function verify({ verifier }: Pick<Programs, 'verifier'>, token: string) {
+  return verifier.verify(token);
+}
+
+describe('an access token', () => {
+  it('stands for its person, with the limits and the weight of that person', async () => {
+    await open.accounts.users.change(open.ada.id, { limits: { costPerDay: 5 }, weight: 3 }, Date.now());
+    const { tokens } = await open.signIn();
+    expect(await verify(open.addNode(), tokens.accessToken)).toEqual({
+      id: `session:${open.ada.id}`,
+      kind: 'user',
+      name: 'Ada',
+      class: 'normal',
+      ownerId: open.ada.id,
+      models: undefined,
+      tiers: undefined,
+      tools: undefined,
+      limits: [{ party: `user:${open.ada.id}`, limits: { costPerDay: 5 } }],
+      ownerWeight: 3,
+    });
+  });
+
+  it('of a team is billed to the team, within the limits of both', async () => {
+    const { users, teams } = open.accounts;
+    await users.change(open.ada.id, { limits: { costPerDay: 5 } }, Date.now());
+    await teams.change(open.team.id, { limits: { costPerMonth: 90 }, weight: 7 });
+    const { tokens } = await open.signIn(open.team.id);
+    expect(await verify(open.addNode(), tokens.accessToken)).toMatchObject({
+      kind: 'team',
+      ownerId: open.team.id,
+      limits: [
+        { party: `user:${open.ada.id}`, limits: { costPerDay: 5 } },
+        { party: `team:${open.team.id}`, limits: { costPerMonth: 90 } },
+      ],
+      ownerWeight: 7,
+    });
+  });
+
+  it('is refused when it is forged: another key, algorithm, type, issuer or audience, or a part that was changed', async () => {
+    const { tokens } = await open.signIn();
+    const kid = decodeProtectedHeader(tokens.accessToken).kid ?? '';
+    const claims = decodeJwt(tokens.accessToken);
+    const foreign = generateKeyPairSync('ed25519').privateKey;
+    const signed = (header: object, changed: object = {}, by: Parameters<SignJWT['sign']>[0] = foreign) =>
+      new SignJWT({ ...claims, ...changed })
+        .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header })
+        .sign(by);
+    const [head = '', body = '', signature = ''] = tokens.accessToken.split('.');
+    const other = Buffer.from(JSON.stringify({ ...claims, sub: 'somebody' })).toString('base64url');
+    const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt', kid })).toString('base64url');
+    const node = open.addNode();
+    for (const token of [
+      await signed({}),
+      await signed({ kid: 'unknown' }),
+      await signed({ kid: undefined }),
+      await signed({ alg: 'HS256' }, {}, randomBytes(32)),
+      `${head}.${other}.${signature}`,
+      `${none}.${body}.`,
+      `${head}.${body}`,
+      'eyJ.eyJ.',
+    ]) {
+      await expect(verify(node, token)).rejects.toMatchObject(invalid);
+    }
+    expect(await verify(node, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+  });
+
+  it('must be an access token of a cluster, even when the right key has signed it', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const keys = { find: async () => ({ id: 'k', privateKey, publicKey }) };
+    const { tokens } = await open.signIn();
+    const claims = decodeJwt(tokens.accessToken);
+    const signed = (changed: object, typ = 'at+jwt') =>
+      new SignJWT({ ...claims, ...changed }).setProtectedHeader({ alg: 'EdDSA', typ, kid: 'k' }).sign(privateKey);
+    expect(await readAccessToken(keys, await signed({}))).toMatchObject({ sub: open.ada.id });
+    for (const token of [
+      await signed({}, 'JWT'),
+      await signed({ iss: 'https://example.com' }),
+      await signed({ aud: 'another' }),
+      await signed({ exp: Math.floor(Date.now() / 1_000) - 60 }),
+      await signed({ exp: undefined }),
+      await signed({ sid: 7 }),
+    ]) {
+      expect(await readAccessToken(keys, token)).toBeUndefined();
+    }
+  });
+
+  it('expires after a quarter of an hour, also for a node that knows it', async () => {
+    const { tokens } = await open.signIn();
+    const node = open.addNode();
+    await verify(node, tokens.accessToken);
+    pass(900_000 + 31_000);
+    await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+    await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
+
+  it('is verified without the store, by a node that knows its key and has listened since before it was made', async () => {
+    const store = await openKeyStore(inject('redisUrl'), open.prefix);
+    const node = open.addNode({ store });
+    await verify(node, (await open.signIn()).tokens.accessToken);
+    store.connection.close();
+    pass(60_000);
+    const { tokens } = await open.signIn();
+    expect(await verify(node, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+  });
+
+  it('that may be older than a change counts as it is while the store is away', async () => {
+    const store = await openKeyStore(inject('redisUrl'), open.prefix);
+    const node = open.addNode({ store });
+    const [one, other] = [await open.signIn(), await open.signIn()];
+    await verify(node, one.tokens.accessToken);
+    node.verifier.drop(`program:${other.programId}`);
+    store.connection.close();
+    node.verifier.markStale();
+    expect(await verify(node, one.tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+    await expect(verify(node, other.tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
+
+  it('cannot be judged by a node that does not know its key while the store is away', async () => {
+    const store = await openKeyStore(inject('redisUrl'), open.prefix);
+    const { tokens } = await open.signIn();
+    store.connection.close();
+    const judged = verify(open.addNode({ store }), tokens.accessToken);
+    await expect(judged).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describe('a change of', () => {
+  it('a program that is signed out ends its token on a node that is told, and on one that reads the list', async () => {
+    const [told, starting] = [open.addNode(), open.addNode()];
+    const { tokens, programId } = await open.signIn();
+    await verify(told, tokens.accessToken);
+    await open.programs.store.signOut(programId);
+    expect(await verify(told, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+    told.verifier.drop(`program:${programId}`);
+    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+    await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
+
+  it('a person ends or changes their tokens on a node that is told, and on one that missed it once it reconnects', async () => {
+    const [told, missed] = [open.addNode(), open.addNode()];
+    const { tokens } = await open.signIn();
+    for (const node of [told, missed]) await verify(node, tokens.accessToken);
+    const { users } = open.accounts;
+    await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
+    told.verifier.drop(`user:${open.ada.id}`);
+    expect((await verify(told, tokens.accessToken)).limits).toEqual([
+      { party: `user:${open.ada.id}`, limits: { costPerDay: 1 } },
+    ]);
+    await users.endSessions(open.ada.id);
+    told.verifier.drop(`user:${open.ada.id}`);
+    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+    expect(await verify(missed, tokens.accessToken)).toMatchObject({ limits: [] });
+    missed.verifier.markStale();
+    await expect(verify(missed, tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
+
+  it('a team ends the tokens of those who left it', async () => {
+    const node = open.addNode();
+    const { tokens } = await open.signIn(open.team.id);
+    await verify(node, tokens.accessToken);
+    await open.accounts.teams.removeMember(open.team.id, open.ada.id);
+    node.verifier.drop(`user:${open.ada.id}`);
+    await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
+
+  it('a person while their token is verified counts', async () => {
+    const { tokens } = await open.signIn();
+    const node = open.addNode();
+    const verifying = verify(node, tokens.accessToken);
+    await open.accounts.users.endSessions(open.ada.id);
+    node.verifier.drop(`user:${open.ada.id}`);
+    await expect(verifying).rejects.toMatchObject(invalid);
+  });
+});
+
+describe('the keys of access tokens', () => {
+  it('are made once, by whichever node is the first', async () => {
+    const nodes = Array.from({ length: 5 }, () => keysOf());
+    const ids = await Promise.all(nodes.map(async (keys) => (await keys.current()).id));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('are replaced after thirty days; the one before verifies for another hour', async () => {
+    const node = keysOf();
+    const first = await node.current();
+    pass(30 * 86_400_000);
+    const second = await node.current();
+    expect(second.id).not.toBe(first.id);
+    const other = keysOf();
+    expect([await other.find(first.id), await other.find(second.id)].map((key) => key?.id)).toEqual([
+      first.id,
+      second.id,
+    ]);
+    pass(3_600_000);
+    await node.current();
+    expect(await keysOf().find(first.id)).toBeUndefined();
+    expect((await keysOf().find(second.id))?.id).toBe(second.id);
+  });
+
+  it('are sealed: a node with another secret has a key of its own, and one with both has both', async () => {
+    const [one, other] = [randomBytes(32), randomBytes(32)];
+    const first = await keysOf([one]).current();
+    const second = await keysOf([other]).current();
+    expect(second.id).not.toBe(first.id);
+    const both = keysOf([other, one]);
+    expect((await both.find(first.id))?.id).toBe(first.id);
+    const stored = await open.connection.redis.hgetall(`${open.prefix}signing-keys`);
+    expect(JSON.stringify(stored)).not.toContain('PRIVATE KEY');
+  });
+});
+
+const secret = randomBytes(32);
+
+function keysOf(secrets: readonly Uint8Array[] = [secret]): SigningKeys {
+  return new SigningKeys(open.connection.redis, open.prefix, () => secrets);
+}

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { issued, openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
+
+const asked = { client: 'Claude Code', address: '192.0.2.1' };
+
+let open: OpenPrograms;
+
+beforeEach(async () => {
+  open = await openPrograms(inject('redisUrl'));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Lets time pass for the router; Redis's own clock goes on as it is. */
+function pass(ms: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+}
+
+describe('the sign-in of a program', () => {
+  it('waits for a person, and is polled no faster than every five seconds', async () => {
+    const { devices } = open.programs;
+    const { deviceCode, userCode } = await devices.begin(asked);
+    expect(userCode).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'pending' });
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'slow down' });
+    pass(5_000);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'slow down' });
+    pass(15_000);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'pending' });
+  });
+
+  it('is found by its code in any spelling, and approved once', async () => {
+    const { devices } = open.programs;
+    const { deviceCode, userCode } = await devices.begin(asked);
+    expect(await devices.find(` ${userCode.toLowerCase().replace('-', ' ')}`)).toMatchObject(asked);
+    expect(await devices.approve(userCode, open.ada, undefined)).toBe(true);
+    expect(await devices.find(userCode)).toBeUndefined();
+    expect(await devices.deny(userCode)).toBe(false);
+    expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'issued', userId: open.ada.id });
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'expired' });
+    expect(await open.programs.store.listOf(open.ada.id)).toMatchObject([asked]);
+  });
+
+  it('gets no tokens when it is denied, unknown, or when the person was blocked or signed out everywhere meanwhile', async () => {
+    const { devices } = open.programs;
+    const denied = await devices.begin(asked);
+    await devices.deny(denied.userCode);
+    expect(await open.programs.claim(denied.deviceCode)).toEqual({ state: 'denied' });
+    expect(await open.programs.claim('guessed')).toEqual({ state: 'expired' });
+    const late = await devices.begin(asked);
+    await devices.approve(late.userCode, open.ada, undefined);
+    await open.accounts.users.endSessions(open.ada.id);
+    expect(await open.programs.claim(late.deviceCode)).toEqual({ state: 'denied' });
+    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+  });
+
+  it('is refused when too many of one address wait', async () => {
+    const { devices } = open.programs;
+    await Promise.all(Array.from({ length: 50 }, () => devices.begin(asked)));
+    await expect(devices.begin(asked)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    await devices.begin({ ...asked, address: '192.0.2.2' });
+  });
+
+  it('leaves no code in the store that could be used', async () => {
+    const { deviceCode } = await open.programs.devices.begin(asked);
+    const names = await open.connection.redis.keys(`${open.prefix}*`);
+    expect(names).toContain(`${open.prefix}device:${tokenHash(deviceCode)}`);
+    expect(names.join('\n')).not.toContain(deviceCode);
+  });
+});
+
+describe('a signed-in program', () => {
+  it('gets new tokens for each refresh token, once', async () => {
+    const first = await open.signIn();
+    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
+    const third = issued(await open.programs.refresh(second.tokens.refreshToken));
+    expect(new Set([first, second, third].map(({ tokens }) => tokens.refreshToken)).size).toBe(3);
+    expect(await open.programs.refresh(first.tokens.refreshToken)).toEqual({
+      state: 'replayed',
+      programId: first.programId,
+      userId: open.ada.id,
+    });
+    expect(await open.programs.refresh(third.tokens.refreshToken)).toEqual({ state: 'unknown' });
+    expect(await open.programs.store.signedOut()).toEqual([first.programId]);
+  });
+
+  it('gets the same refresh token again when the answer was lost, for ten seconds, and as long as that was not used', async () => {
+    const first = await open.signIn();
+    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
+    const again = issued(await open.programs.refresh(first.tokens.refreshToken));
+    expect(again.tokens.refreshToken).toBe(second.tokens.refreshToken);
+    pass(10_001);
+    expect(await open.programs.refresh(first.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+  });
+
+  it('is not signed out by a refresh token that is forged', async () => {
+    const { tokens, programId } = await open.signIn();
+    for (const forged of [
+      tokens.refreshToken.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+      tokens.refreshToken.replace('_0_', '_7_'),
+      `rtr_refresh_${programId}_0_${'A'.repeat(43)}`,
+      'rtr_refresh_',
+    ]) {
+      expect(await open.programs.refresh(forged)).toEqual({ state: 'unknown' });
+      expect(await open.programs.signOut(forged)).toBeUndefined();
+    }
+    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'issued' });
+  });
+
+  it('ends with its person: blocked, signed out everywhere, or not in the team any more', async () => {
+    const { users, teams } = open.accounts;
+    const ofTeam = await open.signIn(open.team.id);
+    await teams.removeMember(open.team.id, open.ada.id);
+    const ended = { state: 'ended', userId: open.ada.id };
+    expect(await open.programs.refresh(ofTeam.tokens.refreshToken)).toMatchObject(ended);
+    const own = await open.signIn();
+    await users.endSessions(open.ada.id);
+    expect(await open.programs.refresh(own.tokens.refreshToken)).toMatchObject(ended);
+    expect((await open.programs.store.signedOut()).toSorted()).toEqual([ofTeam.programId, own.programId].toSorted());
+  });
+
+  it('stays signed in for 180 days at most, however often it is refreshed', async () => {
+    let { tokens } = await open.signIn();
+    for (let days = 0; days < 180; days += 29) {
+      ({ tokens } = issued(await open.programs.refresh(tokens.refreshToken)));
+      pass(29 * 86_400_000);
+    }
+    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'ended' });
+  });
+
+  it('is signed out by its refresh token, and by its person only', async () => {
+    const one = await open.signIn();
+    expect(await open.programs.store.signOut(one.programId, 'somebody else')).toBe(false);
+    expect(await open.programs.store.signOut(one.programId, open.ada.id)).toBe(true);
+    const other = await open.signIn();
+    expect(await open.programs.signOut(other.tokens.refreshToken)).toBe(other.programId);
+    expect(await open.programs.signOut(other.tokens.refreshToken)).toBeUndefined();
+    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+  });
+
+  it('is one of fifty at most: the oldest is signed out', async () => {
+    const first = await open.signIn();
+    for (let count = 0; count < 49; count++) await open.signIn();
+    expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(50);
+    await open.signIn();
+    const programs = await open.programs.store.listOf(open.ada.id);
+    expect(programs).toHaveLength(50);
+    expect(programs.map(({ id }) => id)).not.toContain(first.programId);
+    expect(await open.programs.store.signedOut()).toEqual([first.programId]);
+  });
+});
