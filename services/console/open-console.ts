@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { Programs } from '#shared/accounts/programs/programs.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
@@ -19,11 +18,13 @@ import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { backgroundRoutes, type BackgroundRoutesParts } from './api/background/background-routes.ts';
 import { batchRoutes, type BatchRoutesParts } from './api/batches/batch-routes.ts';
 import { connectionRoutes, type ConnectionRoutesParts } from './api/connections/connection-routes.ts';
+import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
 import { fileRoutes, type FileRoutesParts } from './api/files/file-routes.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
 import { usageRoutes } from './api/usage/usage-routes.ts';
+import { programRoutes } from './api/programs/program-routes.ts';
 import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { About } from './contract/live.ts';
@@ -33,9 +34,6 @@ import { StatsMeter } from './live/stats-meter.ts';
 import { servePages } from './pages/serve-pages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-/** Milliseconds to wait for the announcement of a changed key. */
-const announceTimeoutMs = 1_000;
 
 export interface ConsoleParts {
   /** Name of this ingress in its stats. */
@@ -55,8 +53,9 @@ export interface ConsoleParts {
   ejections: Pick<SharedEjections, 'own' | 'received'>;
   dispatcher: Dispatcher;
   registry: () => Registry;
-  /** Drops what this ingress knows of a changed key, or of all keys of an owner. */
-  dropKeys: (changed: string) => void;
+  /** See `ApiParts`. */
+  announce: ApiParts['announce'];
+  programs: Programs;
   publicUrl: string | undefined;
   about: About;
   log: Logger;
@@ -78,7 +77,7 @@ export interface Console {
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
   const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, connections, broker } = parts;
-  const { workers, ejections, dispatcher, registry, dropKeys, publicUrl, about, log, releases } = parts;
+  const { workers, ejections, dispatcher, registry, announce, programs, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -104,18 +103,8 @@ export function openConsole(parts: ConsoleParts): Console {
       fileRoutes({ accounts, log, ...files }),
       backgroundRoutes({ accounts, log, jobs: background, webhooks }),
       connectionRoutes({ accounts, log, connections, publicUrl }),
+      programRoutes({ accounts, log, programs, announce }),
     ],
   });
   return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };
-
-  /** The change is already stored: an ingress that misses the announcement finds it when it reads the key again. */
-  async function announce(changed: string): Promise<void> {
-    dropKeys(changed);
-    const late = sleep(announceTimeoutMs, undefined, { ref: false }).then(
-      () => new Error('the broker does not answer'),
-    );
-    const failure = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
-    if (failure !== undefined)
-      log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');
-  }
 }

@@ -13,6 +13,7 @@ import { traceRequests } from './http/trace-request.ts';
 import { welcome } from './http/welcome.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
+import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
@@ -28,6 +29,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
+  signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
   /** Address at which people reach the router; the address of each request if unset. */
   publicUrl: string | undefined;
@@ -51,6 +53,7 @@ export function createApp(parts: AppParts): Express {
   }
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = ofApi;
+    app.use(baseOf(api), oauthRoutes(baseOf(api), parts.signIn));
     if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));
@@ -59,6 +62,7 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
+  app.use(oauthRoutes('', parts.signIn));
   app.use('/console/api', (request, _response, next) => {
     parts.store.assertIntact();
     endSlowBody(request, parts.bodyTimeoutMs);

@@ -9,6 +9,9 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
+import { Programs } from '#shared/accounts/programs/programs.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
@@ -26,10 +29,12 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { noteReplay } from '../console/api/programs/note-replay.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
+import { announcer } from './announce-change.ts';
 import { createApp } from './app.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
@@ -128,8 +133,18 @@ await runService(async (environment, releases) => {
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
-  onKeyChange(broker, (changed) => (changed === undefined ? verifier.markStale() : verifier.drop(changed)));
-  broker.onReconnect(() => verifier.markStale());
+  const programs = new Programs(redis.redis, `${prefix}:`, {
+    ...accounts,
+    secrets: serving.secrets,
+    report: unreadable,
+  });
+  releases.add('programs', () => programs.close());
+  const verifiers = [verifier, programs.verifier];
+  const drop = (changed: string): void => verifiers.forEach((each) => each.drop(changed));
+  const markStale = (): void => verifiers.forEach((each) => each.markStale());
+  onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
+  broker.onReconnect(markStale);
+  const announce = announcer(broker, drop, log);
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
@@ -200,7 +215,8 @@ await runService(async (environment, releases) => {
     ejections: new SharedEjections(workers),
     dispatcher,
     registry: () => registry.current(),
-    dropKeys: (changed) => verifier.drop(changed),
+    announce,
+    programs,
     publicUrl: config.PUBLIC_URL,
     about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
     log,
@@ -225,9 +241,19 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
-    verifyKey: (rawKey) => verifier.verify(rawKey),
+    verifyKey: verifyCredential({ keys: verifier, tokens: programs.verifier }),
     verifySession: sessionIdentity(accounts.sessions),
-    noteUse: (keyId) => keyUse.note(keyId),
+    noteUse: (id) => {
+      if (isKeyId(id)) keyUse.note(id);
+    },
+    signIn: {
+      programs,
+      announce,
+      noteReplay: noteReplay({ accounts, log }),
+      store,
+      publicUrl: config.PUBLIC_URL,
+      log,
+    },
     trustedProxies: config.TRUSTED_PROXIES,
     consoleApi: webConsole.api,
     formats: clientFormats,

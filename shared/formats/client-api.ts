@@ -24,8 +24,19 @@ export interface ClientApi {
   nameBehind?(name: string): string | undefined;
   /** The body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
+  /** What programs that a person has signed in ask for besides; absent for an API without such programs. */
+  programs?: ApiPrograms;
   /** How its batches look; absent for an API without batches. */
   batches?: BatchFormat;
+}
+
+/** What programs ask for that a person has signed in to the router. Paths are below the prefixes. */
+export interface ApiPrograms {
+  settingsPath: string;
+  /** The settings of a program, for a person who may use these models. */
+  settings(cards: readonly ModelCard[]): object;
+  /** Where they send their telemetry, which is thrown away. */
+  telemetryPaths: string[];
 }
 
 /** The public description of a model. */

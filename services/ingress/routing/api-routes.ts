@@ -7,6 +7,8 @@ import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.t
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { answerManagedSettings } from '../sign-in/managed-settings.ts';
+import { discardTelemetry } from '../sign-in/discard-telemetry.ts';
 import { findModel, listModels } from './list-models.ts';
 import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
@@ -80,6 +82,14 @@ export function apiRoutes(
   }
   if (api.batches) addBatchRoutes(keyed, api, api.batches, parts);
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
+  const { programs } = api;
+  if (programs) {
+    keyed.get(
+      programs.settingsPath,
+      answerManagedSettings((response) => programs.settings(cards(response))),
+    );
+    keyed.post(programs.telemetryPaths, discardTelemetry);
+  }
 
   const routes = Router();
   for (const [path, greeting] of Object.entries(api.greetings ?? {})) {

@@ -1,11 +1,11 @@
 import type { Broker } from '../connection/connect-broker.ts';
 
-/** What a key change names: a key's id, or, for all keys of a person or team, `user:<id>` or `team:<id>`. */
-const knownChange = /^(?:(?:user|team):.+|[^:]+)$/;
+/** What a change names: a key's id; for all that a person or team has, `user:<id>` or `team:<id>`; for a program that is signed out, `program:<id>`. */
+const knownChange = /^(?:(?:user|team|program):.+|[^:]+)$/;
 
 /**
  * Announces a change of keys to every ingress, which then looks them up again. Resolves when the broker has it.
- * @param changed a key's id, or, for all keys of a person or team, `user:<id>` or `team:<id>`
+ * @param changed a key's id; for all that a person or team has, `user:<id>` or `team:<id>`; for a program, `program:<id>`
  */
 export async function announceKeyChange(broker: Broker, changed: string): Promise<void> {
   broker.publish(broker.subjects.keys, changed);

@@ -1,6 +1,7 @@
 import { generates, type ClientApi } from '../client-api.ts';
 import { anthropicBatches } from '../batches/anthropic-batches.ts';
 import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
+import { claudeCodeSettings } from './claude-code-settings.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
 /** The API of Anthropic's SDKs and Claude Code. */
@@ -17,5 +18,10 @@ export const anthropicApi: ClientApi = {
   },
   nameBehind: nameBehindAlias,
   showModel: messagesModel,
+  programs: {
+    settingsPath: '/managed/settings',
+    settings: claudeCodeSettings,
+    telemetryPaths: ['/metrics', '/logs', '/traces'],
+  },
   batches: anthropicBatches,
 };

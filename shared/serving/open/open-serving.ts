@@ -47,6 +47,8 @@ export interface OpenServing {
   store: LostStoreWatch;
   unreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
+  /** The secrets of the cluster, newest first; none while they are not known. */
+  secrets: () => readonly Uint8Array[];
   stored: StoredResponses;
   files: Files;
   /** The store of the files' content, for what is no file. */
@@ -84,7 +86,8 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   releases.add('store watch', () => store.close());
   const secret = new ClusterSecret(redis.redis, prefix, config.SEAL_SECRET);
   releases.add('cluster secret', () => secret.close());
-  const ownerKeys = new OwnerKeys(() => secret.secrets);
+  const secrets = () => secret.secrets;
+  const ownerKeys = new OwnerKeys(secrets);
   const bounds = {
     keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
     ownerBytes: config.RESPONSES_OWNER_BYTES,
@@ -123,7 +126,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
-  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, files, objects };
+  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
   return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
 }
 

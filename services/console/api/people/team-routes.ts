@@ -75,6 +75,7 @@ export function teamRoutes(parts: ApiParts): Router {
     const team = await find(request.params.id, 'team.members', person);
     const id = request.params.user;
     if (!(await teams.removeMember(team.id, id))) throw notFound();
+    await announce(`user:${id}`);
     const name = (await users.namesOf([id])).get(id) ?? '';
     await note('team.member.remove', person, team, { user: { id, name } });
     response.json(await teamAnswer(accounts, team));

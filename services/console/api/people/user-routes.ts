@@ -49,6 +49,7 @@ export function userRoutes(parts: ApiParts): Router {
     const user = await users.find(request.params.id);
     if (!user) throw notFound();
     await users.endSessions(user.id);
+    await parts.announce(`user:${user.id}`);
     const target = { kind: 'user', id: user.id, name: user.name };
     await record(parts, signedInOf(response), { action: 'user.sign-out', target, details: {} });
     response.status(204).end();

@@ -63,6 +63,7 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
       const { id, name, email } = link.user;
       const passwordHash = await hash(password, [name, email]);
       const changed = (await links.resetPassword(token, id, passwordHash)) ?? gone();
+      await parts.announce(`user:${id}`);
       await guard.giveBack({ address: request.ip ?? '', email });
       return changed;
     }

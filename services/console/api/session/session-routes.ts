@@ -33,7 +33,9 @@ export function sessionRoutes(parts: ApiParts): Router {
     endAnswer(request, response);
   });
   routes.delete('/sessions', signedIn, async (request, response) => {
-    await accounts.users.endSessions(signedInOf(response).id);
+    const { id } = signedInOf(response);
+    await accounts.users.endSessions(id);
+    await parts.announce(`user:${id}`);
     endAnswer(request, response);
   });
   routes.post('/password', signedIn, async (request, response) => {
@@ -43,6 +45,7 @@ export function sessionRoutes(parts: ApiParts): Router {
     const proven = await prove(parts, request, { email, password: current, find: async () => user, field: 'current' });
     const hash = await newPasswordHash(parts, request, { password: next, known: [name, email], field: 'next' });
     if (!(await accounts.users.changePassword(user.id, proven.passwordHash, hash))) throw wrongCredentials('current');
+    await parts.announce(`user:${user.id}`);
     await record(parts, user, { action: 'user.password', target: { kind: 'user', id: user.id, name }, details: {} });
     const changed = await accounts.users.find(user.id);
     if (!changed) throw wrongCredentials('current');

@@ -7,6 +7,7 @@ import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
+import { Programs } from './account/programs.tsx';
 
 /** The signed-in person's account: details, password, and signing out everywhere. */
 export function Account() {
@@ -35,12 +36,13 @@ export function Account() {
         </Stack>
       </section>
       <Password email={user.email} />
+      <Programs />
       <section className="panel">
         <Title order={2} mb="xs">
           Sign out everywhere
         </Title>
         <Text size="sm" mb="sm">
-          Ends all your sessions, on this and every other device. Your keys keep working.
+          Ends all your sessions, on this and every other device, and signs out your programs. Your keys keep working.
         </Text>
         <Button variant="default" onClick={() => setAsks('all')}>
           Sign out everywhere

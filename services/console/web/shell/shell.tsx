@@ -14,6 +14,7 @@ import { Brand } from './frame.tsx';
 import { isAt, places } from './places.ts';
 import { Failure } from '../parts/failure.tsx';
 
+const Device = lazy(() => import('../pages/device.tsx').then(({ Device }) => ({ default: Device })));
 const Account = lazy(() => import('../pages/account.tsx').then(({ Account }) => ({ default: Account })));
 
 /** The frame of all pages: menu, live connection, and the page itself. */
@@ -88,6 +89,7 @@ export function Shell() {
                   <Route key={path} path={path === '/' ? '/' : `${path}/*?`} component={Page} />
                 ))}
                 <Route path="/account" component={Account} />
+                <Route path="/device" component={Device} />
                 <Route>
                   <Page title="No such page">
                     <section className="panel">

@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache';
+import { Router } from 'express';
+import { z } from 'zod';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { Programs } from '#shared/accounts/programs/programs.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { SignedInProgram } from '../../contract/programs.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+export interface ProgramRoutesParts {
+  accounts: Accounts;
+  programs: Pick<Programs, 'store' | 'devices'>;
+  /** See `ApiParts`. */
+  announce: (changed: string) => Promise<void>;
+  log: Logger;
+}
+
+/** Wrong codes that a person may enter within the time that a sign-in waits, on one ingress. */
+const maxWrongCodes = 10;
+const wrongCodesMs = 600_000;
+
+const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
+
+/** Programs that people sign in: a person approves a sign-in by the code that the program shows, and signs programs out. */
+export function programRoutes(parts: ProgramRoutesParts): Router {
+  const { accounts, programs, announce } = parts;
+  const wrongCodes = new LRUCache<string, number>({ max: 10_000, ttl: wrongCodesMs, noUpdateTTL: true });
+  const routes = Router();
+  routes.get('/devices/:code', async (request, response) => {
+    response.json(await waiting(signedInOf(response), request.params.code));
+  });
+  routes.post('/devices/:code', async (request, response) => {
+    const person = signedInOf(response);
+    const { code } = request.params;
+    const { decision: decided, teamId } = parse(decision, request.body);
+    const { client, address } = await waiting(person, code);
+    const team = teamId === undefined ? undefined : await teamOf(person, teamId);
+    const { devices } = programs;
+    const isDone = decided === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
+    if (!isDone) throw notFound();
+    const details = { client, address, ...(team && { team: { id: team.id, name: team.name } }) };
+    await note(person, decided === 'deny' ? 'program.deny' : 'program.approve', details);
+    response.status(204).end();
+  });
+  routes.get('/programs', async (_, response) => {
+    const found = await programs.store.listOf(signedInOf(response).id);
+    const teams = await accounts.teams.findAll([...new Set(found.flatMap(({ teamId }) => teamId ?? []))]);
+    response.json(
+      found.map(({ id, client, address, createdAt, usedAt, teamId }): SignedInProgram => {
+        const team = teams.find((each) => each.id === teamId);
+        return { id, client, address, createdAt, usedAt, ...(team && { team: { id: team.id, name: team.name } }) };
+      }),
+    );
+  });
+  routes.delete('/programs/:id', async (request, response) => {
+    const person = signedInOf(response);
+    const { id } = request.params;
+    const program = await programs.store.find(id);
+    if (!(await programs.store.signOut(id, person.id))) throw notFound();
+    await announce(`program:${id}`);
+    await note(person, 'program.sign-out', { client: program?.client });
+    response.status(204).end();
+  });
+  return routes;
+
+  /** The sign-in that waits behind a code. @throws ApiFailure 404, and 429 for somebody who guesses */
+  async function waiting({ id }: SignedIn, code: string) {
+    const wrong = wrongCodes.get(id) ?? 0;
+    if (wrong >= maxWrongCodes) {
+      const retryAfter = Math.ceil(wrongCodes.getRemainingTTL(id) / 1_000);
+      throw new ApiFailure(429, 'too_many_attempts', 'Too many wrong codes. Try again later.', { retryAfter });
+    }
+    const found = await programs.devices.find(code);
+    if (found) return { client: found.client, address: found.address, createdAt: found.createdAt };
+    wrongCodes.set(id, wrong + 1);
+    throw new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', { field: 'code' });
+  }
+
+  async function teamOf({ teams }: SignedIn, teamId: string) {
+    const team = teams.has(teamId) ? await accounts.teams.find(teamId) : undefined;
+    if (!team) throw new ApiFailure(404, 'not_found', 'You are not in this team.', { field: 'teamId' });
+    return team;
+  }
+
+  async function note(person: SignedIn, action: string, details: Record<string, unknown>): Promise<void> {
+    const target = { kind: 'user', id: person.id, name: person.name };
+    await record(parts, person, { action, target, details });
+  }
+}

@@ -1,0 +1,25 @@
+/*
+ * The contract between the console's pages and its API: programs that people sign in. All paths are below `/console/api`. Times are
+ * milliseconds since 1970.
+ */
+
+/**
+ * `GET /devices/<code>`: the program that waits for a person to approve its sign-in (404: unknown, decided or expired). `POST
+ * /devices/<code>` `{ decision: 'approve' | 'deny', teamId? }` decides. Too many wrong codes: 429 with `retry-after`.
+ */
+export interface WaitingProgram {
+  /** What it calls itself. Nothing proves that. */
+  client: string;
+  /** The network address that it signs in from. */
+  address: string;
+  createdAt: number;
+}
+
+/** `GET /programs`: those of the signed-in person; `DELETE /programs/<id>` signs one out. */
+export interface SignedInProgram extends WaitingProgram {
+  id: string;
+  /** The team whose account it uses; absent: the person's own. */
+  team?: { id: string; name: string };
+  /** Time of its last access token. */
+  usedAt: number;
+}

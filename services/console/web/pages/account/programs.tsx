@@ -1,0 +1,64 @@
+import { Button, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { SignedInProgram } from '../../../contract/programs.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+
+/** The programs that the person has signed in, each to be signed out. */
+export function Programs() {
+  const programs = useApi<SignedInProgram[]>('/programs');
+  const [ended, setEnded] = useState<SignedInProgram>();
+  const signOut = useChange(({ id }: SignedInProgram) => callApi('DELETE', `/programs/${id}`), ['/programs']);
+  return (
+    <section aria-labelledby="programs">
+      <Title order={2} id="programs" mb="xs">
+        Signed-in programs
+      </Title>
+      <Loaded query={programs} what="the programs">
+        {(all) =>
+          all.length === 0 ? (
+            <Text size="sm" c="dimmed" className="panel">
+              None. <code>rtr login</code> signs a program in, so that no key lies on your machine.
+            </Text>
+          ) : (
+            <DataList
+              label="Signed-in programs"
+              rows={all}
+              idOf={({ id }) => id}
+              columns={[
+                { label: 'Program', render: ({ client }) => <span className="break">{client}</span> },
+                { label: 'Account', render: ({ team }) => (team ? `Team ${team.name}` : 'You') },
+                { label: 'From', render: ({ address }) => address, wideOnly: true },
+                { label: 'Signed in', render: ({ createdAt }) => formatAgo(createdAt) },
+                { label: 'Last token', render: ({ usedAt }) => formatAgo(usedAt) },
+              ]}
+              actions={(program) => (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`Sign out ${program.client}`}
+                  onClick={() => setEnded(program)}
+                >
+                  Sign out
+                </Button>
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <Confirm
+        title={`Sign out ${ended?.client ?? ''}?`}
+        action="Sign out"
+        change={signOut}
+        input={ended}
+        onClose={() => setEnded(undefined)}
+      >
+        Its next request is refused. To use it again, sign in with it anew.
+      </Confirm>
+    </section>
+  );
+}

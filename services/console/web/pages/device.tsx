@@ -1,0 +1,127 @@
+import { Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { useSearch } from 'wouter';
+import type { WaitingProgram } from '../../contract/programs.ts';
+import { callApi } from '../api/call-api.ts';
+import { useSession } from '../api/session.ts';
+import { useApi, useChange } from '../api/use-api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+
+/** Where a person approves the sign-in of a program by the code that it shows. */
+export function Device() {
+  const given = new URLSearchParams(useSearch()).get('code') ?? '';
+  const [entered, setEntered] = useState(given);
+  const [code, setCode] = useState(given);
+  const [done, setDone] = useState<'approve' | 'deny'>();
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setCode(entered.trim());
+  };
+  return (
+    <Page title="Sign in a program">
+      {done === undefined ? (
+        <>
+          <form className="panel" onSubmit={onSubmit}>
+            <Group align="end">
+              <TextInput
+                label="Code that the program shows"
+                placeholder="BCDF-GHJK"
+                autoComplete="off"
+                autoCapitalize="characters"
+                spellCheck={false}
+                required
+                withAsterisk={false}
+                maxLength={20}
+                value={entered}
+                onChange={({ currentTarget }) => setEntered(currentTarget.value)}
+              />
+              <Button type="submit" variant="default">
+                Continue
+              </Button>
+            </Group>
+          </form>
+          {code === '' ? null : <Decision key={code} code={code} onDone={setDone} />}
+        </>
+      ) : (
+        <section className="panel">
+          <Text role="status">
+            {done === 'approve'
+              ? 'The program is signed in. You can close this page. Your account lists it, and signs it out again.'
+              : 'The program was not signed in. You can close this page.'}
+          </Text>
+        </section>
+      )}
+    </Page>
+  );
+}
+
+/** What is known of the program, and the decision. */
+function Decision({ code, onDone }: { code: string; onDone: (decision: 'approve' | 'deny') => void }) {
+  const path = `/devices/${encodeURIComponent(code)}`;
+  const program = useApi<WaitingProgram>(path);
+  const { user } = useSession();
+  const [teamId, setTeamId] = useState('');
+  const decide = useChange<'approve' | 'deny', void>(
+    (decision) => callApi('POST', path, { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
+    [],
+  );
+  if (program.isPending) return <Loading what="the program" />;
+  if (!program.data) {
+    return (
+      <Failure
+        title="There is no program with this code"
+        error={program.error ?? new Error('Start the sign-in again.')}
+      />
+    );
+  }
+  const { client, address } = program.data;
+  const accounts = [
+    { value: '', label: `${user.name} (you)` },
+    ...user.teams.map(({ id, name }) => ({ value: id, label: `Team ${name}` })),
+  ];
+  return (
+    <section className="panel" aria-labelledby="program">
+      <Stack gap="sm" maw="32rem">
+        <Title order={2} id="program" className="break">
+          {client}
+        </Title>
+        <Text size="sm">
+          A program that calls itself {client} wants to use the models of this router for you. It started to sign in
+          from the address {address}.
+        </Text>
+        <Text size="sm" fw={600}>
+          Approve it only if you have just started it yourself, and it shows the code {code.toUpperCase()}. Whoever sent
+          you this code would use your account.
+        </Text>
+        {user.teams.length > 0 ? (
+          <Select
+            label="Account"
+            description="Whose limits apply, and who is billed"
+            data={accounts}
+            value={teamId}
+            allowDeselect={false}
+            onChange={(value) => setTeamId(value ?? '')}
+          />
+        ) : null}
+        {decide.error ? <Failure title="Nothing was decided" error={decide.error} /> : null}
+        <Group>
+          <Button
+            loading={decide.isPending}
+            onClick={() => decide.mutate('approve', { onSuccess: () => onDone('approve') })}
+          >
+            Sign in the program
+          </Button>
+          <Button
+            variant="default"
+            disabled={decide.isPending}
+            onClick={() => decide.mutate('deny', { onSuccess: () => onDone('deny') })}
+          >
+            Deny
+          </Button>
+        </Group>
+      </Stack>
+    </section>
+  );
+}

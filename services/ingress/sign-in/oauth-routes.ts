@@ -1,0 +1,161 @@
+import { Router, urlencoded, type Request } from 'express';
+import { z } from 'zod';
+import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-codes.ts';
+import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { answerOAuthError, OAuthError } from './oauth-error.ts';
+
+/** Bytes of a form. A refresh token has about 80. */
+const maxFormBytes = 16 * 1024;
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** The one version of the contract between Claude Code and a gateway that it signs in to. */
+const gatewayProtocolVersion = 1;
+
+/** The page of the console on which people approve sign-ins. */
+export const devicePage = '/device';
+
+export interface OAuthRoutesParts {
+  programs: Pick<Programs, 'claim' | 'refresh' | 'signOut'> & { devices: Pick<Programs['devices'], 'begin'> };
+  /** Announces to every ingress that `program:<id>` is signed out. Never throws. */
+  announce: (changed: string) => Promise<void>;
+  /** Records that the refresh token of a program came a second time, and that the program was signed out for it. */
+  noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
+  store: { assertIntact(): void };
+  publicUrl: string | undefined;
+  log: Logger;
+}
+
+const formValue = z.string().max(4_096).optional();
+const form = z.object({
+  grant_type: formValue,
+  client_id: formValue,
+  device_code: formValue,
+  refresh_token: formValue,
+  token: formValue,
+});
+
+/**
+ * The endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
+ * revocation (RFC 7009). They read no cookie, and no page of another origin can read their answers.
+ * @param base the path that they stand below, `''` for the root
+ */
+export function oauthRoutes(base: string, parts: OAuthRoutesParts): Router {
+  const { programs, announce, noteReplay, store } = parts;
+  const routes = Router();
+  routes.get(`/.well-known/oauth-authorization-server`, (request, response) => {
+    const issuer = `${addressOf(request, parts)}${base}`;
+    response.set('cache-control', 'no-store').json({
+      issuer,
+      device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+      token_endpoint: `${issuer}/oauth/token`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      grant_types_supported: [deviceGrant, 'refresh_token'],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
+      gateway_protocol_version: gatewayProtocolVersion,
+    });
+  });
+
+  const endpoints = Router();
+  endpoints.use((_, response, next) => {
+    response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    store.assertIntact();
+    next();
+  });
+  endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
+  endpoints.post('/device_authorization', async (request, response) => {
+    const { client_id } = read(request);
+    const start = await programs.devices.begin({ client: clientName(client_id, request), address: request.ip ?? '' });
+    const page = `${addressOf(request, parts)}${devicePage}`;
+    response.json({
+      device_code: start.deviceCode,
+      user_code: start.userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?code=${start.userCode}`,
+      expires_in: deviceLifeMs / 1_000,
+      interval: devicePollMs / 1_000,
+    });
+  });
+  endpoints.post('/token', async (request, response) => {
+    const outcome = await exchange(read(request));
+    if (outcome.state === 'ended' || outcome.state === 'replayed') await announce(`program:${outcome.programId}`);
+    if (outcome.state === 'replayed') await noteReplay(outcome);
+    if (outcome.state !== 'issued') throw refusal(outcome.state);
+    const { accessToken, expiresIn, refreshToken } = outcome.tokens;
+    response.json({
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: expiresIn,
+      refresh_token: refreshToken,
+    });
+  });
+  endpoints.post('/revoke', async (request, response) => {
+    const { token } = read(request);
+    if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
+    const programId = await programs.signOut(token);
+    if (programId !== undefined) await announce(`program:${programId}`);
+    // The same for a token that is unknown: RFC 7009, section 2.2.
+    response.status(200).end();
+  });
+  endpoints.all(['/device_authorization', '/token', '/revoke'], () => {
+    throw new OAuthError('invalid_request', 'Send a POST request with a form.', { status: 405 });
+  });
+  endpoints.use(answerOAuthError(parts.log));
+  routes.use('/oauth', endpoints);
+  return routes;
+
+  function exchange({ grant_type, device_code, refresh_token }: z.infer<typeof form>): Promise<TokenOutcome> {
+    switch (grant_type) {
+      case deviceGrant:
+        if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
+        return programs.claim(device_code);
+      case 'refresh_token':
+        if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
+        return programs.refresh(refresh_token);
+      case undefined:
+        throw new OAuthError('invalid_request', '`grant_type` is missing.');
+      default:
+        throw new OAuthError('unsupported_grant_type', 'Programs sign in with a device code or a refresh token.');
+    }
+  }
+}
+
+/** The fields of a form. @throws OAuthError for one that comes twice or is too long, and for a body that is no form */
+function read(request: Request): z.infer<typeof form> {
+  const { data } = form.safeParse(request.body ?? {});
+  if (!data) throw new OAuthError('invalid_request', 'A field of the form is too long, or comes more than once.');
+  return data;
+}
+
+function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
+  switch (state) {
+    case 'pending':
+      return new OAuthError('authorization_pending', 'The sign-in waits for a person to approve it.');
+    case 'slow down':
+      return new OAuthError('slow_down', 'Wait for five seconds more between two requests.');
+    case 'denied':
+      return new OAuthError('access_denied', 'The sign-in was denied.');
+    case 'expired':
+      return new OAuthError('expired_token', 'The code is unknown, already used or expired. Sign in again.');
+    case 'unknown':
+    case 'ended':
+    case 'replayed':
+      // Claude Code sends the person to sign in again for this status alone.
+      return new OAuthError('invalid_grant', 'The program is signed out. Sign in again.', { status: 401 });
+  }
+}
+
+/** What the program is called on the page that approves it: nothing proves that it is that. */
+function clientName(clientId: string | undefined, request: Request): string {
+  const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
+  const named = [clientId, product].map((name) => displayNameSchema.safeParse(name).data);
+  return named.find((name) => name !== undefined) ?? 'a program without a name';
+}
+
+function addressOf(request: Request, { publicUrl }: Pick<OAuthRoutesParts, 'publicUrl'>): string {
+  return (publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).replace(/\/$/, '');
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { deviceGrant, postForm, refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+const password = 'violet-harbour-cricket-41';
+
+let cluster: Cluster;
+let otherUrl: string;
+let ada: ConsoleClient;
+let adaId: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  otherUrl = (await cluster.addIngress()).url;
+  ada = await firstPerson(cluster);
+  adaId = String((await ada.get('/session')).body.user.id);
+});
+afterAll(async () => {
+  await cluster.stop();
+});
+
+async function firstPerson({ url, prefix }: Cluster): Promise<ConsoleClient> {
+  const client = new ConsoleClient(url);
+  await client.post(`/links/${await firstLinkToken(prefix)}`, { name: 'Ada', email: 'ada@example.com', password });
+  return client;
+}
+
+function ask(url: string, token: string): Promise<Response> {
+  return fetch(`${url}/api/anthropic/v1/messages?beta=true`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'auto', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] }),
+  });
+}
+
+async function statuses(token: string, urls = [cluster.url, otherUrl]): Promise<number[]> {
+  return Promise.all(
+    urls.map(async (url) => {
+      const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+      await answer.text();
+      return answer.status;
+    }),
+  );
+}
+
+describe('a program', () => {
+  it('finds the endpoints below the router and below each API, all of the same origin', async () => {
+    for (const base of ['', '/api/anthropic', '/api/openai']) {
+      const answer = await fetch(`${cluster.url}${base}/.well-known/oauth-authorization-server`);
+      const issuer = `${cluster.url}${base}`;
+      expect(await answer.json()).toMatchObject({
+        issuer,
+        device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+        token_endpoint: `${issuer}/oauth/token`,
+        revocation_endpoint: `${issuer}/oauth/revoke`,
+        grant_types_supported: [deviceGrant, 'refresh_token'],
+        gateway_protocol_version: 1,
+      });
+      const start = await postForm(`${issuer}/oauth/device_authorization`, {});
+      expect(start).toMatchObject({ status: 200, body: { expires_in: 600, interval: 5 } });
+      expect(start.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  it('is signed in once a person approves it, on any ingress, and its requests are those of the person', async () => {
+    const start = await postForm(`${cluster.url}/oauth/device_authorization`, { client_id: 'Claude Code' });
+    const { user_code: code, device_code: deviceCode, verification_uri_complete: page } = start.body;
+    expect(page).toBe(`${cluster.url}/device?code=${code}`);
+    const poll = () => postForm(`${otherUrl}/oauth/token`, { grant_type: deviceGrant, device_code: deviceCode });
+    expect(await poll()).toMatchObject({ status: 400, body: { error: 'authorization_pending' } });
+    expect((await ada.get(`/devices/${code}`)).body).toMatchObject({ client: 'Claude Code', address: '127.0.0.1' });
+    expect((await ada.post(`/devices/${code}`, { decision: 'approve' })).status).toBe(204);
+    const { status, body } = await poll();
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
+    for (const url of [cluster.url, otherUrl]) expect((await ask(url, body.access_token)).status).toBe(200);
+    const mine = async () => (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
+    await until(async () => (await mine()).length === 2);
+    expect((await mine())[0]).toMatchObject({ key: { id: `session:${adaId}`, name: 'Ada' }, owner: { kind: 'user' } });
+    expect((await ada.get('/programs')).body).toMatchObject([{ client: 'Claude Code', address: '127.0.0.1' }]);
+    expect((await ada.get('/audit')).body[0]).toMatchObject({
+      action: 'program.approve',
+      details: { client: 'Claude Code' },
+    });
+  });
+
+  it('may use the account of a team of its person, which is billed', async () => {
+    const { body: team } = await ada.post('/teams', { name: 'Research' });
+    await ada.put(`/teams/${team.id}/members/${adaId}`, { role: 'member' });
+    const { accessToken } = await signInProgram(cluster.url, ada, team.id);
+    expect((await ask(otherUrl, accessToken)).status).toBe(200);
+    await until(async () => (await readUsage(cluster.prefix)).some(({ owner }) => owner?.id === team.id));
+    await ada.delete(`/teams/${team.id}/members/${adaId}`);
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
+    const start = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    const wanted = { decision: 'approve', teamId: team.id };
+    expect((await ada.post(`/devices/${start.body.user_code}`, wanted)).status).toBe(404);
+  });
+
+  it('is refused on every ingress within a second after it is signed out, and told to sign in again', async () => {
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    const [program] = (await ada.get('/programs')).body;
+    expect((await ada.delete(`/programs/${program.id}`)).status).toBe(204);
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
+    expect(await refresh(otherUrl, refreshToken)).toMatchObject({ status: 401, body: { error: 'invalid_grant' } });
+    const refused = await ask(cluster.url, accessToken);
+    expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
+  });
+
+  it('signs itself out', async () => {
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: refreshToken })).status).toBe(200);
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
+    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: refreshToken })).status).toBe(200);
+  });
+
+  it('whose refresh token comes twice is signed out everywhere within a second, and the audit trail says so', async () => {
+    const first = await signInProgram(cluster.url, ada);
+    const second = (await refresh(cluster.url, first.refreshToken)).body;
+    const third = (await refresh(otherUrl, second.refresh_token)).body;
+    expect(await statuses(third.access_token)).toEqual([200, 200]);
+    expect(await refresh(otherUrl, first.refreshToken)).toMatchObject({ status: 401 });
+    await until(async () => (await statuses(third.access_token)).every((status) => status === 401), 1_000);
+    expect(await refresh(cluster.url, third.refresh_token)).toMatchObject({ status: 401 });
+    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'program.replay', actor: null });
+  });
+
+  it('ends with the sessions of its person, who signs out everywhere', async () => {
+    const bob = await invited('bob@example.com');
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, bob);
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    await bob.delete('/sessions');
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
+    expect(await refresh(cluster.url, refreshToken)).toMatchObject({ status: 401 });
+  });
+
+  it('ends when its person is blocked', async () => {
+    const bob = await invited('eve@example.com');
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, bob);
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    const { id } = (await bob.get('/session')).body.user;
+    await ada.patch(`/users/${id}`, { blocked: true });
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
+    expect(await refresh(cluster.url, refreshToken)).toMatchObject({ status: 401 });
+  });
+
+  it('gets the settings that its models need, and 304 for those that it has', async () => {
+    const { accessToken } = await signInProgram(cluster.url, ada);
+    const url = `${cluster.url}/api/anthropic/managed/settings`;
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const first = await fetch(url, { headers });
+    const body = (await first.json()) as Record<string, unknown>;
+    expect(body).toMatchObject({
+      checksum: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      settings: {
+        env: {
+          CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+          CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
+          ANTHROPIC_DEFAULT_SONNET_MODEL: 'auto',
+        },
+      },
+    });
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toBe(`"${String(body['checksum'])}"`);
+    expect((await fetch(url, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(url)).status).toBe(401);
+    for (const path of ['metrics', 'logs', 'traces']) {
+      const telemetry = { method: 'POST', headers, body: '{"resourceMetrics":[]}' };
+      expect((await fetch(`${cluster.url}/api/anthropic/v1/${path}`, telemetry)).status).toBe(200);
+      expect((await fetch(`${cluster.url}/api/anthropic/v1/${path}`, { method: 'POST' })).status).toBe(401);
+    }
+  });
+});
+
+describe('a request to sign a program in', () => {
+  it('that is no form, lacks a field, or has one twice is refused as OAuth says', async () => {
+    const url = `${cluster.url}/oauth/token`;
+    const cases: [Record<string, string> | [string, string][], number, string][] = [
+      [{}, 400, 'invalid_request'],
+      [{ grant_type: 'password', username: 'ada', password }, 400, 'unsupported_grant_type'],
+      [{ grant_type: deviceGrant }, 400, 'invalid_request'],
+      [{ grant_type: 'refresh_token' }, 400, 'invalid_request'],
+      [{ grant_type: deviceGrant, device_code: 'guessed' }, 400, 'expired_token'],
+      [{ grant_type: 'refresh_token', refresh_token: 'guessed' }, 401, 'invalid_grant'],
+      [{ grant_type: 'refresh_token', refresh_token: 'x'.repeat(5_000) }, 400, 'invalid_request'],
+      [
+        [
+          ['grant_type', deviceGrant],
+          ['device_code', 'one'],
+          ['device_code', 'two'],
+        ],
+        400,
+        'invalid_request',
+      ],
+    ];
+    for (const [fields, status, error] of cases) {
+      expect(await postForm(url, fields)).toMatchObject({ status, body: { error } });
+    }
+    expect((await fetch(url)).status).toBe(405);
+    const large = await postForm(url, { grant_type: 'x'.repeat(20_000) });
+    expect(large).toMatchObject({ status: 413, body: { error: 'invalid_request' } });
+  });
+
+  it('is decided by nobody but a signed-in person on a page of the console', async () => {
+    const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    const path = `/devices/${body.user_code}`;
+    expect((await new ConsoleClient(cluster.url).get(path)).status).toBe(401);
+    const decision = { decision: 'approve' };
+    expect((await ada.ask('POST', path, decision, { 'x-csrf-token': 'wrong' })).status).toBe(403);
+    expect((await ada.ask('POST', path, decision, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await ada.post(path, { decision: 'deny' })).status).toBe(204);
+    const poll = { grant_type: deviceGrant, device_code: String(body.device_code) };
+    expect(await postForm(`${cluster.url}/oauth/token`, poll)).toMatchObject({ body: { error: 'access_denied' } });
+  });
+
+  it('is not found by guessing codes', async () => {
+    const bob = await invited('guesser@example.com');
+    const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    for (let guess = 0; guess < 10; guess++) expect((await bob.get('/devices/BBBB-BBBB')).status).toBe(404);
+    expect(await bob.get(`/devices/${body.user_code}`)).toMatchObject({ status: 429 });
+    expect((await ada.get(`/devices/${body.user_code}`)).status).toBe(200);
+  });
+});
+
+/** Somebody whom Ada has invited. */
+async function invited(email: string): Promise<ConsoleClient> {
+  const { body } = await ada.post('/invitations', { email, role: 'member' });
+  const client = new ConsoleClient(cluster.url);
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', email, password });
+  return client;
+}

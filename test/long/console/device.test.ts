@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { deviceGrant, postForm } from '../../helpers/clients/device-flow.ts';
+import {
+  makeFirstAccount,
+  openConsolePage,
+  phone,
+  seriousViolations,
+  waitUntilLoaded,
+  wide,
+  type WatchedPage,
+} from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: WatchedPage;
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
+    ada = await openConsolePage(browser, cluster.url, wide);
+    await makeFirstAccount(ada.page, cluster.firstLink);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await cluster.stop();
+  });
+
+  const begin = async () => (await postForm(`${cluster.url}/oauth/device_authorization`, { client_id: 'rtr' })).body;
+  const poll = (start: { device_code: string }) =>
+    postForm(`${cluster.url}/oauth/token`, { grant_type: deviceGrant, device_code: start.device_code });
+  const statusWith = async (token: string): Promise<number> =>
+    (await fetch(`${cluster.url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+  it('signs in first, then approves the program that led there, and signs it out again', async () => {
+    const start = await begin();
+    // A browser without a session is led to the page after the sign-in.
+    const { page, troubles } = await openConsolePage(browser, cluster.url, phone);
+    await page.goto(start.verification_uri_complete);
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'rtr' }).waitFor();
+    expect(await page.getByText(start.user_code).isVisible()).toBe(true);
+    expect(await seriousViolations(page)).toEqual([]);
+    // Nothing is approved before somebody presses the button.
+    expect((await poll(start)).body).toMatchObject({ error: 'authorization_pending' });
+    await page.getByRole('button', { name: 'Sign in the program' }).click();
+    await page.getByText('The program is signed in.').waitFor();
+    let token = '';
+    await until(async () => {
+      token = String((await poll(start)).body.access_token ?? '');
+      return token !== '';
+    }, 20_000);
+    expect(await statusWith(token)).toBe(200);
+    await page.goto('/account');
+    await waitUntilLoaded(page);
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out rtr' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await until(async () => (await statusWith(token)) === 401, 5_000);
+    await page.getByText('rtr login').waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('denies a program, and is told when a code is wrong', async () => {
+    const start = await begin();
+    const { page, troubles } = ada;
+    await page.goto('/device');
+    await page.getByLabel('Code that the program shows').fill('bbbb-bbbb');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('There is no program with this code').waitFor();
+    await page.getByLabel('Code that the program shows').fill(start.user_code.toLowerCase());
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('The program was not signed in.').waitFor();
+    expect((await poll(start)).body).toMatchObject({ error: 'access_denied' });
+    expect(troubles).toEqual([]);
+  });
+});
