@@ -2,26 +2,35 @@ import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
 /**
- * Answers the settings of a program as `{ uuid, checksum, settings }`, with the checksum as the ETag: 304 for those that the program has.
+ * Answers the settings of a program as `{ uuid, checksum, settings }`, with the checksum as the ETag: 304 for those that the program has. Claude
+ * Code 2.1.330 computes the checksum of what it has itself: SHA-256 of the JSON with sorted names and without blanks.
  * @param settingsOf the settings for the person of a request
  */
 export function answerManagedSettings(settingsOf: (response: Parameters<RequestHandler>[1]) => object): RequestHandler {
   return (request, response) => {
     const settings = settingsOf(response);
-    const checksum = hash('sha256', JSON.stringify(settings), 'hex');
+    const digest = hash('sha256', JSON.stringify(sorted(settings)), 'hex');
+    const checksum = `sha256:${digest}`;
     response.set({ etag: `"${checksum}"`, 'cache-control': 'private, no-cache' });
-    // As an ETag, weak or not, or as the bare checksum.
-    if (request.get('if-none-match')?.includes(checksum)) return void response.status(304).end();
-    response.json({ uuid: uuidOf(checksum), checksum, settings });
+    if (request.get('if-none-match')?.includes(`"${checksum}"`)) return void response.status(304).end();
+    response.json({ uuid: uuidOf(digest), checksum, settings });
   };
 }
 
 /** The same settings have the same id, on every ingress. */
-function uuidOf(checksum: string): string {
+function uuidOf(digest: string): string {
   return [8, 4, 4, 4, 12]
     .map((length, index, lengths) => {
       const start = lengths.slice(0, index).reduce((sum, each) => sum + each, 0);
-      return checksum.slice(start, start + length);
+      return digest.slice(start, start + length);
     })
     .join('-');
+}
+
+/** The same value with the names of all objects in order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each)]));
 }

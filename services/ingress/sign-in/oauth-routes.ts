@@ -35,6 +35,7 @@ const form = z.object({
   device_code: formValue,
   refresh_token: formValue,
   token: formValue,
+  surface: formValue,
 });
 
 /**
@@ -68,8 +69,10 @@ export function oauthRoutes(base: string, parts: OAuthRoutesParts): Router {
   });
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
   endpoints.post('/device_authorization', async (request, response) => {
-    const { client_id } = read(request);
-    const start = await programs.devices.begin({ client: clientName(client_id, request), address: request.ip ?? '' });
+    const start = await programs.devices.begin({
+      client: clientName(read(request), request),
+      address: request.ip ?? '',
+    });
     const page = `${addressOf(request, parts)}${devicePage}`;
     response.json({
       device_code: start.deviceCode,
@@ -85,12 +88,14 @@ export function oauthRoutes(base: string, parts: OAuthRoutesParts): Router {
     if (outcome.state === 'ended' || outcome.state === 'replayed') await announce(`program:${outcome.programId}`);
     if (outcome.state === 'replayed') await noteReplay(outcome);
     if (outcome.state !== 'issued') throw refusal(outcome.state);
-    const { accessToken, expiresIn, refreshToken } = outcome.tokens;
+    const { accessToken, expiresIn, refreshToken, email } = outcome.tokens;
     response.json({
       access_token: accessToken,
       token_type: 'Bearer',
       expires_in: expiresIn,
       refresh_token: refreshToken,
+      // Claude Code has the person confirm it, so that nobody is signed in to the account of somebody else unnoticed.
+      email,
     });
   });
   endpoints.post('/revoke', async (request, response) => {
@@ -149,10 +154,13 @@ function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
   }
 }
 
+/** Names of programs that do not send one, by the `surface` of their form (Claude Code 2.1.330). */
+const surfaces: Readonly<Record<string, string>> = { claude_code: 'Claude Code' };
+
 /** What the program is called on the page that approves it: nothing proves that it is that. */
-function clientName(clientId: string | undefined, request: Request): string {
+function clientName({ client_id: clientId, surface = '' }: z.infer<typeof form>, request: Request): string {
   const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
-  const named = [clientId, product].map((name) => displayNameSchema.safeParse(name).data);
+  const named = [clientId, surfaces[surface], product].map((name) => displayNameSchema.safeParse(name).data);
   return named.find((name) => name !== undefined) ?? 'a program without a name';
 }
 

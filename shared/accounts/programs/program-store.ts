@@ -18,7 +18,7 @@ const programMaxMs = 180 * 24 * 3_600_000;
 export const mostProgramsPerUser = 50;
 
 /** Milliseconds in which the refresh token before the current one may come again, because its answer was lost. */
-const repeatMs = 10_000;
+const repeatMs = 60_000;
 
 const programSchema = z.object({
   id: z.string(),

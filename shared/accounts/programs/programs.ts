@@ -4,7 +4,7 @@ import type { TeamStore } from '../people/team-store.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import { AccessTokenVerifier } from './access-token-verifier.ts';
-import { accessTokenMs, signAccessToken, type ClaimedParty } from './access-tokens.ts';
+import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
 import { ProgramStore } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
@@ -12,6 +12,8 @@ import { SigningKeys } from './signing-keys.ts';
 
 /** The tokens that a program gets. */
 export interface ProgramTokens {
+  /** The address of the person who has signed the program in. */
+  email: string;
   accessToken: string;
   /** Seconds for which it lasts. */
   expiresIn: number;
@@ -74,11 +76,10 @@ export class Programs {
     return this.#issue(outcome.token, outcome.userId, outcome.teamId);
   }
 
-  /** Signs out the program that a refresh token belongs to, and returns its id; undefined when there is none. */
-  async signOut(refreshToken: string): Promise<string | undefined> {
-    const token = this.#read(refreshToken);
-    if (!token || !(await this.store.signOut(token.programId))) return undefined;
-    return token.programId;
+  /** Signs out the program that a token of either kind belongs to, and returns its id; undefined when there is none. */
+  async signOut(token: string): Promise<string | undefined> {
+    const programId = this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
+    return programId !== undefined && (await this.store.signOut(programId)) ? programId : undefined;
   }
 
   close(): void {
@@ -105,7 +106,7 @@ export class Programs {
     });
     const refreshToken = this.#refreshTokens.write(token);
     if (refreshToken === undefined) throw secretUnknown();
-    const tokens = { accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
+    const tokens = { email: person.email, accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
     return { state: 'issued', tokens, programId, userId };
   }
 

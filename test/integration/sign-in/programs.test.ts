@@ -76,7 +76,7 @@ describe('a program', () => {
     expect((await ada.post(`/devices/${code}`, { decision: 'approve' })).status).toBe(204);
     const { status, body } = await poll();
     expect(status).toBe(200);
-    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900, email: 'ada@example.com' });
     for (const url of [cluster.url, otherUrl]) expect((await ask(url, body.access_token)).status).toBe(200);
     const mine = async () => (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
     await until(async () => (await mine()).length === 2);
@@ -109,6 +109,7 @@ describe('a program', () => {
     await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
     expect(await refresh(otherUrl, refreshToken)).toMatchObject({ status: 401, body: { error: 'invalid_grant' } });
     const refused = await ask(cluster.url, accessToken);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
   });
 
@@ -157,7 +158,7 @@ describe('a program', () => {
     const first = await fetch(url, { headers });
     const body = (await first.json()) as Record<string, unknown>;
     expect(body).toMatchObject({
-      checksum: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      checksum: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
       settings: {
         env: {
           CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
