@@ -40,6 +40,7 @@ const mayReadEnvironment = [
   /^services\/[^/]+\/(config|main)\.ts$/,
   /^services\/rtr\/bootstrap\//,
   /^services\/rtr\/bootstrap\.mjs$/,
+  /^services\/rtr\/client\/lib\/environment\.mjs$/,
   /^shared\/core\/run-service\.ts$/,
 ];
 

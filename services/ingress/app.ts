@@ -38,6 +38,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
 /** The route table of the ingress. */
 export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins } = parts;
+  const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -53,7 +54,7 @@ export function createApp(parts: AppParts): Express {
   }
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = ofApi;
-    app.use(baseOf(api), oauthRoutes(baseOf(api), parts.signIn));
+    app.use(baseOf(api), oauthRoutes(baseOf(api), apis, parts.signIn));
     if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));
@@ -62,7 +63,7 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
-  app.use(oauthRoutes('', parts.signIn));
+  app.use(oauthRoutes('', apis, parts.signIn));
   app.use('/console/api', (request, _response, next) => {
     parts.store.assertIntact();
     endSlowBody(request, parts.bodyTimeoutMs);
@@ -76,7 +77,6 @@ export function createApp(parts: AppParts): Express {
       app.use(prefix, misplacedPath({ base: baseOf(api), paths }), answerError(first, parts));
     }
   }
-  const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   app.get('/', welcome(parts.publicUrl, apis));
   app.use(parts.pages);
   app.use(unknownPath, answerError(formats[0], parts));

@@ -20,6 +20,7 @@ import { endWithReader } from './commands/end-with-reader.ts';
 import { filesCommand } from './commands/files/files-command.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
+import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/store-accept.ts';
 import { webhooksCommand, type RunWebhookCommand } from './commands/webhooks/webhooks-command.ts';
 import { withWebhooks } from './commands/webhooks/with-webhooks.ts';
@@ -83,6 +84,8 @@ program
   .action(async () => {
     await import('../console/main.ts');
   });
+
+addSignInCommands(program);
 
 program
   .command('doctor')

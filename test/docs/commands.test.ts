@@ -72,6 +72,7 @@ describe('the variables in the documentation', () => {
       'WIKI_TOKEN',
       'TRACKER_SECRET',
       // Read by OpenAI's SDKs.
+      'OPENAI_BASE_URL',
       'OPENAI_WEBHOOK_SECRET',
       // Read by Claude Code, redis-cli, Node, and npm in the image's build.
       'ANTHROPIC_BASE_URL',

@@ -42,12 +42,18 @@ const form = z.object({
  * The endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
  * revocation (RFC 7009). They read no cookie, and no page of another origin can read their answers.
  * @param base the path that they stand below, `''` for the root
+ * @param apis names and paths of the APIs, for `rtr env`
  */
-export function oauthRoutes(base: string, parts: OAuthRoutesParts): Router {
+export function oauthRoutes(
+  base: string,
+  apis: readonly { name: string; path: string }[],
+  parts: OAuthRoutesParts,
+): Router {
   const { programs, announce, noteReplay, store } = parts;
   const routes = Router();
   routes.get(`/.well-known/oauth-authorization-server`, (request, response) => {
-    const issuer = `${addressOf(request, parts)}${base}`;
+    const address = addressOf(request, parts);
+    const issuer = `${address}${base}`;
     response.set('cache-control', 'no-store').json({
       issuer,
       device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
@@ -58,6 +64,7 @@ export function oauthRoutes(base: string, parts: OAuthRoutesParts): Router {
       token_endpoint_auth_methods_supported: ['none'],
       revocation_endpoint_auth_methods_supported: ['none'],
       gateway_protocol_version: gatewayProtocolVersion,
+      model_router_apis: Object.fromEntries(apis.map(({ name, path }) => [name, `${address}${path}`])),
     });
   });
 

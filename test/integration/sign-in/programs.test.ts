@@ -59,6 +59,10 @@ describe('a program', () => {
         revocation_endpoint: `${issuer}/oauth/revoke`,
         grant_types_supported: [deviceGrant, 'refresh_token'],
         gateway_protocol_version: 1,
+        model_router_apis: {
+          openai: `${cluster.url}/api/openai`,
+          anthropic: `${cluster.url}/api/anthropic`,
+        },
       });
       const start = await postForm(`${issuer}/oauth/device_authorization`, {});
       expect(start).toMatchObject({ status: 200, body: { expires_in: 600, interval: 5 } });

@@ -1,0 +1,11 @@
+/** What a person is told instead of a stack. */
+export class ClientError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} [exitCode]
+   */
+  constructor(message, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

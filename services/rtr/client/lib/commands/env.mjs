@@ -1,0 +1,64 @@
+import { copyFileSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ClientError } from '../client-error.mjs';
+import { environment } from '../environment.mjs';
+import { freshSignIn } from '../fresh-sign-in.mjs';
+import { programNames, programs } from '../programs/programs.mjs';
+import { routerAddress } from '../router-address.mjs';
+import { replaceFile } from '../store/write-file.mjs';
+
+/**
+ * Prints the settings of a program, or writes them into its file.
+ * @param {string} name
+ * @param {{ router: string | undefined, writes: boolean, shell: string | undefined }} options
+ */
+export async function printSettings(name, { router, writes, shell }) {
+  const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
+  if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
+  const signIn = await freshSignIn(router === undefined ? undefined : routerAddress(router));
+  const tokenCommand = [...ownCommand(), 'token', '--router', signIn.router];
+  const { text, file, merge } = await program({ signIn, tokenCommand, shell });
+  if (!writes) {
+    process.stdout.write(`${text}\n`);
+    if (file !== undefined)
+      process.stderr.write(`This belongs into ${file}. To have it written: rtr env ${name} --write\n`);
+    return;
+  }
+  if (file === undefined || merge === undefined) {
+    throw new ClientError(`${name} has no settings file. Run in your shell: eval "$(rtr env ${name})"`, 2);
+  }
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const after = merge(before ?? '');
+  if (after === before) return say(`${file} has these settings already.`);
+  const kept = before === undefined ? undefined : backUp(file);
+  mkdirSync(dirname(file), { recursive: true });
+  // A link stays one, as people have who keep their settings in a repository.
+  const target = before === undefined ? file : realpathSync(file);
+  replaceFile(target, after, before === undefined ? 0o600 : statSync(target).mode & 0o777);
+  say(`${file} is written.${kept === undefined ? '' : ` The file before is ${kept}.`}`);
+}
+
+/**
+ * Keeps a file as it was before rtr has changed it for the first time.
+ * @param {string} file
+ */
+function backUp(file) {
+  const backup = `${file}.before-rtr`;
+  if (!existsSync(backup)) copyFileSync(file, backup, constants.COPYFILE_EXCL);
+  return backup;
+}
+
+/** The words of the command that runs this client: `rtr` where that is it, else Node and the file. */
+function ownCommand() {
+  const own = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = folders.map((folder) => join(folder, 'rtr')).find((path) => existsSync(path));
+  if (found !== undefined && realpathSync(found) === own) return ['rtr'];
+  return [process.execPath, own];
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stdout.write(`${text}\n`);
+}

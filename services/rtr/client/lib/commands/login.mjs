@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError } from '../client-error.mjs';
+import { environment } from '../environment.mjs';
+import { beginDevice, claimDevice, discover, OAuthAnswer, RouterAwayError } from '../router-api.mjs';
+import { routerAddress } from '../router-address.mjs';
+import { keepSignIn } from '../store/sign-ins.mjs';
+
+/** Milliseconds that a poll waits longer after each `slow_down` (RFC 8628, section 3.5). */
+const slowDownMs = 5_000;
+
+/**
+ * Signs in to a router: shows a code, waits until the person approves it, and keeps the tokens.
+ * @param {string} entered
+ * @param {{ opensBrowser: boolean }} options
+ */
+export async function login(entered, { opensBrowser }) {
+  const router = routerAddress(entered);
+  const endpoints = await discover(router);
+  const start = await beginDevice(endpoints, `rtr on ${hostname()}`).catch(explain);
+  say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
+  if (opensBrowser) openBrowser(start.completePage);
+  const { email, ...tokens } = await waitForApproval(endpoints, start);
+  const { token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
+  const store = keepSignIn({ router, tokenEndpoint, revocationEndpoint, apis, ...tokens });
+  const place = store === 'keyring' ? 'in the keyring of this system' : 'in a file that only you can read';
+  say(`You are signed in to ${router}${email === undefined ? '' : ` as ${email}`}. The tokens are ${place}.`);
+  say('Next: rtr env claude, rtr env codex, rtr env opencode or rtr env openai');
+}
+
+/**
+ * @param {import('../router-api.mjs').Endpoints} endpoints
+ * @param {Awaited<ReturnType<typeof beginDevice>>} start
+ */
+async function waitForApproval(endpoints, { deviceCode, expiresMs, intervalMs }) {
+  const deadline = performance.now() + expiresMs;
+  let waitMs = intervalMs;
+  while (performance.now() < deadline) {
+    await pause(waitMs);
+    try {
+      return await claimDevice(endpoints, deviceCode);
+    } catch (error) {
+      // The router may be restarted meanwhile.
+      if (error instanceof RouterAwayError) continue;
+      if (!(error instanceof OAuthAnswer)) throw error;
+      if (error.code === 'slow_down') waitMs += slowDownMs;
+      else if (error.code !== 'authorization_pending') explain(error);
+    }
+  }
+  throw new ClientError('Nobody approved the sign-in in time. Start it again.');
+}
+
+/**
+ * @param {unknown} error
+ * @returns {never}
+ */
+function explain(error) {
+  if (!(error instanceof OAuthAnswer)) throw error;
+  if (error.code === 'access_denied') throw new ClientError('The sign-in was denied.');
+  if (error.code === 'expired_token') throw new ClientError('Nobody approved the sign-in in time. Start it again.');
+  throw new ClientError(`The router does not sign you in: ${error.message}`);
+}
+
+/**
+ * Opens a page in the person's browser, where there is a screen.
+ * @param {string} page
+ */
+function openBrowser(page) {
+  if (!/^https?:\/\//.test(page)) return;
+  const { DISPLAY, WAYLAND_DISPLAY } = environment;
+  /** @type {Partial<Record<NodeJS.Platform, [string, string[]]>>} */
+  const openers = {
+    darwin: ['open', [page]],
+    win32: ['rundll32', ['url.dll,FileProtocolHandler', page]],
+    ...((DISPLAY || WAYLAND_DISPLAY) && { linux: ['xdg-open', [page]] }),
+  };
+  const opener = openers[process.platform];
+  if (!opener) return;
+  // The page is shown above: it can be opened by hand as well.
+  spawn(opener[0], opener[1], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,29 @@
+import { OAuthAnswer, revoke, RouterAwayError } from '../router-api.mjs';
+import { routerAddress } from '../router-address.mjs';
+import { forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
+
+/**
+ * Signs out: at the router, and on this machine in any case.
+ * @param {string | undefined} entered
+ * @returns {Promise<number>} 1 when the router could not be told
+ */
+export async function logout(entered) {
+  const { router, revocationEndpoint, refreshToken } = readSignIn(
+    entered === undefined ? undefined : routerAddress(entered),
+  );
+  let reason;
+  try {
+    if (revocationEndpoint !== undefined) await revoke(revocationEndpoint, refreshToken);
+  } catch (error) {
+    if (!(error instanceof RouterAwayError) && !(error instanceof OAuthAnswer)) throw error;
+    reason = error.message;
+  }
+  forgetSignIn(router);
+  if (reason === undefined) {
+    process.stdout.write(`You are signed out of ${router}.\n`);
+    return 0;
+  }
+  process.stderr.write(`Your tokens are deleted here, but the router was not told. ${reason}\n`);
+  process.stderr.write('Sign this program out in the console, under Account.\n');
+  return 1;
+}

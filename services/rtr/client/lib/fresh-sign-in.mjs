@@ -1,0 +1,69 @@
+import { ClientError } from './client-error.mjs';
+import { OAuthAnswer, refreshTokens, RouterAwayError } from './router-api.mjs';
+import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
+import { withLock } from './store/with-lock.mjs';
+
+/** Milliseconds for which an access token must still last. */
+const freshMs = 120_000;
+
+/** What ends a process politely: not between the answer of the router and the moment when the new tokens are kept. */
+const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/**
+ * The sign-in with an access token that lasts for two more minutes. One process at a time refreshes it. While the router is away, a token
+ * that has not expired is good enough.
+ * @param {string} [router] by default the last one
+ * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
+ */
+export async function freshSignIn(router) {
+  const known = readSignIn(router);
+  if (lasts(known, freshMs)) return known;
+  const refreshed = await undisturbed(() => withLock(fileOf(known.router, 'lock'), () => refresh(known.router)));
+  if (refreshed) return refreshed;
+  const latest = readSignIn(known.router);
+  if (lasts(latest, 0)) return latest;
+  throw new ClientError('Another process has been refreshing the token for too long. Try again.');
+}
+
+/** @param {string} router */
+async function refresh(router) {
+  // Another process may have done it meanwhile.
+  const known = readSignIn(router);
+  if (lasts(known, freshMs)) return known;
+  try {
+    const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
+    const next = { ...known, accessToken, expiresAt, refreshToken };
+    updateSignIn(next);
+    return next;
+  } catch (error) {
+    if (error instanceof RouterAwayError && lasts(known, 0)) return known;
+    if (error instanceof OAuthAnswer) {
+      throw new ClientError(`You are signed out of ${router}. Sign in again with: rtr login ${router}`);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Runs a task to its end, which signals do not end.
+ * @template T
+ * @param {() => Promise<T>} task
+ */
+async function undisturbed(task) {
+  for (const signal of signals) process.on(signal, ignore);
+  try {
+    return await task();
+  } finally {
+    for (const signal of signals) process.off(signal, ignore);
+  }
+}
+
+/**
+ * @param {{ expiresAt: number }} signIn
+ * @param {number} ms
+ */
+function lasts({ expiresAt }, ms) {
+  return expiresAt - Date.now() > ms;
+}
+
+function ignore() {}

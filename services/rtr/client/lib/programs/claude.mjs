@@ -1,0 +1,44 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { environment } from '../environment.mjs';
+import { getJson } from '../router-api.mjs';
+import { addressOf } from './address-of.mjs';
+import { mergeJson } from './merge-json.mjs';
+import { shellWord } from './shell-word.mjs';
+
+/** Milliseconds after which Claude Code asks for a token again; it does so after a 401 as well. An access token lasts for 15 minutes. */
+const helperTtlMs = 300_000;
+
+/**
+ * Claude Code: `apiKeyHelper` prints the token, and the router says what else Claude Code should have in its environment.
+ * @param {import('./programs.mjs').Context} context
+ * @returns {Promise<import('./programs.mjs').Settings>}
+ */
+export async function claude({ signIn, tokenCommand }) {
+  const base = addressOf(signIn, 'anthropic');
+  const managed = await getJson(`${base}/managed/settings`, signIn.accessToken);
+  const settings = {
+    apiKeyHelper: tokenCommand.map(shellWord).join(' '),
+    env: {
+      ANTHROPIC_BASE_URL: base,
+      CLAUDE_CODE_API_KEY_HELPER_TTL_MS: String(helperTtlMs),
+      ...environmentOf(managed),
+    },
+  };
+  const file = join(environment['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'settings.json');
+  return {
+    text: JSON.stringify(settings, undefined, 2),
+    file,
+    merge: (before) => mergeJson(file, before, settings),
+  };
+}
+
+/**
+ * @param {unknown} managed
+ * @returns {Record<string, string>}
+ */
+function environmentOf(managed) {
+  const { settings } = Object(managed);
+  const variables = Object.entries(Object(Object(settings).env));
+  return Object.fromEntries(variables.filter(([, value]) => typeof value === 'string'));
+}

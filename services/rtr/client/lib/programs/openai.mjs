@@ -1,0 +1,31 @@
+import { ClientError } from '../client-error.mjs';
+import { addressOf } from './address-of.mjs';
+import { shellWord } from './shell-word.mjs';
+
+/**
+ * Anything that reads the variables of OpenAI's SDKs. A program reads them once: one that runs for longer than the token lasts calls
+ * `rtr token` itself.
+ * @param {import('./programs.mjs').Context} context
+ * @returns {Promise<import('./programs.mjs').Settings>}
+ */
+export async function openai({ signIn, tokenCommand, shell = process.platform === 'win32' ? 'powershell' : 'sh' }) {
+  const base = `${addressOf(signIn, 'openai')}/v1`;
+  const command = tokenCommand.map(shellWord).join(' ');
+  switch (shell) {
+    case 'sh':
+      return { text: `export OPENAI_BASE_URL=${shellWord(base)}\nexport OPENAI_API_KEY="$(${command})"` };
+    case 'fish':
+      return { text: `set -gx OPENAI_BASE_URL ${shellWord(base)}\nset -gx OPENAI_API_KEY (${command})` };
+    case 'powershell':
+      return {
+        text: `$env:OPENAI_BASE_URL = ${powerShellWord(base)}\n$env:OPENAI_API_KEY = & ${tokenCommand.map(powerShellWord).join(' ')}`,
+      };
+    default:
+      throw new ClientError(`rtr does not know the shell ${shell}: sh, fish, powershell`, 2);
+  }
+}
+
+/** @param {string} text */
+function powerShellWord(text) {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,55 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { environment } from '../environment.mjs';
+import { getJson } from '../router-api.mjs';
+import { addressOf } from './address-of.mjs';
+import { modelIds } from './model-ids.mjs';
+
+/**
+ * opencode: a plugin, in a file of its own, that adds the router with its models, and sets the token of each request.
+ * @param {import('./programs.mjs').Context} context
+ * @returns {Promise<import('./programs.mjs').Settings>}
+ */
+export async function opencode({ signIn, tokenCommand }) {
+  const base = `${addressOf(signIn, 'openai')}/v1`;
+  const ids = modelIds(await getJson(`${base}/models`, signIn.accessToken));
+  const models = Object.fromEntries(ids.map((id) => [id, { name: id }]));
+  const text = pluginText(base, tokenCommand, models);
+  const folder = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  return { text, file: join(folder, 'opencode', 'plugin', 'rtr.js'), merge: () => `${text}\n` };
+}
+
+/**
+ * The plugin: opencode loads it as a module of its own, so it contains everything that it needs.
+ * @param {string} base
+ * @param {readonly string[]} tokenCommand
+ * @param {Record<string, { name: string }>} models
+ */
+function pluginText(base, tokenCommand, models) {
+  const [command, ...args] = tokenCommand;
+  return `// Written by \`rtr env opencode\`: the models of the router ${base}, with a fresh token for each request.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { environment } from '../environment.mjs';
+
+const provider = ${JSON.stringify({
+    npm: '@ai-sdk/openai-compatible',
+    name: 'Model Router',
+    options: { baseURL: base, apiKey: 'rtr token' },
+    models,
+  })};
+
+async function token() {
+  const { stdout } = await promisify(execFile)(${JSON.stringify(command)}, ${JSON.stringify(args)});
+  return stdout.trim();
+}
+
+export const ModelRouter = async () => ({
+  config: async (config) => {
+    config.provider = { ...config.provider, rtr: provider };
+  },
+  'chat.headers': async ({ model }, output) => {
+    if (model.providerID === 'rtr') output.headers.authorization = \`Bearer \${await token()}\`;
+  },
+});`;
+}

@@ -1,0 +1,28 @@
+import { ClientError } from './client-error.mjs';
+
+const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/**
+ * The address of a router as it is kept, without a slash at its end. An address without a scheme is https, on this machine http.
+ * @param {string} entered
+ * @returns {string}
+ * @throws {ClientError} for an address that tokens must not be sent to
+ */
+export function routerAddress(entered) {
+  const hasScheme = /^[a-z][\w+.-]*:\/\//i.test(entered);
+  const isLocal = /^(?:localhost|127\.|\[::1\])/.test(entered);
+  const whole = hasScheme ? entered : `${isLocal ? 'http' : 'https'}://${entered}`;
+  // Node 20 has no `URL.parse`.
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new ClientError(`${entered} is no address of a router. An example: https://llm.example.com`, 2);
+  }
+  if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
+    throw new ClientError(
+      `${url.origin} has no TLS, so everybody on the way could read your tokens. Over http, only a router on this machine can be signed in to.`,
+    );
+  }
+  url.hash = '';
+  url.search = '';
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { printSettings } from './commands/env.mjs';
+import { login } from './commands/login.mjs';
+import { logout } from './commands/logout.mjs';
+import { printToken } from './commands/token.mjs';
+import { ClientError } from './client-error.mjs';
+import { programNames } from './programs/programs.mjs';
+
+const help = `Usage: rtr <command>
+
+  login <url>        sign in to the router at this address; the last one is the default
+      --no-browser   only show the address of the page, do not open it
+  token              print an access token for the router, fresh for two minutes at least
+  env <program>      print the settings of a program: ${programNames.join(', ')}
+      --write        write them into its settings file, and keep the file before as <file>.before-rtr
+      --shell <name> of variables: sh (the default), fish or powershell
+  logout             sign out, at the router too
+
+  --router <url>     for token, env and logout: another router than the default one
+
+Exit codes: 0 done, 1 not done, 2 used wrongly.
+`;
+
+/**
+ * Runs a command of the client, and returns its exit code.
+ * @param {readonly string[]} words
+ * @returns {Promise<number>}
+ */
+export async function runClient(words) {
+  try {
+    return await run(words);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+/** @param {readonly string[]} words */
+async function run([command = '', ...words]) {
+  switch (command) {
+    case 'login': {
+      const { values, positionals } = read(words, { 'no-browser': { type: 'boolean' } });
+      await login(one(positionals, 'the address of a router'), { opensBrowser: values['no-browser'] !== true });
+      return 0;
+    }
+    case 'token': {
+      const { values, positionals } = read(words, { router: { type: 'string' } });
+      none(positionals);
+      await printToken(text(values['router']));
+      return 0;
+    }
+    case 'env': {
+      const { values, positionals } = read(words, {
+        router: { type: 'string' },
+        write: { type: 'boolean' },
+        shell: { type: 'string' },
+      });
+      const program = one(positionals, `a program: ${programNames.join(', ')}`);
+      await printSettings(program, {
+        router: text(values['router']),
+        writes: values['write'] === true,
+        shell: text(values['shell']),
+      });
+      return 0;
+    }
+    case 'logout': {
+      const { values, positionals } = read(words, { router: { type: 'string' } });
+      none(positionals);
+      return logout(text(values['router']));
+    }
+    case '':
+    case 'help':
+    case '-h':
+    case '--help':
+      process.stdout.write(help);
+      return command === '' ? 2 : 0;
+    default:
+      throw new ClientError(`rtr has no command ${command}. See: rtr --help`, 2);
+  }
+}
+
+/**
+ * @param {readonly string[]} words
+ * @param {Record<string, { type: 'boolean' | 'string' }>} options
+ */
+function read(words, options) {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true });
+  } catch (error) {
+    throw new ClientError(`${error instanceof Error ? error.message : String(error)} See: rtr --help`, 2);
+  }
+}
+
+/**
+ * @param {readonly string[]} positionals
+ * @param {string} what
+ */
+function one([first, ...others], what) {
+  if (first === undefined || others.length > 0) throw new ClientError(`Name ${what}. See: rtr --help`, 2);
+  return first;
+}
+
+/** @param {readonly string[]} positionals */
+function none(positionals) {
+  if (positionals.length > 0) throw new ClientError(`${positionals[0]} is too much. See: rtr --help`, 2);
+}
+
+/** @param {unknown} value */
+function text(value) {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,46 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+/** Milliseconds for one request. Claude Code waits for a token for ten seconds. */
+const timeoutMs = 5_000;
+
+/** Bytes of the longest answer. */
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+ * @typedef {object} Outgoing
+ * @property {Record<string, string>} [headers]
+ * @property {string} [form] the body of a POST request; without it, the request is a GET
+ */
+
+/**
+ * Sends a request and returns the answer, whatever its status. It follows no redirect. (The `fetch` of Node 20 may never settle when the
+ * connection is closed at once.)
+ * @param {string} url
+ * @param {Outgoing} [outgoing]
+ * @returns {Promise<{ status: number, text: string }>}
+ */
+export function send(url, { headers = {}, form } = {}) {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const body = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      headers: { ...headers, ...body, accept: 'application/json', connection: 'close' },
+    });
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${timeoutMs / 1_000} s`)), timeoutMs);
+    sent.once('close', () => clearTimeout(timer));
+    sent.once('error', reject);
+    sent.once('response', (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk) => {
+        text += chunk;
+        if (text.length > maxBytes) sent.destroy(new Error('the answer is too long'));
+      });
+      answer.once('error', reject);
+      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.end(form);
+  });
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { environment } from '../environment.mjs';
+
+/** Milliseconds after which a keyring counts as one that cannot be used: it may wait for a person who is not there. */
+const timeoutMs = 3_000;
+
+const service = 'rtr';
+
+/**
+ * A keyring of the system. Secrets travel on standard input and output only, where other processes cannot see them.
+ * @typedef {object} Keyring
+ * @property {(account: string, secret: string) => boolean} write false where it cannot be used
+ * @property {(account: string) => string | undefined} read
+ * @property {(account: string) => void} remove
+ */
+
+/** @type {Keyring} libsecret, as GNOME's and KDE's keyrings have it. */
+const secretService = {
+  write: (account, secret) =>
+    run('secret-tool', ['store', '--label=Model Router', 'service', service, 'account', account], secret) !==
+      undefined && secretService.read(account) === secret,
+  read: (account) => run('secret-tool', ['lookup', 'service', service, 'account', account]),
+  remove: (account) => void run('secret-tool', ['clear', 'service', service, 'account', account]),
+};
+
+/** @type {Keyring} The keychain of macOS. */
+const keychain = {
+  write: (account, secret) => {
+    // Commands from standard input: an argument could be seen by other processes.
+    const command = `add-generic-password -U -s ${service} -a ${quoted(account)} -w ${quoted(secret)}\n`;
+    return run('security', ['-i'], command) !== undefined && keychain.read(account) === secret;
+  },
+  read: (account) => run('security', ['find-generic-password', '-s', service, '-a', account, '-w']),
+  remove: (account) => void run('security', ['delete-generic-password', '-s', service, '-a', account]),
+};
+
+/** The keyring of this system; undefined where there is none that programs without a window can use. */
+export function systemKeyring() {
+  if (process.platform === 'darwin') return keychain;
+  // A session of a person has a message bus; without one, the keyring cannot be reached.
+  const hasBus = Boolean(environment['DBUS_SESSION_BUS_ADDRESS']);
+  return process.platform === 'linux' && hasBus ? secretService : undefined;
+}
+
+/**
+ * @param {string} command
+ * @param {readonly string[]} words
+ * @param {string} [input]
+ * @returns {string | undefined} what it printed; undefined when it failed
+ */
+function run(command, words, input = '') {
+  const { status, stdout } = spawnSync(command, words, {
+    input,
+    encoding: 'utf8',
+    timeout: timeoutMs,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  return status === 0 ? stdout.replace(/\n$/, '') : undefined;
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}

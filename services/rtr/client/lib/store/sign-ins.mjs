@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClientError } from '../client-error.mjs';
+import { configFolder } from './config-folder.mjs';
+import { systemKeyring } from './keyring.mjs';
+import { replaceFile } from './write-file.mjs';
+
+/**
+ * A sign-in to a router.
+ * @typedef {object} SignIn
+ * @property {string} router its address
+ * @property {string} tokenEndpoint
+ * @property {string | undefined} revocationEndpoint
+ * @property {Record<string, string>} apis addresses by name
+ * @property {string} accessToken
+ * @property {number} expiresAt of the access token, ms since 1970
+ * @property {string} refreshToken
+ */
+
+/**
+ * Which routers this person is signed in to, and where the tokens are. No secret.
+ * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
+ */
+
+/**
+ * Keeps a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read.
+ * @param {SignIn} signIn
+ * @returns {'keyring' | 'file'} where
+ */
+export function keepSignIn(signIn) {
+  const { router } = signIn;
+  const text = JSON.stringify(signIn);
+  const store = systemKeyring()?.write(router, text) === true ? 'keyring' : 'file';
+  if (store === 'file') replaceFile(tokenFile(router), text, 0o600);
+  else rmSync(tokenFile(router), { force: true });
+  const index = readIndex();
+  writeIndex({ default: router, routers: { ...index.routers, [router]: { store } } });
+  return store;
+}
+
+/**
+ * Replaces the tokens of a sign-in, where they are.
+ * @param {SignIn} signIn
+ */
+export function updateSignIn(signIn) {
+  const { router } = signIn;
+  const text = JSON.stringify(signIn);
+  if (readIndex().routers[router]?.store === 'keyring') {
+    if (systemKeyring()?.write(router, text) !== true) throw new ClientError('The keyring could not be written.');
+  } else replaceFile(tokenFile(router), text, 0o600);
+}
+
+/**
+ * A sign-in, by default that of the last router.
+ * @param {string} [router]
+ * @returns {SignIn}
+ * @throws {ClientError} when there is none
+ */
+export function readSignIn(router) {
+  const index = readIndex();
+  const wanted = router ?? index.default;
+  if (wanted === undefined)
+    throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
+  const place = index.routers[wanted];
+  const text = place?.store === 'keyring' ? systemKeyring()?.read(wanted) : readText(tokenFile(wanted));
+  if (place === undefined || text === undefined) {
+    throw new ClientError(`You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`);
+  }
+  return JSON.parse(text);
+}
+
+/** @param {string} router */
+export function forgetSignIn(router) {
+  const index = readIndex();
+  if (index.routers[router]?.store === 'keyring') systemKeyring()?.remove(router);
+  rmSync(tokenFile(router), { force: true });
+  const { [router]: _, ...routers } = index.routers;
+  const [other] = Object.keys(routers);
+  const next = index.default === router ? other : index.default;
+  writeIndex({ ...(next !== undefined && { default: next }), routers });
+}
+
+/**
+ * The path of a file of one router.
+ * @param {string} router
+ * @param {string} kind
+ */
+export function fileOf(router, kind) {
+  const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
+  return join(configFolder(), `${name}.${kind}`);
+}
+
+/** @param {string} router */
+function tokenFile(router) {
+  return fileOf(router, 'tokens.json');
+}
+
+function indexFile() {
+  return join(configFolder(), 'routers.json');
+}
+
+/** @returns {Index} */
+function readIndex() {
+  const text = readText(indexFile());
+  return text === undefined ? { routers: {} } : JSON.parse(text);
+}
+
+/** @param {Index} index */
+function writeIndex(index) {
+  replaceFile(indexFile(), `${JSON.stringify(index, undefined, 2)}\n`, 0o600);
+}
+
+/** @param {string} path */
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

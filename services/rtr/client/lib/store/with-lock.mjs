@@ -1,0 +1,58 @@
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Milliseconds after which a lock is left behind, however alive its process is: no refresh takes as long. */
+const staleMs = 15_000;
+
+/** Milliseconds to wait for a lock. */
+const waitMs = 6_000;
+
+const lookEveryMs = 50;
+
+/**
+ * Runs a task while no other process runs one with the same lock. A lock that a killed process has left behind is removed. In the
+ * unlikely case that two processes do that at once, both run: the router answers a refresh that comes twice at once with the same tokens.
+ * @template T
+ * @param {string} path of the lock's file
+ * @param {() => Promise<T>} task
+ * @returns {Promise<T | undefined>} undefined when the lock was not free in time
+ */
+export async function withLock(path, task) {
+  const deadline = performance.now() + waitMs;
+  while (!take(path)) {
+    if (performance.now() >= deadline) return undefined;
+    if (isLeft(path)) rmSync(path, { force: true });
+    else await pause(lookEveryMs);
+  }
+  try {
+    return await task();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/** @param {string} path */
+function take(path) {
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    writeSync(file, String(process.pid));
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** @param {string} path */
+function isLeft(path) {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > staleMs) return true;
+    const pid = Number(readFileSync(path, 'utf8'));
+    if (pid > 0) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // No such process. Any other error is that of a lock that was released meanwhile, or of a process of somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}

@@ -1,0 +1,18 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/**
+ * Replaces a file as a whole, so that nobody ever reads a part of it.
+ * @param {string} path
+ * @param {string} text
+ * @param {number} [mode] of the file; by default that of new files
+ */
+export function replaceFile(path, text, mode) {
+  const unfinished = `${path}.${process.pid}`;
+  try {
+    writeFileSync(unfinished, text, { flag: 'wx', flush: true, ...(mode !== undefined && { mode }) });
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}

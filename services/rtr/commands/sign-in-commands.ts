@@ -1,0 +1,48 @@
+import { Argument, type Command } from 'commander';
+import { ClientError } from '../client/lib/client-error.mjs';
+import { printSettings } from '../client/lib/commands/env.mjs';
+import { login } from '../client/lib/commands/login.mjs';
+import { logout } from '../client/lib/commands/logout.mjs';
+import { printToken } from '../client/lib/commands/token.mjs';
+import { programNames } from '../client/lib/programs/programs.mjs';
+
+/** Adds the commands of the client package, which signs a person in on any machine, to those of the router. */
+export function addSignInCommands(program: Command): void {
+  const router = ['--router <url>', 'another router than the one signed in to last'] as const;
+  program
+    .command('login <url>')
+    .description('sign in to a router, so that no key lies on this machine')
+    .option('--no-browser', 'only show the address of the page, do not open it')
+    .action((url: string, { browser }: { browser: boolean }) => run(() => login(url, { opensBrowser: browser })));
+  program
+    .command('token')
+    .description('print an access token of the router, fresh for two minutes at least')
+    .option(...router)
+    .action(({ router }: { router?: string }) => run(() => printToken(router)));
+  program
+    .command('env')
+    .description('print the settings with which a program uses the router, or write them')
+    .addArgument(new Argument('<program>').choices(programNames))
+    .option('--write', 'write them into its settings file, and keep the file before as <file>.before-rtr')
+    .option('--shell <name>', 'of variables: sh, fish or powershell')
+    .option(...router)
+    .action((name: string, { router, write, shell }: { router?: string; write?: true; shell?: string }) =>
+      run(() => printSettings(name, { router, writes: write ?? false, shell })),
+    );
+  program
+    .command('logout')
+    .description('sign out, at the router too')
+    .option(...router)
+    .action(({ router }: { router?: string }) => run(() => logout(router)));
+}
+
+/** Runs a command of the client, with its exit code. */
+async function run(command: () => Promise<number | void>): Promise<void> {
+  try {
+    process.exitCode = (await command()) ?? 0;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error.exitCode;
+  }
+}

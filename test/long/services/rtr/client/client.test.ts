@@ -1,0 +1,239 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
+import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
+import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
+import { firstLinkToken } from '../../../../helpers/console/start-console.ts';
+import { startPausableProxy, type PausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../../../helpers/until.ts';
+
+let cluster: Cluster;
+let proxy: PausableProxy;
+let url: string;
+let ada: ConsoleClient;
+let client: PackedClient;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  proxy = await startPausableProxy(Number(new URL(cluster.url).port));
+  url = `http://127.0.0.1:${proxy.port}`;
+  ada = new ConsoleClient(cluster.url);
+  const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
+  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  client = await installPackedClient();
+});
+afterAll(async () => {
+  client.remove();
+  proxy.close();
+  await cluster.stop();
+});
+beforeEach(async () => {
+  // A sign-in takes as long as the first poll waits.
+  if (!client.isSignedIn()) await client.signIn(url, ada);
+  await client.print(['token']);
+});
+
+async function statusWith(token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token.trim()}` };
+  return (await fetch(`${cluster.url}/api/openai/v1/models`, { headers })).status;
+}
+
+/** How many refreshes have led to the tokens that are kept. */
+function generation(): number {
+  return Number(String(client.tokens()['refreshToken']).split('_')[3]);
+}
+
+describe('rtr login', () => {
+  it('keeps the tokens where only the person can read them, and shows none', async () => {
+    const command = await client.signIn(url, ada);
+    expect(command.out).toContain(`You are signed in to ${url} as ada@example.com.`);
+    const { accessToken, refreshToken } = client.tokens();
+    for (const token of [accessToken, refreshToken]) expect(command.out + command.err).not.toContain(token);
+    const folder = join(client.home, 'config/rtr');
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
+    expect((statSync(join(folder, 'routers.json')).mode & 0o777).toString(8)).toBe('600');
+    const [program] = (await ada.get('/programs')).body;
+    expect(program.client).toMatch(/^rtr on /);
+  });
+
+  it('says why it cannot: denied, not a router, away, without TLS', async () => {
+    const command = client.run(['login', url]);
+    await until(() => /[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
+    const [code] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
+    await ada.post(`/devices/${code}`, { decision: 'deny' });
+    expect(await command.ended).toBe(1);
+    expect(command.err).toBe('The sign-in was denied.\n');
+    const cases: [string, RegExp][] = [
+      [cluster.adminUrl, /is no Model Router/],
+      ['http://127.0.0.1:1', /cannot be reached \(.*ECONNREFUSED/],
+      ['http://192.0.2.1', /has no TLS/],
+    ];
+    for (const [address, message] of cases) {
+      const failed = client.run(['login', address]);
+      expect(await failed.ended).toBe(1);
+      expect(failed.err).toMatch(message);
+    }
+  });
+
+  it('with several routers has the last one as the default', async () => {
+    await client.signIn(cluster.url, ada);
+    expect(await statusWith(await client.print(['token']))).toBe(200);
+    expect(await statusWith(await client.print(['token', '--router', url]))).toBe(200);
+    expect(await client.print(['logout'])).toContain(cluster.url);
+    expect(await client.print(['logout'])).toContain(url);
+    const none = client.run(['token']);
+    expect(await none.ended).toBe(1);
+    expect(none.err).toContain('You are not signed in.');
+    await client.signIn(url, ada);
+  });
+});
+
+describe('rtr token', () => {
+  it('prints the token that it has while that lasts for two more minutes, else a new one', async () => {
+    const first = await client.print(['token']);
+    expect(await client.print(['token'])).toBe(first);
+    const before = generation();
+    client.changeTokens({ expiresAt: Date.now() + 119_000 });
+    const second = await client.print(['token']);
+    expect(await statusWith(second)).toBe(200);
+    expect(generation()).toBe(before + 1);
+  });
+
+  it('asked for by ten programs at once refreshes once, and all get the token', async () => {
+    const before = generation();
+    client.changeTokens({ expiresAt: 0 });
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => client.print(['token'])));
+    expect(new Set(tokens).size).toBe(1);
+    expect(await statusWith(tokens[0] ?? '')).toBe(200);
+    expect(generation()).toBe(before + 1);
+  });
+
+  it('goes on after a kill in the middle of a refresh, before and after the router has answered', async () => {
+    for (const pause of [() => proxy.pause(), () => proxy.pauseAnswers()]) {
+      client.changeTokens({ expiresAt: 0 });
+      pause();
+      const command = client.run(['token']);
+      await until(() => existsSync(lockFile()));
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      command.child.kill('SIGKILL');
+      await command.ended;
+      proxy.resume();
+      expect(await statusWith(await client.print(['token']))).toBe(200);
+    }
+  });
+
+  it('ends no refresh when it is asked to end, so that no token is lost', async () => {
+    client.changeTokens({ expiresAt: 0 });
+    proxy.pause();
+    const command = client.run(['token']);
+    await until(() => existsSync(lockFile()));
+    command.child.kill('SIGTERM');
+    command.child.kill('SIGINT');
+    proxy.resume();
+    expect(await command.ended).toBe(0);
+    expect(await statusWith(command.out)).toBe(200);
+  });
+
+  it('prints what it has while the router is away, as long as that lasts', async () => {
+    client.changeTokens({ expiresAt: Date.now() + 60_000 });
+    proxy.cut();
+    onTestFinished(() => proxy.resume());
+    expect(await client.print(['token'])).toBe(`${String(client.tokens()['accessToken'])}\n`);
+    client.changeTokens({ expiresAt: Date.now() - 1 });
+    const begin = performance.now();
+    const command = client.run(['token']);
+    expect(await command.ended).toBe(1);
+    expect(command.out).toBe('');
+    expect(command.err).toContain('cannot be reached');
+    expect(performance.now() - begin).toBeLessThan(10_000);
+  });
+
+  it('of a program that was signed out says that one must sign in again', async () => {
+    const id = String(client.tokens()['refreshToken']).split('_')[2];
+    expect((await ada.delete(`/programs/${id}`)).status).toBe(204);
+    client.changeTokens({ expiresAt: 0 });
+    const command = client.run(['token']);
+    expect(await command.ended).toBe(1);
+    expect([command.out, command.err]).toEqual([
+      '',
+      `You are signed out of ${url}. Sign in again with: rtr login ${url}\n`,
+    ]);
+    await client.print(['logout']);
+  });
+});
+
+describe('rtr logout', () => {
+  it('ends the sign-in at the router and deletes the tokens', async () => {
+    const token = await client.print(['token']);
+    expect(await client.print(['logout'])).toBe(`You are signed out of ${url}.\n`);
+    await until(async () => (await statusWith(token)) === 401, 1_000);
+    expect(() => client.tokens()).toThrow('ENOENT');
+  });
+
+  it('deletes the tokens although the router is away, and says so', async () => {
+    proxy.cut();
+    onTestFinished(() => proxy.resume());
+    const command = client.run(['logout']);
+    expect(await command.ended).toBe(1);
+    expect(command.err).toContain('Your tokens are deleted here, but the router was not told.');
+    expect(() => client.tokens()).toThrow('ENOENT');
+  });
+});
+
+describe('rtr env', () => {
+  it('writes the settings once, keeps what was there, and a copy of the file before', async () => {
+    const file = join(client.home, '.claude/settings.json');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '{\n  "theme": "dark",\n  "env": { "MINE": "1" }\n}\n');
+    expect(await client.print(['env', 'claude', '--write'])).toContain(`The file before is ${file}.before-rtr.`);
+    const written = readFileSync(file, 'utf8');
+    expect(JSON.parse(written)).toMatchObject({
+      theme: 'dark',
+      apiKeyHelper: expect.stringMatching(new RegExp(`token --router ${url}$`)) as string,
+      env: {
+        MINE: '1',
+        ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
+        CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+        CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
+      },
+    });
+    expect(await client.print(['env', 'claude', '--write'])).toContain('has these settings already');
+    expect(readFileSync(file, 'utf8')).toBe(written);
+    expect(readFileSync(`${file}.before-rtr`, 'utf8')).toContain('"theme": "dark",\n  "env": { "MINE": "1" }');
+  });
+
+  it('keeps a model that the router serves in the settings of Codex, and gives auto in place of another', async () => {
+    const file = join(client.home, '.codex/config.toml');
+    mkdirSync(dirname(file), { recursive: true });
+    for (const [chosen, kept] of [
+      ['demo', 'demo'],
+      ['gpt-5.5', 'auto'],
+    ]) {
+      writeFileSync(file, `# mine\nmodel = "${chosen}"\n\n[tui]\ntheme = "dark"\n`);
+      await client.print(['env', 'codex', '--write']);
+      const text = readFileSync(file, 'utf8');
+      expect(text).toContain(`model = "${kept}"\nmodel_provider = "rtr"\n# mine\n`);
+      expect(text).toContain('[model_providers.rtr.auth]');
+      expect(text).not.toContain(chosen === kept ? '"auto"' : `"${chosen}"`);
+    }
+  });
+
+  it('prints variables for each shell, whose token works', async () => {
+    for (const shell of ['sh', 'fish', 'powershell']) {
+      expect(await client.print(['env', 'openai', '--shell', shell])).toContain(`${url}/api/openai/v1`);
+    }
+    const script = await client.print(['env', 'openai']);
+    expect(script).toMatch(/^export OPENAI_BASE_URL=\S+\nexport OPENAI_API_KEY="\$\(.* token --router \S+\)"\n$/);
+  });
+
+  it('is refused for a program that it does not know', async () => {
+    const command = client.run(['env', 'emacs']);
+    expect(await command.ended).toBe(2);
+    expect(command.err).toContain('rtr has settings for claude, codex, opencode, openai');
+  });
+});
+
+function lockFile(): string {
+  return client.tokenPath().replace('.tokens.json', '.lock');
+}

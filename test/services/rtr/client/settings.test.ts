@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { mergeJson } from '#services/rtr/client/lib/programs/merge-json.mjs';
+import { mergeToml } from '#services/rtr/client/lib/programs/merge-toml.mjs';
+import { routerAddress } from '#services/rtr/client/lib/router-address.mjs';
+
+describe('a settings file of JSON', () => {
+  it('keeps everything that the router has nothing to say of, and its indentation', () => {
+    const before = '{\n    "theme": "dark",\n    "env": { "A": "1", "B": "2" },\n    "list": [1, 2]\n}\n';
+    const after = mergeJson('f', before, { helper: 'x', env: { B: '3' } });
+    expect(JSON.parse(after)).toEqual({ theme: 'dark', env: { A: '1', B: '3' }, list: [1, 2], helper: 'x' });
+    expect(after).toContain('\n    "theme"');
+    expect(mergeJson('f', after, { helper: 'x', env: { B: '3' } })).toBe(after);
+  });
+
+  it('that cannot be read is left alone, and nothing of it is shown', () => {
+    for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret']) {
+      expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow('/home/ada/settings.json is no JSON');
+    }
+    expect(mergeJson('f', '', { a: 1 })).toBe('{\n  "a": 1\n}\n');
+  });
+});
+
+describe('a settings file of TOML', () => {
+  const top = { model: 'auto', model_provider: 'rtr' };
+  const tables = { 'p.rtr': { name: 'Router', n: 5 }, 'p.rtr.auth': { command: 'rtr', args: ['token'] } };
+  const own = '[p.rtr]\nname = "Router"\nn = 5\n\n[p.rtr.auth]\ncommand = "rtr"\nargs = ["token"]\n';
+
+  it('gets the values at its top and the tables at its end', () => {
+    expect(mergeToml('', top, tables)).toBe(`model = "auto"\nmodel_provider = "rtr"\n\n${own}`);
+  });
+
+  it('keeps every other line, comments and texts that look like tables included', () => {
+    const before = [
+      '# mine',
+      'model = "gpt-5.5" # the best',
+      'notes = """',
+      '[p.rtr]',
+      'model_provider = "not one"',
+      '"""',
+      '',
+      '[tui]  # a table',
+      'model = "kept: of this table"',
+      '[ p . "rtr" ]',
+      'name = "old"',
+      '',
+      '[p.other]',
+      'name = "kept"',
+      '[[list]]',
+      'a = 1',
+    ];
+    const after = mergeToml(before.join('\n'), top, tables);
+    expect(after).toBe(
+      [
+        'model = "auto"',
+        'model_provider = "rtr"',
+        '# mine',
+        'notes = """',
+        '[p.rtr]',
+        'model_provider = "not one"',
+        '"""',
+        '',
+        '[tui]  # a table',
+        'model = "kept: of this table"',
+        '[p.other]',
+        'name = "kept"',
+        '[[list]]',
+        'a = 1',
+        '',
+        own,
+      ].join('\n'),
+    );
+    expect(mergeToml(after, top, tables)).toBe(after);
+  });
+
+  it('may have lines that end as on Windows', () => {
+    expect(mergeToml('model = "x"\r\n[a]\r\nb = 1\r\n', { model: 'auto' }, {})).toBe('model = "auto"\n\n[a]\nb = 1\n');
+  });
+});
+
+describe('the address of a router', () => {
+  it('is https unless it is this machine, and has no slash at its end', () => {
+    expect(routerAddress('llm.example.com')).toBe('https://llm.example.com');
+    expect(routerAddress('https://llm.example.com:8443/api/anthropic/')).toBe(
+      'https://llm.example.com:8443/api/anthropic',
+    );
+    expect(routerAddress('localhost:8484')).toBe('http://localhost:8484');
+    expect(routerAddress('http://127.0.0.1:8484/?a=b#c')).toBe('http://127.0.0.1:8484');
+    expect(routerAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
+  });
+
+  it('without TLS on another machine is refused, as is what is no address', () => {
+    for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com']) {
+      expect(() => routerAddress(entered)).toThrow('has no TLS');
+    }
+    for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd']) {
+      expect(() => routerAddress(entered)).toThrow('is no address of a router');
+    }
+  });
+});
