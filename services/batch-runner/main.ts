@@ -76,7 +76,8 @@ await runService(async (environment, releases) => {
   releases.add('live tickets', () => tickets.close());
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());
-  const identitiesOf = { keys: accounts.keys, users: accounts.users, teams: accounts.teams };
+  const { keys, users, teams } = accounts;
+  const identitiesOf = { keys, users, teams, issuers: () => registry.current().token_issuers };
   const identities = new LineIdentities({ ...identitiesOf, class: 'low' });
   const askers = new LineIdentities({ ...identitiesOf, class: undefined });
   onKeyChange(broker, () => {

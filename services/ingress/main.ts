@@ -12,6 +12,8 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
 import { Programs } from '#shared/accounts/programs/programs.ts';
+import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
+import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
@@ -28,6 +30,7 @@ import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/s
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
+import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { noteReplay } from '../console/api/programs/note-replay.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
@@ -139,7 +142,14 @@ await runService(async (environment, releases) => {
     report: unreadable,
   });
   releases.add('programs', () => programs.close());
-  const verifiers = [verifier, programs.verifier];
+  const issued = new IssuedTokenVerifier({
+    ...accounts,
+    store,
+    issuers: () => registry.current().token_issuers,
+    fetchKeys: (source) => fetchKeys(source, isSafeAddress),
+    log,
+  });
+  const verifiers = [verifier, programs.verifier, issued];
   const drop = (changed: string): void => verifiers.forEach((each) => each.drop(changed));
   const markStale = (): void => verifiers.forEach((each) => each.markStale());
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
@@ -241,7 +251,7 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
-    verifyKey: verifyCredential({ keys: verifier, tokens: programs.verifier }),
+    verifyKey: verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued }),
     verifySession: sessionIdentity(accounts.sessions),
     noteUse: (id) => {
       if (isKeyId(id)) keyUse.note(id);

@@ -26,6 +26,8 @@ export interface ClientApi {
   showModel(card: ModelCard): object;
   /** What programs that a person has signed in ask for besides; absent for an API without such programs. */
   programs?: ApiPrograms;
+  /** The configuration of a desktop program; absent for an API without one. */
+  desktop?: ApiDesktop;
   /** How its batches look; absent for an API without batches. */
   batches?: BatchFormat;
 }
@@ -37,6 +39,29 @@ export interface ApiPrograms {
   settings(cards: readonly ModelCard[]): object;
   /** Where they send their telemetry, which is thrown away. */
   telemetryPaths: string[];
+}
+
+/** A program that asks for its whole configuration with a token of the company's identity provider. */
+export interface ApiDesktop {
+  /** Below the prefixes. */
+  path: string;
+  /** The configuration for a person who may use these models. */
+  configuration(cards: readonly ModelCard[], facts: DesktopFacts): object;
+}
+
+export interface DesktopFacts {
+  /** Of the API, as clients have it. */
+  baseUrl: string;
+  /** The identity provider of the person. */
+  issuer: string;
+  /** How people sign in there, and further settings, as the registry has them. */
+  desktop: {
+    client_id: string;
+    scopes?: readonly string[] | undefined;
+    redirect_port?: number | undefined;
+    bearer_token_type?: string | undefined;
+    settings: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** The public description of a model. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { purposes } from '#shared/core/purpose.ts';
 import { modelTiers } from '#shared/core/tier.ts';
+import { tokenIssuersSchema } from './token-issuers.ts';
 
 const tier = z.enum(modelTiers);
 const milliseconds = z.number().int().min(0).max(3_600_000);
@@ -160,6 +161,7 @@ export const registrySchema = z.strictObject({
   clis: z.record(z.string(), z.union([z.literal(false), z.record(z.string(), z.string())])).default({}),
   /** MCP servers in their usual form, for which `rtr up` starts a tools worker. */
   mcpServers: z.record(z.string(), z.record(z.string(), z.json())).default({}),
+  token_issuers: tokenIssuersSchema.default([]),
 });
 
 export type Registry = z.output<typeof registrySchema>;

@@ -3,6 +3,14 @@ import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from '#share
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { identityOfPerson, personOfIdentity } from '#shared/accounts/people/person-identity.ts';
+import {
+  findServiceAccount,
+  identityOfService,
+  identityOfTeam,
+  serviceOfIdentity,
+  teamOfIdentity,
+} from '#shared/accounts/token-issuers/service-identity.ts';
+import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
@@ -16,6 +24,8 @@ export interface LineIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
   users: Pick<UserStore, 'find'>;
   teams: Pick<TeamStore, 'find' | 'membersOf'>;
+  /** Issuers of tokens, whose rules say what the service accounts may do. */
+  issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
   /** The class that all have; that of the key, and `normal` for people, if undefined. */
   class: PriorityClass | undefined;
 }
@@ -38,15 +48,14 @@ export class LineIdentities {
   }
 
   /**
-   * The identity of a key or session by its id; undefined if it may not be used any more.
+   * The identity of a key, a session or a workload by its id; undefined if it may not be used any more.
    * @throws RouterError `store_unavailable`
    */
   async find(id: string): Promise<KeyIdentity | undefined> {
     const known = this.#known.get(id);
     if (known) return known.identity;
     const generation = this.#generation;
-    const person = personOfIdentity(id);
-    const identity = person ? await this.#ofPerson(person) : await this.#ofKey(id);
+    const identity = await this.#look(id);
     if (generation === this.#generation) this.#known.set(id, { identity });
     return identity;
   }
@@ -55,6 +64,25 @@ export class LineIdentities {
   forget(): void {
     this.#generation += 1;
     this.#known.clear();
+  }
+
+  async #look(id: string): Promise<KeyIdentity | undefined> {
+    const person = personOfIdentity(id);
+    if (person) return this.#ofPerson(person);
+    const teamId = teamOfIdentity(id);
+    if (teamId !== undefined) return this.#ofTeam(teamId);
+    const service = serviceOfIdentity(id);
+    return service === undefined ? this.#ofKey(id) : this.#ofService(service);
+  }
+
+  async #ofTeam(teamId: string): Promise<KeyIdentity | undefined> {
+    const team = await this.#parts.teams.find(teamId);
+    return team && identityOfTeam(team, this.#parts.class);
+  }
+
+  #ofService(name: string): KeyIdentity | undefined {
+    const account = findServiceAccount(this.#parts.issuers(), name);
+    return account && identityOfService({ ...account, class: this.#parts.class ?? account.class });
   }
 
   async #ofKey(id: string): Promise<KeyIdentity | undefined> {

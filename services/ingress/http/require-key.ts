@@ -59,6 +59,7 @@ function aboutBearer(error: unknown): unknown {
   return new RouterError(error.code, error.message, { param: 'authorization', cause: error });
 }
 
-function bearerToken(header: string | undefined): string | undefined {
+/** The token of an `Authorization` header; undefined for another scheme. */
+export function bearerToken(header: string | undefined): string | undefined {
   return header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
 }

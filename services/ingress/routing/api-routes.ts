@@ -7,6 +7,7 @@ import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.t
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
 import { discardTelemetry } from '../sign-in/discard-telemetry.ts';
 import { findModel, listModels } from './list-models.ts';
@@ -14,7 +15,14 @@ import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
 export interface ApiRoutesParts
-  extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts, FileRoutesParts, BatchRoutesParts {
+  extends
+    ServeParts,
+    HealthParts,
+    AnswerErrorParts,
+    RequireKeyParts,
+    FileRoutesParts,
+    BatchRoutesParts,
+    Pick<DesktopConfigurationParts, 'publicUrl'> {
   files: FileRoutesParts['files'] & BatchRoutesParts['files'];
   /** Output tokens per second of a model's last answers, where known. */
   speedOf: (model: string) => number | undefined;
@@ -82,7 +90,7 @@ export function apiRoutes(
   }
   if (api.batches) addBatchRoutes(keyed, api, api.batches, parts);
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
-  const { programs } = api;
+  const { programs, desktop } = api;
   if (programs) {
     keyed.get(
       programs.settingsPath,
@@ -90,6 +98,7 @@ export function apiRoutes(
     );
     keyed.post(programs.telemetryPaths, discardTelemetry);
   }
+  if (desktop) keyed.get(desktop.path, answerDesktopConfiguration(desktop, cards, prefixes, parts));
 
   const routes = Router();
   for (const [path, greeting] of Object.entries(api.greetings ?? {})) {

@@ -171,6 +171,7 @@ function clientName({ client_id: clientId, surface = '' }: z.infer<typeof form>,
   return named.find((name) => name !== undefined) ?? 'a program without a name';
 }
 
-function addressOf(request: Request, { publicUrl }: Pick<OAuthRoutesParts, 'publicUrl'>): string {
+/** The address at which people reach the router. */
+export function addressOf(request: Request, { publicUrl }: Pick<OAuthRoutesParts, 'publicUrl'>): string {
   return (publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).replace(/\/$/, '');
 }

@@ -10,21 +10,29 @@ export interface Credentials {
   keys: CredentialVerifier;
   /** Access tokens of programs that people have signed in. */
   tokens: CredentialVerifier;
+  /** Tokens of other issuers. */
+  issuers: CredentialVerifier;
 }
 
 /** A signed JWT: three parts in base64url, the first two of them JSON objects, which begin with `{"`. */
 const jwtForm = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
 
 /** Whose credential this is. What it is, its form tells, and of a JWT its issuer, which is verified afterwards. */
-export function verifyCredential({ keys, tokens }: Credentials): CredentialVerifier['verify'] {
+export function verifyCredential({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
   return (credential) => {
     const [, claims] = jwtForm.exec(credential) ?? [];
     if (claims === undefined) return keys.verify(credential);
-    return issuerOf(claims) === ownIssuer ? tokens.verify(credential) : keys.verify(credential);
+    return issuerOfClaims(claims) === ownIssuer ? tokens.verify(credential) : issuers.verify(credential);
   };
 }
 
-function issuerOf(claims: string): unknown {
+/** The issuer that a credential names, unverified; undefined for one that is no JWT. */
+export function issuerOf(credential: string): unknown {
+  const [, claims] = jwtForm.exec(credential) ?? [];
+  return claims === undefined ? undefined : issuerOfClaims(claims);
+}
+
+function issuerOfClaims(claims: string): unknown {
   try {
     const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
     return typeof read === 'object' && read !== null && 'iss' in read ? read.iss : undefined;

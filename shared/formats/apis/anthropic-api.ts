@@ -1,6 +1,7 @@
 import { generates, type ClientApi } from '../client-api.ts';
 import { anthropicBatches } from '../batches/anthropic-batches.ts';
 import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
+import { claudeDesktopConfiguration } from './claude-desktop-configuration.ts';
 import { claudeCodeSettings } from './claude-code-settings.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
@@ -23,5 +24,6 @@ export const anthropicApi: ClientApi = {
     settings: claudeCodeSettings,
     telemetryPaths: ['/metrics', '/logs', '/traces'],
   },
+  desktop: { path: '/bootstrap', configuration: claudeDesktopConfiguration },
   batches: anthropicBatches,
 };

@@ -20,24 +20,32 @@ declare module 'oidc-provider' {
   interface ResourceServer {
     scope: string;
     audience: string;
-    accessTokenFormat: 'opaque';
+    accessTokenFormat: 'opaque' | 'jwt';
     accessTokenTTL: number;
   }
 
   interface Configuration {
     cookies: { keys: string[] };
     scopes: string[];
-    rotateRefreshToken: boolean;
-    findAccount: (context: unknown, id: string) => { accountId: string; claims: () => { sub: string } };
+    rotateRefreshToken?: boolean;
+    findAccount: (
+      context: unknown,
+      id: string,
+    ) => { accountId: string; claims: () => { sub: string } & Record<string, unknown> };
+    /** Claims by scope. */
+    claims?: Record<string, string[]>;
+    /** Whether claims of scopes are kept out of id tokens that come with an access token. */
+    conformIdTokenClaims?: boolean;
+    extraTokenClaims?: (context: unknown, token: { accountId?: string }) => Record<string, unknown>;
     /** Seconds. */
     ttl: Record<string, number | (() => number)>;
     clients: Record<string, unknown>[];
     features: {
-      registration: { enabled: boolean };
-      revocation: { enabled: boolean };
+      registration?: { enabled: boolean };
+      revocation?: { enabled: boolean };
       resourceIndicators: {
         enabled: boolean;
-        useGrantedResource: () => boolean;
+        useGrantedResource?: () => boolean;
         getResourceServerInfo: (context: unknown, resource: string) => ResourceServer;
       };
     };

@@ -10,6 +10,9 @@ import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
+const trainer = { name: 'trainer', class: 'normal', models: ['qwen3-8b'], limits: {} } as const;
+const issuers = [{ rules: [{ match: [['sub', ['any']]], serviceAccount: trainer }] }] as const;
+
 /** A personal key, and the identities of the batch runner. */
 async function start() {
   const open = await openKeyStore(inject('redisUrl'));
@@ -18,13 +21,13 @@ async function start() {
   const made = await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' });
   if (typeof made === 'string') throw new Error(made);
   const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
-    new LineIdentities({ keys, users: accounts.users, teams: accounts.teams, class: 'low' });
+    new LineIdentities({ keys, users: accounts.users, teams: accounts.teams, issuers: () => issuers, class: 'low' });
   const rotated = async (old: KeyRecord): Promise<KeyRecord> => {
     const next = await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 });
     if (typeof next === 'string') throw new Error(next);
     return next.record;
   };
-  return { store, key: made.record, rotated, identitiesOf, identities: identitiesOf(store) };
+  return { store, accounts, key: made.record, rotated, identitiesOf, identities: identitiesOf(store) };
 }
 
 describe('the identity that a batch is served with', () => {
@@ -51,6 +54,21 @@ describe('the identity that a batch is served with', () => {
     const { record } = await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
     await rotated(record);
     expect(await identities.find(record.id)).toBeUndefined();
+  });
+
+  it('is that of a workload: of a team while it exists, of a service account as the rules grant it', async () => {
+    const { accounts, identities } = await start();
+    const team = await accounts.teams.create('Research');
+    expect(await identities.find(`team:${team.id}`)).toMatchObject({ kind: 'team', ownerId: team.id, class: 'low' });
+    await accounts.teams.delete(team.id, Date.now());
+    identities.forget();
+    expect(await identities.find(`team:${team.id}`)).toBeUndefined();
+    expect(await identities.find('service:trainer')).toMatchObject({
+      name: 'trainer',
+      models: ['qwen3-8b'],
+      class: 'low',
+    });
+    expect(await identities.find('service:other')).toBeUndefined();
   });
 
   it('is read again where the key changes while it is read', async () => {

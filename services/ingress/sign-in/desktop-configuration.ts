@@ -1,0 +1,40 @@
+import type { RequestHandler, Response } from 'express';
+import { issuerOf } from '#shared/accounts/credentials/verify-credential.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { bearerToken } from '../http/require-key.ts';
+import { addressOf } from './oauth-routes.ts';
+
+export interface DesktopConfigurationParts {
+  registry: () => Pick<Registry, 'token_issuers'>;
+  /** Address at which people reach the router; the address of each request if unset. */
+  publicUrl: string | undefined;
+}
+
+/**
+ * Answers the whole configuration of a desktop program for the person whose token it sends. Call it after `requireKey`, which has verified
+ * the token.
+ * @param prefixes of the API's paths, which are no part of its base URL
+ */
+export function answerDesktopConfiguration(
+  desktopApi: Pick<ApiDesktop, 'configuration'>,
+  cards: (response: Response) => readonly ModelCard[],
+  prefixes: readonly string[],
+  parts: DesktopConfigurationParts,
+): RequestHandler {
+  return (request, response) => {
+    const token = bearerToken(request.get('authorization'));
+    const named = token === undefined ? undefined : issuerOf(token);
+    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === named);
+    if (!accepted?.desktop) {
+      const message = 'There is a configuration for those only whose token is of an issuer with `claude_desktop`.';
+      throw new RouterError('permission_denied', message);
+    }
+    const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';
+    const base = request.baseUrl.slice(0, request.baseUrl.length - prefix.length);
+    const { issuer, desktop } = accepted;
+    const facts = { baseUrl: `${addressOf(request, parts)}${base}`, issuer, desktop };
+    response.set('cache-control', 'private, no-store').json(desktopApi.configuration(cards(response), facts));
+  };
+}

@@ -1,0 +1,51 @@
+import type { Claims, IssuerRule } from './token-issuer.ts';
+
+/** The first rule whose claims a token has; undefined when none is for it. */
+export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRule | undefined {
+  return rules.find(({ match }) =>
+    match.every(([path, patterns]) => {
+      const values = textsOf(claimAt(claims, path));
+      return patterns.some((pattern) => values.some((value) => matchesGlob(pattern, value)));
+    }),
+  );
+}
+
+/**
+ * The claim at a path such as `kubernetes.io.namespace`. Names of claims contain dots themselves, so the longest name that is there
+ * counts: `kubernetes.io`, and `namespace` in it.
+ */
+export function claimAt(claims: Claims, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    const name = path.slice(0, dot);
+    const inner = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) continue;
+    const found = claimAt(inner as Claims, path.slice(dot + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What is compared of a claim: itself, or each member of a list. */
+function textsOf(claim: unknown): string[] {
+  const values: unknown[] = Array.isArray(claim) ? claim : [claim];
+  return values.flatMap((value) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : [],
+  );
+}
+
+/** Whether a text has the form of a pattern, in which each `*` stands for any characters. Takes time in proportion to the text. */
+export function matchesGlob(pattern: string, value: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === value;
+  if (value.length < first.length + last.length || !value.startsWith(first) || !value.endsWith(last)) return false;
+  let from = first.length;
+  const end = value.length - last.length;
+  for (const part of rest) {
+    const at = value.indexOf(part, from);
+    if (at === -1 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
+}

@@ -1,0 +1,216 @@
+import { hash } from 'node:crypto';
+import { decodeJwt, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { KeyIdentity } from '../keys/key-record.ts';
+import { findRule } from './find-rule.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { PartyIdentities, type Party, type PartyIdentitiesParts } from './party-identities.ts';
+import { identityOfService } from './service-identity.ts';
+import type { AcceptedIssuer, Claims, IssuerRule, KeysOfIssuer } from './token-issuer.ts';
+
+/** Characters of a token. */
+const maxTokenLength = 16 * 1024;
+
+/** Seconds by which the clocks of the issuer and of this node may differ. */
+const clockToleranceSeconds = 60;
+
+/** Tokens that are known at once. */
+const maxKnown = 10_000;
+
+const verificationsAtOnce = 4_096;
+
+/** The types that a token may say that it has. Others are no credentials, such as those by which a provider reports a sign-out. */
+const types = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+
+export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
+  /** The issuers as the registry has them now. */
+  issuers: () => readonly AcceptedIssuer[];
+  /** Reads the keys of an issuer. @throws an Error that says what is wrong */
+  fetchKeys: (source: KeysOfIssuer) => Promise<JSONWebKeySet>;
+  log: Pick<Logger, 'warn' | 'info'>;
+}
+
+/** Whose requests those with a token are. */
+type Target = Party | { kind: 'service'; identity: KeyIdentity };
+
+interface KnownToken {
+  target: Target;
+  /** ms since 1970 */
+  expiresAt: number;
+  keys: IssuerKeys;
+  keysVersion: number;
+  /** The registry that its rule is of. */
+  issuers: readonly AcceptedIssuer[];
+}
+
+/**
+ * Verifies tokens that others have issued, such as those of a company's identity provider or of Kubernetes, and returns whose they are. A
+ * token in use is verified from memory until it expires, or the issuer's keys or the rules change. A new one costs a signature.
+ */
+export class IssuedTokenVerifier {
+  readonly #parts: IssuedTokenVerifierParts;
+  readonly #identities: PartyIdentities;
+  /** By digest. */
+  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
+  /** By digest. */
+  readonly #verifications = new Map<string, Promise<KeyIdentity>>();
+  /** By where they are, so that a change of rules keeps them. */
+  #keys: ReadonlyMap<string, IssuerKeys> = new Map();
+  #keysOf: readonly AcceptedIssuer[] | undefined;
+
+  constructor(parts: IssuedTokenVerifierParts) {
+    this.#parts = parts;
+    this.#identities = new PartyIdentities(parts);
+  }
+
+  /**
+   * Returns whose token this is: at once for one in use, else as a promise. Throws, or rejects with, a RouterError: `invalid_api_key` for
+   * one that is not valid, `permission_denied` for a subject that no rule is for and for one who is blocked, `store_unavailable` when it
+   * cannot be judged, `overloaded`.
+   */
+  verify(token: string): KeyIdentity | Promise<KeyIdentity> {
+    if (token.length > maxTokenLength) throw invalid(`it has more than ${maxTokenLength} characters`);
+    const digest = hash('sha256', token, 'base64url');
+    const known = this.#known.get(digest);
+    if (known && known.issuers === this.#parts.issuers() && known.keys.version() === known.keysVersion) {
+      if (Date.now() >= known.expiresAt) throw invalid('it has expired');
+      return this.#identityOf(known.target);
+    }
+    const underWay = this.#verifications.get(digest);
+    if (underWay) return underWay;
+    if (this.#verifications.size >= verificationsAtOnce) {
+      throw new RouterError('overloaded', 'Too many tokens are being verified. Please try again soon.', {
+        retryAfter: 2,
+      });
+    }
+    const verification = this.#verifyUnknown(token, digest).finally(() => this.#verifications.delete(digest));
+    this.#verifications.set(digest, verification);
+    return verification;
+  }
+
+  /** Is called with every change that is announced. */
+  drop(changed: string): void {
+    this.#identities.drop(changed);
+  }
+
+  /** Has people and teams read again, because announcements may have been missed. */
+  markStale(): void {
+    this.#identities.markStale();
+  }
+
+  async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
+    const issuers = this.#parts.issuers();
+    const issuer = issuers.find(({ issuer: name }) => name === issuerOf(token));
+    if (!issuer) throw invalid('its issuer is not one that the router accepts');
+    const keys = this.#keysFor(issuer, issuers);
+    const claims = await verifySignature(token, issuer, keys);
+    const target = targetOf(findRule(issuer.rules, claims), claims);
+    // The keys may have changed since: then the token is verified once more at its next use.
+    const keysVersion = keys.version();
+    const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
+    if (keysVersion !== undefined) this.#known.set(digest, { target, expiresAt, keys, keysVersion, issuers });
+    return this.#identityOf(target);
+  }
+
+  #identityOf(target: Target): KeyIdentity | Promise<KeyIdentity> {
+    return target.kind === 'service' ? target.identity : this.#identities.find(target);
+  }
+
+  #keysFor(issuer: AcceptedIssuer, issuers: readonly AcceptedIssuer[]): IssuerKeys {
+    if (this.#keysOf !== issuers) {
+      const { log, fetchKeys } = this.#parts;
+      const before = this.#keys;
+      const sources = issuers.map(({ issuer: name, jwksUri, jwksFile, jwks, ca }) => ({
+        issuer: name,
+        jwksUri,
+        jwksFile,
+        jwks,
+        ca,
+      }));
+      this.#keys = new Map(
+        sources.map((source) => {
+          const text = nameOf(source);
+          const read = () => fetchKeys(source);
+          return [text, before.get(text) ?? new IssuerKeys({ issuer: source.issuer, read, log })];
+        }),
+      );
+      this.#keysOf = issuers;
+    }
+    const keys = this.#keys.get(nameOf(issuer));
+    if (!keys) throw new Error(`the issuer ${issuer.issuer} is not among those of its registry`);
+    return keys;
+  }
+}
+
+function nameOf({ issuer, jwksUri, jwksFile, jwks, ca }: KeysOfIssuer): string {
+  return JSON.stringify([issuer, jwksUri, jwksFile, jwks, ca]);
+}
+
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    // No JWT, so of nobody.
+    return undefined;
+  }
+}
+
+async function verifySignature(
+  token: string,
+  { issuer, audiences, algorithms }: AcceptedIssuer,
+  keys: IssuerKeys,
+): Promise<JWTPayload> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, (header, input) => keys.find(header, input), {
+      issuer,
+      audience: [...audiences],
+      algorithms: [...algorithms],
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp', 'sub'],
+    });
+    if (!types.has(protectedHeader.typ?.toLowerCase())) throw invalid('its type is not that of a credential');
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw invalid(reasonOf(error), error);
+    throw error;
+  }
+}
+
+/** Whose requests those with these claims are. @throws RouterError `permission_denied` when no rule is for them */
+function targetOf(rule: IssuerRule | undefined, claims: Claims): Target {
+  if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };
+  if (rule?.team !== undefined) return { kind: 'team', name: rule.team };
+  if (rule?.person !== undefined && rule.person !== 'email') return { kind: 'person', name: rule.person };
+  if (!rule) {
+    const { iss, sub } = claims;
+    throw new RouterError(
+      'permission_denied',
+      `The token is valid, but no rule is for its subject. Ask an administrator of the router for a rule for the subject \`${String(sub)}\` of the issuer ${String(iss)}.`,
+    );
+  }
+  const { email, email_verified: isVerified } = claims;
+  if (typeof email === 'string' && isVerified === true) return { kind: 'person', name: email };
+  throw new RouterError(
+    'permission_denied',
+    'The token is valid, but has no verified e-mail address. Ask for the scope `email`, or an administrator of the router for a rule for its subject.',
+  );
+}
+
+function reasonOf(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return 'it has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return 'it is meant for another audience';
+    if (error.claim === 'nbf') return 'it is not valid yet';
+    return `its claim \`${error.claim}\` is missing or wrong`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return 'its algorithm is not one that the router accepts of its issuer';
+  if (error instanceof errors.JWKSNoMatchingKey) return 'its issuer has no such key';
+  return 'its signature is wrong';
+}
+
+function invalid(reason: string, cause?: Error): RouterError {
+  return new RouterError('invalid_api_key', `The token is not accepted: ${reason}.`, { cause });
+}

@@ -1,0 +1,134 @@
+import {
+  createLocalJWKSet,
+  errors,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+
+/** Milliseconds. */
+export interface IssuerKeysTimes {
+  /** After which the keys are read again. */
+  freshMs: number;
+  /** For which they count while they cannot be read again. */
+  staleMs: number;
+  /** Between two reads because of a key id that is not known, and after a read that failed. */
+  againMs: number;
+}
+
+const defaultTimes: IssuerKeysTimes = { freshMs: 300_000, staleMs: 24 * 3_600_000, againMs: 30_000 };
+
+/** Milliseconds after a read that failed, while no keys are known. */
+const firstAgainMs = 1_000;
+
+export interface IssuerKeysParts {
+  issuer: string;
+  /** @throws an Error that says what is wrong */
+  read: () => Promise<JSONWebKeySet>;
+  log: Pick<Logger, 'warn' | 'info'>;
+  times?: Partial<IssuerKeysTimes> | undefined;
+}
+
+type FindKey = ReturnType<typeof createLocalJWKSet>;
+
+/**
+ * The public keys of an issuer. They are read at their first use, again in the background when they are five minutes old, and for a key
+ * id that is not known, at most every 30 seconds. While they cannot be read, the last ones count for a day.
+ */
+export class IssuerKeys {
+  readonly #parts: IssuerKeysParts;
+  readonly #times: IssuerKeysTimes;
+  #find: FindKey | undefined;
+  #text = '';
+  #version = 0;
+  /** Times of performance.now(). */
+  #readAt = -Infinity;
+  #triedAt = -Infinity;
+  #searchedAt = -Infinity;
+  #reading: Promise<void> | undefined;
+  #failure = '';
+
+  constructor(parts: IssuerKeysParts) {
+    this.#parts = parts;
+    this.#times = { ...defaultTimes, ...parts.times };
+  }
+
+  /**
+   * Counts the changes of the keys: what was verified with an earlier version is to be verified again. Has the keys read again when it is
+   * time. undefined while there are none that count.
+   */
+  version(): number | undefined {
+    const age = performance.now() - this.#readAt;
+    if (age >= this.#times.freshMs && this.#mayTry()) void this.#read();
+    return this.#find && age < this.#times.staleMs ? this.#version : undefined;
+  }
+
+  /**
+   * The key that a token names.
+   * @throws JOSEError when there is none, RouterError `store_unavailable` while no keys can be read
+   */
+  async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    if (this.version() === undefined) {
+      if (this.#mayTry()) await this.#read();
+      else await this.#reading;
+    }
+    if (this.version() === undefined || !this.#find) throw this.#unavailable();
+    try {
+      return await this.#find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#search())) throw error;
+      return this.#find(header, token);
+    }
+  }
+
+  /** Reads the keys again because one is not known. False where that was done a moment ago. */
+  async #search(): Promise<boolean> {
+    if (!this.#reading && performance.now() - this.#searchedAt < this.#times.againMs) return false;
+    this.#searchedAt = performance.now();
+    await this.#read();
+    return true;
+  }
+
+  #mayTry(): boolean {
+    const againMs = this.#find ? this.#times.againMs : Math.min(firstAgainMs, this.#times.againMs);
+    return !this.#reading && performance.now() - this.#triedAt >= againMs;
+  }
+
+  /** Never rejects. */
+  #read(): Promise<void> {
+    this.#triedAt = performance.now();
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { issuer, read, log } = this.#parts;
+    try {
+      const set = await read();
+      const find = createLocalJWKSet(set);
+      const text = JSON.stringify(set);
+      if (this.#failure !== '') log.info({ issuer }, 'the keys of the token issuer can be read again');
+      this.#failure = '';
+      this.#readAt = performance.now();
+      if (text === this.#text) return;
+      this.#find = find;
+      this.#text = text;
+      this.#version += 1;
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error);
+      if (failure !== this.#failure) log.warn({ issuer, err: error }, 'the keys of the token issuer cannot be read');
+      this.#failure = failure;
+    }
+  }
+
+  #unavailable(): RouterError {
+    const { issuer } = this.#parts;
+    const message = `The keys of the token issuer ${issuer} cannot be read now. Please try again soon.`;
+    return new RouterError('store_unavailable', message, { retryAfter: 2 });
+  }
+}

@@ -1,0 +1,154 @@
+import { LRUCache } from 'lru-cache';
+import { RouterError } from '#shared/core/errors.ts';
+import type { KeyIdentity } from '../keys/key-record.ts';
+import { identityOfPerson } from '../people/person-identity.ts';
+import type { TeamStore } from '../people/team-store.ts';
+import type { UserStore } from '../people/user-store.ts';
+import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { identityOfTeam } from './service-identity.ts';
+
+export interface PartyIdentitiesParts {
+  users: Pick<UserStore, 'findByEmail'>;
+  teams: Pick<TeamStore, 'list'>;
+  /** Throws while the store lacks what it had: then nobody is unknown. */
+  store: { assertIntact(): void };
+}
+
+/** Milliseconds. */
+const freshMs = 30_000;
+const graceMs = 3_600_000;
+const storeRetryMs = 1_000;
+const refusalMs = 1_000;
+
+const maxKnown = 10_000;
+
+/** Rounds in which a record is read anew, because changes are announced all the time. */
+const maxRounds = 10;
+
+/** Whose account is used: that of the person with an address, or of a team by its name or id. */
+export interface Party {
+  kind: 'person' | 'team';
+  name: string;
+}
+
+interface Found {
+  /** `user:<id>` or `team:<id>`; undefined where there is no such account. */
+  party: string | undefined;
+  outcome: KeyIdentity | RouterError;
+}
+
+interface Known extends Found {
+  /** Times of performance.now(). */
+  seenAt: number;
+  trustedUntil: number;
+}
+
+/**
+ * The identities of people and teams with their limits, from Redis. Cached as keys are: for 30 seconds, until a change is announced, and
+ * for an hour while Redis is away.
+ */
+export class PartyIdentities {
+  readonly #parts: PartyIdentitiesParts;
+  readonly #known = new LRUCache<string, Known>({ max: maxKnown });
+  readonly #looking = new Map<string, Promise<Known>>();
+  /** Counts what was announced: what was read before that does not count. */
+  #generation = 0;
+
+  constructor(parts: PartyIdentitiesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The identity of a person or a team: at once if it is known, else as a promise.
+   * @throws RouterError `permission_denied` for one who is blocked or is not there, `store_unavailable`
+   */
+  find(party: Party): KeyIdentity | Promise<KeyIdentity> {
+    const name = `${party.kind} ${party.name}`;
+    const known = this.#known.get(name);
+    return known && performance.now() < known.trustedUntil ? outcomeOf(known) : this.#look(name, party);
+  }
+
+  /** Is called with every change that is announced. */
+  drop(changed: string): void {
+    this.#generation += 1;
+    for (const [name, { party }] of this.#known.entries()) {
+      if (party === changed || party === undefined) this.#known.delete(name);
+    }
+  }
+
+  /** Has everybody read again, because announcements may have been missed. */
+  markStale(): void {
+    this.#generation += 1;
+    this.#known.forEach((known) => {
+      known.trustedUntil = 0;
+    });
+  }
+
+  async #look(name: string, party: Party): Promise<KeyIdentity> {
+    let looking = this.#looking.get(name);
+    if (!looking) {
+      looking = this.#lookOnce(name, party).finally(() => this.#looking.delete(name));
+      this.#looking.set(name, looking);
+    }
+    return outcomeOf(await looking);
+  }
+
+  async #lookOnce(name: string, party: Party): Promise<Known> {
+    for (let round = 0; round < maxRounds; round++) {
+      const generation = this.#generation;
+      const now = performance.now();
+      let found: Found;
+      try {
+        found = party.kind === 'person' ? await this.#person(party.name) : await this.#team(party.name);
+      } catch (error) {
+        const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
+        const known = this.#known.get(name);
+        if (!isAway || error.code !== 'store_unavailable' || !known || now - known.seenAt >= graceMs) throw error;
+        known.trustedUntil = performance.now() + storeRetryMs;
+        return known;
+      }
+      if (generation !== this.#generation) continue;
+      const keptMs = found.outcome instanceof RouterError ? refusalMs : freshMs;
+      const known = { ...found, seenAt: now, trustedUntil: now + keptMs };
+      this.#known.set(name, known);
+      return known;
+    }
+    throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
+  }
+
+  async #person(email: string): Promise<Found> {
+    const user = await this.#parts.users.findByEmail(email.toLowerCase());
+    if (!user) {
+      this.#parts.store.assertIntact();
+      return unknown(`No account has the address ${email}. Ask an administrator of the router to invite you.`);
+    }
+    const party = `user:${user.id}`;
+    const refusal = denied('Your account is blocked. Ask an administrator of the router to unblock it.');
+    return { party, outcome: user.blockedAt === undefined ? identityOfPerson(user) : refusal };
+  }
+
+  async #team(named: string): Promise<Found> {
+    const teams = await this.#parts.teams.list();
+    const byId = teams.filter(({ id }) => id === named);
+    const [team, another] = byId.length > 0 ? byId : teams.filter(({ name }) => name === named);
+    if (!team) {
+      this.#parts.store.assertIntact();
+      return unknown(`The team ${named}, which the rule for this token names, does not exist.`);
+    }
+    if (another) return unknown(`Several teams are called ${named}: the rule for this token must name one by its id.`);
+    return { party: `team:${team.id}`, outcome: identityOfTeam(team) };
+  }
+}
+
+function outcomeOf({ outcome }: Found): KeyIdentity {
+  if (outcome instanceof RouterError) throw new RouterError(outcome.code, outcome.message);
+  return outcome;
+}
+
+function unknown(message: string): Found {
+  return { party: undefined, outcome: denied(message) };
+}
+
+function denied(message: string): RouterError {
+  return new RouterError('permission_denied', message);
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
+import type { Certificates } from '../servers/make-certificates.ts';
+
+/** A server that issues tokens: discovery, keys, and a signer. */
+export interface TokenIssuer {
+  issuer: string;
+  /** How often its keys were asked for so far. */
+  keysAsked: () => number;
+  /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
+  sign: (claims?: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
+  /** The public keys. */
+  jwks: () => { keys: JWK[] };
+  /** Replaces the key by a new one. */
+  rotate: (alg?: string) => Promise<void>;
+  /** Has every request answered in this way from now on; undefined: as usual. */
+  answerWith: (listener: RequestListener | undefined) => void;
+  close: () => void;
+}
+
+export const audience = 'router';
+
+/** @param tls certificates, to serve https */
+export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer> {
+  let keysAsked = 0;
+  let other: RequestListener | undefined;
+  let id = 0;
+  let key: { alg: string; kid: string; privateKey: CryptoKey; jwk: JWK };
+  const rotate = async (alg = 'RS256'): Promise<void> => {
+    const { privateKey, publicKey } = await generateKeyPair(alg);
+    const kid = `key-${(id += 1)}`;
+    key = { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+  };
+  await rotate();
+  const listener: RequestListener = (request, response) => {
+    if (other) {
+      other(request, response);
+      return;
+    }
+    response.setHeader('content-type', 'application/json');
+    if (request.url === '/.well-known/openid-configuration')
+      return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
+    if (request.url !== '/keys') return void response.writeHead(404).end();
+    keysAsked += 1;
+    response.end(JSON.stringify(jwks()));
+  };
+  const jwks = () => ({ keys: [key.jwk] });
+  const server = tls
+    ? createHttpsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
+    : createHttpServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    keysAsked: () => keysAsked,
+    sign: (claims = {}, header = {}) => {
+      const now = Math.floor(Date.now() / 1_000);
+      const payload: JWTPayload = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 300, ...claims };
+      return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
+    },
+    jwks,
+    rotate,
+    answerWith: (next) => void (other = next),
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

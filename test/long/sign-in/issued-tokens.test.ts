@@ -1,0 +1,281 @@
+import { writeFileSync } from 'node:fs';
+import { createSecretKey } from 'node:crypto';
+import { decodeProtectedHeader, exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { startTokenIssuer, type TokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
+import { clientId, startTokenProvider, type TokenProvider } from '../../helpers/upstreams/start-token-provider.ts';
+import { until } from '../../helpers/until.ts';
+
+const password = 'violet-harbour-cricket-41';
+
+let provider: TokenProvider;
+let ci: TokenIssuer;
+let cluster: Cluster;
+let otherUrl: string;
+let ada: ConsoleClient;
+let registryFile: string;
+
+const registry = (team = 'Research'): string => `
+token_issuers:
+  - issuer: ${provider.issuer}
+    audiences: [${clientId}]
+    claude_desktop: { client_id: ${clientId}, scopes: [openid, email], settings: { disableAutoUpdates: true } }
+    rules:
+      - match: { sub: robot }
+        service_account: { name: robot }
+      - person: email
+  - issuer: ${ci.issuer}
+    audiences: [router]
+    rules:
+      - match: { sub: "repo:acme/web:*" }
+        team: ${team}
+      - match: { sub: "repo:acme/train:*", ref: [refs/heads/main] }
+        service_account:
+          name: trainer
+          class: low
+          models: [auto]
+          tiers: [gpu]
+          tools: [calculator]
+          limits: { requests_per_minute: 2 }
+      - match: { sub: ada }
+        person: ada@example.com
+`;
+
+beforeAll(async () => {
+  [provider, ci] = await Promise.all([startTokenProvider((email) => !email.startsWith('mallory')), startTokenIssuer()]);
+  const ingress = withRegistry(registry());
+  registryFile = String(ingress['ROUTER_CONFIG']);
+  cluster = await startCluster({ ingress });
+  otherUrl = (await cluster.addIngress()).url;
+  ada = new ConsoleClient(cluster.url);
+  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, { name: 'Ada', email: 'ada@example.com', password });
+  await ada.post('/teams', { name: 'Research' });
+});
+afterAll(async () => {
+  await cluster.stop();
+  provider.close();
+  ci.close();
+});
+
+interface Answer {
+  status: number;
+  message: string;
+}
+
+async function ask(token: string, url = cluster.url): Promise<Answer> {
+  const answer = await fetch(`${url}/api/anthropic/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'auto', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] }),
+  });
+  const body = (await answer.json()) as { error?: { message: string } };
+  return { status: answer.status, message: body.error?.message ?? '' };
+}
+
+/** The models that a token may use; the API for it words refusals as the router does. */
+async function models(token: string, url = cluster.url): Promise<Answer> {
+  const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+  const body = (await answer.json()) as { error?: { message: string } };
+  return { status: answer.status, message: body.error?.message ?? '' };
+}
+
+async function statusOf(token: string, url = cluster.url): Promise<number> {
+  return (await models(token, url)).status;
+}
+
+/** Somebody whom Ada has invited. */
+async function invited(name: string): Promise<string> {
+  const email = `${name}@example.com`;
+  const { body } = await ada.post('/invitations', { email, role: 'member' });
+  const client = new ConsoleClient(cluster.url);
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, email, password });
+  return String((await client.get('/session')).body.user.id);
+}
+
+const sub = 'repo:acme/train:ref:refs/heads/main';
+const ref = 'refs/heads/main';
+
+describe('a token of an identity provider', () => {
+  it('is a credential of its person, as id token and as access token, in either header and on every API', async () => {
+    const { idToken, accessToken } = await provider.signIn('ada');
+    expect(decodeProtectedHeader(accessToken).typ).toBe('at+jwt');
+    for (const token of [idToken, accessToken]) {
+      expect(await ask(token)).toEqual({ status: 200, message: '' });
+      for (const url of [cluster.url, otherUrl]) expect(await statusOf(token, url)).toBe(200);
+    }
+    const other = await fetch(`${cluster.url}/api/anthropic/v1/models`, { headers: { 'x-api-key': idToken } });
+    expect(other.status).toBe(200);
+    const adaId = String((await ada.get('/session')).body.user.id);
+    const mine = async () => (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
+    await until(async () => (await mine()).length === 2);
+    expect((await mine())[0]).toMatchObject({
+      key: { id: `session:${adaId}`, name: 'Ada' },
+      owner: { kind: 'user', id: adaId },
+    });
+  });
+
+  it('is within the limits of its person', async () => {
+    const id = await invited('bob');
+    await ada.patch(`/users/${id}`, { limits: { requestsPerMinute: 1 } });
+    const { idToken } = await provider.signIn('bob');
+    expect((await ask(idToken)).status).toBe(200);
+    expect(await ask(idToken, otherUrl)).toMatchObject({
+      status: 429,
+      message: expect.stringContaining('this user may use 1 requests') as string,
+    });
+  });
+
+  it('of somebody without an account, or whose address is not verified, is refused with what to ask for', async () => {
+    await invited('mallory');
+    const [unknown, unverified] = [await provider.signIn('eve'), await provider.signIn('mallory')];
+    expect(await ask(unknown.idToken)).toMatchObject({
+      status: 403,
+      message: expect.stringMatching(/No account has the address eve@example.com\. Ask an administrator/) as string,
+    });
+    expect(await ask(unverified.idToken)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('no verified e-mail address') as string,
+    });
+  });
+
+  it('of a person who is blocked is refused on every ingress within a second, and works again afterwards', async () => {
+    const id = await invited('carol');
+    const { idToken } = await provider.signIn('carol');
+    const statuses = () => Promise.all([cluster.url, otherUrl].map((url) => statusOf(idToken, url)));
+    expect(await statuses()).toEqual([200, 200]);
+    await ada.patch(`/users/${id}`, { blocked: true });
+    await until(async () => (await statuses()).every((status) => status === 403), 1_000);
+    expect((await ask(idToken)).message).toContain('blocked');
+    await ada.patch(`/users/${id}`, { blocked: false });
+    await until(async () => (await statuses()).every((status) => status === 200), 1_000);
+  });
+
+  it('gets the configuration of Claude Desktop for its person, which other credentials do not', async () => {
+    const { idToken } = await provider.signIn('ada');
+    const url = `${cluster.url}/api/anthropic/bootstrap`;
+    const get = (token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await get(idToken);
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+    const body = (await answer.json()) as Record<string, unknown>;
+    expect(body).toEqual({
+      disableAutoUpdates: true,
+      inferenceProvider: 'gateway',
+      inferenceGatewayBaseUrl: `${cluster.url}/api/anthropic`,
+      inferenceCredentialKind: 'interactive',
+      inferenceGatewayOidc: expect.any(String) as string,
+      inferenceModels: expect.arrayContaining(['auto']) as string[],
+    });
+    expect(JSON.parse(String(body['inferenceGatewayOidc']))).toEqual({
+      issuer: provider.issuer,
+      clientId,
+      scopes: ['openid', 'email'],
+    });
+    expect((await fetch(url)).status).toBe(401);
+    expect((await get(cluster.key)).status).toBe(403);
+    expect((await get(await ci.sign({ sub: 'repo:acme/web:x' }))).status).toBe(403);
+  });
+});
+
+describe('a token of a workload', () => {
+  it('uses the account of a team', async () => {
+    const token = await ci.sign({ sub: 'repo:acme/web:pull_request' });
+    expect((await ask(token)).status).toBe(200);
+    await until(async () => (await readUsage(cluster.prefix)).some(({ owner }) => owner?.kind === 'team'));
+    const record = (await readUsage(cluster.prefix)).find(({ owner }) => owner?.kind === 'team');
+    expect(record?.key).toEqual({ id: `team:${record?.owner?.id}`, name: 'Research' });
+  });
+
+  it('is a service account with limits, and the usage page shows its name', async () => {
+    const token = await ci.sign({ sub, ref });
+    expect((await ask(token)).status).toBe(200);
+    expect((await ask(token, otherUrl)).status).toBe(200);
+    expect(await ask(token)).toMatchObject({ status: 429 });
+    const shown = async () => (await ada.get('/usage/requests')).body.requests as { key: object; owner?: object }[];
+    await until(async () => (await shown()).some(({ key }) => 'id' in key && key.id === 'service:trainer'));
+    const request = (await shown()).find(({ key }) => 'id' in key && key.id === 'service:trainer');
+    expect(request).toMatchObject({ key: { name: 'trainer' } });
+    expect(request?.owner).toBeUndefined();
+  });
+
+  it('may use what the registry grants to its service account only', async () => {
+    const headers = { authorization: `Bearer ${await ci.sign({ sub, ref })}` };
+    const list = await fetch(`${cluster.url}/api/openai/v1/models`, { headers });
+    expect(((await list.json()) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['auto']);
+    expect((await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).status).toBe(403);
+  });
+
+  it('is refused where no rule is for it, with the subject to ask for', async () => {
+    for (const claims of [{ sub: 'repo:evil/web:x' }, { sub, ref: 'refs/heads/other' }, { sub }]) {
+      expect(await ask(await ci.sign(claims))).toMatchObject({
+        status: 403,
+        message: expect.stringContaining(`a rule for the subject \`${claims.sub}\``) as string,
+      });
+    }
+  });
+
+  it('follows the rules as they are edited', async () => {
+    const token = await ci.sign({ sub: 'repo:acme/web:push' });
+    expect(await statusOf(token)).toBe(200);
+    writeFileSync(registryFile, registry('Nobody'));
+    await until(async () => (await statusOf(token)) === 403);
+    expect((await ask(token)).message).toContain('The team Nobody');
+    writeFileSync(registryFile, registry());
+    await until(async () => (await statusOf(token)) === 200);
+  });
+});
+
+describe('a token is refused', () => {
+  const now = Math.floor(Date.now() / 1_000);
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['another audience', { aud: 'other' }, 'audience'],
+    ['no audience', { aud: undefined }, 'audience'],
+    ['another issuer', { iss: 'https://id.example.com' }, 'issuer'],
+    ['an issuer with a slash more', { iss: 'slash' }, 'issuer'],
+    ['its time over', { exp: now - 90 }, 'expired'],
+    ['no end', { exp: undefined }, '`exp`'],
+    ['a beginning that is to come', { nbf: now + 600 }, 'not valid yet'],
+    ['no subject', { sub: undefined }, '`sub`'],
+  ])('with %s', async (_, claims, reason) => {
+    const iss = claims['iss'] === 'slash' ? { iss: `${ci.issuer}/` } : {};
+    const refused = await models(await ci.sign({ sub: 'ada', ...claims, ...iss }));
+    expect(refused).toMatchObject({ status: 401, message: expect.stringContaining(reason) as string });
+  });
+
+  it('not for a clock that is a minute off', async () => {
+    expect(await statusOf(await ci.sign({ sub: 'ada', exp: now - 20, nbf: now - 300 }))).toBe(200);
+    expect(await statusOf(await ci.sign({ sub: 'ada', nbf: now + 30 }))).toBe(200);
+  });
+
+  it('with the algorithm none, with the public key as a secret, and with an algorithm that is not on the list', async () => {
+    const [jwk = {}] = ci.jwks().keys;
+    const good = await ci.sign({ sub: 'ada' });
+    const [, claims = ''] = good.split('.');
+    const header = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url');
+    const pem = await exportSPKI((await importJWK(jwk, 'RS256', { extractable: true })) as CryptoKey);
+    const payload = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
+    const confused = await new SignJWT(payload)
+      .setProtectedHeader({ alg: 'HS256', kid: String(jwk.kid) })
+      .sign(createSecretKey(Buffer.from(pem)));
+    const tokens = [
+      `${header({ alg: 'none' })}.${claims}.`,
+      `${header({ alg: 'none', kid: jwk.kid })}.${claims}.e30`,
+      confused,
+      good.replace(/[^.]+$/, (signature) => signature.split('').toReversed().join('')),
+      `${good}x`,
+      await ci.sign({ sub: 'ada' }, { typ: 'logout+jwt' }),
+    ];
+    expect(await Promise.all(tokens.map((token) => statusOf(token)))).toEqual([401, 401, 401, 401, 401, 401]);
+    expect(await statusOf(good)).toBe(200);
+    await ci.rotate('ES384');
+    expect(await models(await ci.sign({ sub: 'ada' }))).toMatchObject({
+      status: 401,
+      message: expect.stringContaining('algorithm') as string,
+    });
+  });
+});

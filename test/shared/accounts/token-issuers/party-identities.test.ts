@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+
+const ada = { kind: 'person', name: 'Ada@example.com' } as const;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+/** Ada, a team, and their identities as an ingress reads them. */
+async function start() {
+  const { accounts } = await openKeyStore(inject('redisUrl')).then(async (open) => ({
+    ...open,
+    person: await makeAdmin(open),
+  }));
+  const { users, teams } = accounts;
+  const team = await teams.create('Research');
+  const state = { isAway: false, isLost: false, reads: 0, held: Promise.resolve() };
+  const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
+    state.reads += 1;
+    if (state.isAway) throw new RouterError('store_unavailable', 'away');
+    const answered = await answer();
+    await state.held;
+    return answered;
+  };
+  const identities = new PartyIdentities({
+    users: { findByEmail: (email) => asked(() => users.findByEmail(email)) },
+    teams: { list: () => asked(() => teams.list()) },
+    store: {
+      assertIntact: () => {
+        if (state.isLost) throw new RouterError('store_unavailable', 'lost');
+      },
+    },
+  });
+  const { ownerId = '' } = await identities.find(ada);
+  return { accounts, users, teams, team, state, identities, adaId: ownerId };
+}
+
+describe('the identity of a person or a team', () => {
+  it('is read once in 30 seconds, and when a change is announced', async () => {
+    const { users, identities, state, adaId } = await start();
+    expect(identities.find(ada)).toMatchObject({ kind: 'user', name: 'Ada', limits: [] });
+    expect(state.reads).toBe(1);
+    await users.change(adaId, { limits: { tokensPerDay: 10 }, weight: 3 }, Date.now());
+    expect(identities.find(ada)).toMatchObject({ limits: [] });
+    identities.drop(`user:${adaId}`);
+    const limits = [{ party: `user:${adaId}`, limits: { tokensPerDay: 10 } }];
+    expect(await identities.find(ada)).toMatchObject({ limits, ownerWeight: 3 });
+    identities.drop('user:other');
+    expect(identities.find(ada)).not.toBeInstanceOf(Promise);
+    vi.advanceTimersByTime(30_001);
+    expect(identities.find(ada)).toBeInstanceOf(Promise);
+    identities.markStale();
+    expect(identities.find(ada)).toBeInstanceOf(Promise);
+  });
+
+  it('is that of the team of this name or id, unless several have the name', async () => {
+    const { teams, team, identities } = await start();
+    const find = async (name: string) => identities.find({ kind: 'team', name });
+    await teams.change(team.id, { limits: { costPerDay: 1 } });
+    const expected = { id: `team:${team.id}`, kind: 'team', ownerId: team.id, limits: [{ party: `team:${team.id}` }] };
+    expect(await find('Research')).toMatchObject(expected);
+    expect(await find(team.id)).toMatchObject(expected);
+    await expect(find('Nobody')).rejects.toMatchObject({ code: 'permission_denied' });
+    await teams.create('Research');
+    identities.markStale();
+    await expect(find('Research')).rejects.toThrow('Several teams are called Research');
+    expect(await find(team.id)).toMatchObject(expected);
+  });
+
+  it('is kept for an hour while Redis is away, and nobody new is known then', async () => {
+    const { identities, state } = await start();
+    state.isAway = true;
+    for (let minute = 0; minute < 59; minute++) {
+      vi.advanceTimersByTime(60_000);
+      expect(await identities.find(ada)).toMatchObject({ name: 'Ada' });
+    }
+    vi.advanceTimersByTime(120_000);
+    const away = { code: 'store_unavailable' };
+    await expect(identities.find(ada)).rejects.toMatchObject(away);
+    await expect(identities.find({ kind: 'person', name: 'bob@example.com' })).rejects.toMatchObject(away);
+    state.isAway = false;
+    expect(await identities.find(ada)).toMatchObject({ name: 'Ada' });
+  });
+
+  it('is not denied by a store that was emptied', async () => {
+    const { identities, state } = await start();
+    const nobody = { kind: 'person', name: 'nobody@example.com' } as const;
+    state.isLost = true;
+    await expect(identities.find(nobody)).rejects.toMatchObject({ code: 'store_unavailable' });
+    state.isLost = false;
+    await expect(identities.find(nobody)).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
+  it('is read again when it changes while it is read', async () => {
+    const { users, identities, state, adaId } = await start();
+    const goOn = Promise.withResolvers<void>();
+    state.held = goOn.promise;
+    identities.drop(`user:${adaId}`);
+    const found = identities.find(ada);
+    await users.change(adaId, { limits: { tokensPerDay: 7 } }, Date.now());
+    identities.drop(`user:${adaId}`);
+    goOn.resolve();
+    expect(await found).toMatchObject({ limits: [{ limits: { tokensPerDay: 7 } }] });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { parseRegistry } from '#shared/registry/read-registry.ts';
+
+const issuersOf = (text: string) => parseRegistry(text, 'router.yaml').token_issuers;
+
+describe('token issuers in the registry', () => {
+  it('have rules with claims in either form, and limits', () => {
+    const [issuer] = issuersOf(`
+token_issuers:
+  - issuer: https://id.example.com
+    audiences: [router]
+    rules:
+      - match: { sub: "system:serviceaccount:ml:*", email_verified: true, groups: [a, b] }
+        service_account: { name: trainer, limits: { requests_per_minute: 60, cost_per_day: 2.5 } }
+      - person: email
+`);
+    expect(issuer).toMatchObject({
+      algorithms: ['RS256', 'ES256', 'EdDSA', 'Ed25519'],
+      rules: [
+        {
+          match: [
+            ['sub', ['system:serviceaccount:ml:*']],
+            ['email_verified', ['true']],
+            ['groups', ['a', 'b']],
+          ],
+          serviceAccount: { name: 'trainer', class: 'normal' },
+        },
+        { match: [], person: 'email' },
+      ],
+    });
+    expect(issuer?.rules[0]?.serviceAccount?.limits).toEqual({ requestsPerMinute: 60, costPerDay: 2.5 });
+  });
+
+  it.each([
+    ['no audience', 'audiences: [], rules: [{ person: email }]', 'audiences'],
+    [
+      'an algorithm with a shared secret',
+      'audiences: [r], algorithms: [HS256], rules: [{ person: email }]',
+      'algorithms',
+    ],
+    ['no algorithm', 'audiences: [r], algorithms: [none], rules: [{ person: email }]', 'algorithms'],
+    [
+      'keys over plain HTTP',
+      'audiences: [r], jwks_uri: "http://id.example.com/keys", rules: [{ person: email }]',
+      'https',
+    ],
+    [
+      'two places of keys',
+      'audiences: [r], jwks_uri: "https://a.example", jwks_file: /a, rules: [{ person: email }]',
+      'one of',
+    ],
+    ['a rule for everybody', 'audiences: [r], rules: [{ team: ml }]', 'everybody'],
+    ['a rule for nobody', 'audiences: [r], rules: [{ match: { sub: a } }]', 'one of person'],
+    ['a rule for two', 'audiences: [r], rules: [{ match: { sub: a }, team: ml, person: email }]', 'one of person'],
+    [
+      'one service account with two grants',
+      'audiences: [r], rules: [{ match: { sub: a }, service_account: { name: s } }, { match: { sub: b }, service_account: { name: s, class: high } }]',
+      'differ',
+    ],
+  ])('are refused with %s', (_, fields, sentence) => {
+    expect(() => issuersOf(`token_issuers: [{ issuer: "https://id.example.com", ${fields} }]`)).toThrow(sentence);
+  });
+
+  it('are refused when one comes twice, and when its keys would be discovered over plain HTTP', () => {
+    const one = '{ issuer: "https://id.example.com", audiences: [r], rules: [{ person: email }] }';
+    expect(() => issuersOf(`token_issuers: [${one}, ${one}]`)).toThrow('once');
+    expect(() => issuersOf(`token_issuers: [${one.replace('https', 'http')}]`)).toThrow('https');
+  });
+});
