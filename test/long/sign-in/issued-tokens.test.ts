@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { decodeProtectedHeader, exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
@@ -207,6 +208,37 @@ describe('a token of a workload', () => {
     const list = await fetch(`${cluster.url}/api/openai/v1/models`, { headers });
     expect(((await list.json()) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['auto']);
     expect((await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).status).toBe(403);
+  });
+
+  it('has batches served under its name, and tools and models by MCP and the SDKs', async () => {
+    const runner = await cluster.addBatchRunner({ ROUTER_CONFIG: registryFile });
+    const { idToken } = await provider.signIn('robot');
+    const { openai, anthropic } = batchClients({ url: otherUrl, key: idToken });
+    const ids = (await anthropic.models.list()).data.map(({ id }) => id);
+    expect(ids).toContain('auto');
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    };
+    const mcp = await fetch(`${cluster.url}/api/tools/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${idToken}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(initialize),
+    });
+    expect(mcp.status).toBe(200);
+    const { id } = await submit(openai, [chatLine('one', 'Hi.')]);
+    const batch = await untilBatch(openai, id);
+    expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 1, completed: 1 } });
+    const mine = async () => (await readUsage(cluster.prefix)).filter(({ key }) => key.id === 'service:robot');
+    await until(async () => (await mine()).length === 1);
+    expect((await mine())[0]).toMatchObject({ key: { name: 'robot' }, outcome: 'done' });
+    await runner.stop();
   });
 
   it('is refused where no rule is for it, with the subject to ask for', async () => {
