@@ -24,6 +24,7 @@ import { fileRoutes, type FileRoutesParts } from './api/files/file-routes.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
 import { usageRoutes } from './api/usage/usage-routes.ts';
+import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
 import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
@@ -56,6 +57,7 @@ export interface ConsoleParts {
   /** See `ApiParts`. */
   announce: ApiParts['announce'];
   programs: Programs;
+  oidc: ReturnType<typeof openOidc>;
   publicUrl: string | undefined;
   about: About;
   log: Logger;
@@ -77,7 +79,7 @@ export interface Console {
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
   const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, connections, broker } = parts;
-  const { workers, ejections, dispatcher, registry, announce, programs, publicUrl, about, log, releases } = parts;
+  const { workers, ejections, dispatcher, registry, announce, programs, oidc, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -94,6 +96,9 @@ export function openConsole(parts: ConsoleParts): Console {
     judgePassword,
     announce,
     log,
+    signIn: () => registry().sign_in,
+    signOutPage: oidc.signOutPage,
+    oidc: oidc.routes,
     publicUrl,
     signedInRoutes: [
       liveRoutes({ accounts, log, broker, workers, registry, feed, about }),

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
@@ -32,6 +33,7 @@ import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { openOidc } from '../console/api/oidc/open-oidc.ts';
 import { noteReplay } from '../console/api/programs/note-replay.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
@@ -155,6 +157,18 @@ await runService(async (environment, releases) => {
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
   broker.onReconnect(markStale);
   const announce = announcer(broker, drop, log);
+  const externals = new ExternalAccounts(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
+  const oidc = openOidc({
+    accounts,
+    externals,
+    settings: () => registry.current().sign_in,
+    secrets: serving.secrets,
+    environment,
+    announce,
+    publicUrl: config.PUBLIC_URL,
+    log,
+  });
+  programs.confirmWith(async (user) => user.passwordHash !== '' || oidc.confirm(user));
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
@@ -227,6 +241,7 @@ await runService(async (environment, releases) => {
     registry: () => registry.current(),
     announce,
     programs,
+    oidc,
     publicUrl: config.PUBLIC_URL,
     about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
     log,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { purposes } from '#shared/core/purpose.ts';
 import { modelTiers } from '#shared/core/tier.ts';
+import { signInSchema } from './sign-in.ts';
 import { tokenIssuersSchema } from './token-issuers.ts';
 
 const tier = z.enum(modelTiers);
@@ -151,6 +152,8 @@ export const registrySchema = z.strictObject({
     .default({}),
   auto: auto.prefault({}),
   prices: z.record(z.string(), price).default({}),
+  /** How people sign in to the console. */
+  sign_in: signInSchema.prefault({}),
   /** What runs the hosted tools of requests, such as web search, for models whose upstream does not. */
   hosted_tools: hostedTools.prefault({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */

@@ -71,6 +71,7 @@ describe('the variables in the documentation', () => {
       'X_FILE',
       'WIKI_TOKEN',
       'TRACKER_SECRET',
+      'COMPANY_SECRET',
       // Read by OpenAI's SDKs.
       'OPENAI_BASE_URL',
       'OPENAI_WEBHOOK_SECRET',

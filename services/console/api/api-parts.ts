@@ -1,7 +1,9 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import type { Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';
+import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { SignedIn } from './session/signed-in.ts';
 
 /** The dependencies of the API. */
@@ -13,6 +15,10 @@ export interface ApiParts {
   /** Announces to every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
   announce: (changed: string) => Promise<void>;
   log: Logger;
+  /** How people sign in. */
+  signIn: () => SignInSettings;
+  /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */
+  signOutPage: (request: Request, provider: string) => Promise<string | undefined>;
   /** The address at which people reach the router, as `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
 }

@@ -5,6 +5,7 @@ import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
 import { invitationRoutes } from './people/invitation-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
+import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { sessionRoutes } from './session/session-routes.ts';
 import { requireSameOrigin, requireSession } from './session/signed-in.ts';
@@ -14,6 +15,7 @@ import { userRoutes } from './people/user-routes.ts';
 const maxBodyBytes = 64 * 1024;
 
 export interface ConsoleApiParts extends ApiParts {
+  oidc: OidcParts;
   /** Further routes, for signed-in people only. */
   signedInRoutes: readonly RequestHandler[];
 }
@@ -26,7 +28,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   routes.use(requireSameOrigin, json({ limit: maxBodyBytes }));
-  routes.use(linkRoutes(parts), sessionRoutes(parts));
+  routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts));
   routes.use(requireSession(parts.accounts));
   routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
   for (const further of parts.signedInRoutes) routes.use(further);

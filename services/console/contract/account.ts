@@ -25,6 +25,8 @@ export interface Session {
     email: string;
     role: UserRole;
     teams: { id: string; name: string; role: TeamRole }[];
+    /** Absent where the person signs in at a provider only. */
+    hasPassword?: true;
   };
   csrfToken: string;
 }

@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { TeamStore } from '../people/team-store.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
+import type { Confirm } from '../sign-in/session-store.ts';
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
@@ -42,6 +43,7 @@ export class Programs {
   readonly #keys: SigningKeys;
   readonly #refreshTokens: RefreshTokens;
   readonly #parts: ProgramsParts;
+  #confirm: Confirm = async () => true;
 
   /** @param prefix what all names in Redis begin with */
   constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
@@ -52,6 +54,11 @@ export class Programs {
     this.store = new ProgramStore(redis, prefix, report);
     this.devices = new DeviceCodes(redis, prefix);
     this.verifier = new AccessTokenVerifier({ keys: this.#keys, users, teams, programs: this.store });
+  }
+
+  /** Has programs end when `confirm` says that their person is not let in any more. It is called at each refresh. */
+  confirmWith(confirm: Confirm): void {
+    this.#confirm = confirm;
   }
 
   /** The tokens of a device whose sign-in is approved; how it stands until then. */
@@ -93,7 +100,7 @@ export class Programs {
       users.find(userId),
       teamId === undefined ? undefined : teams.find(teamId),
     ]);
-    if (!person || (teamId !== undefined && !team)) {
+    if (!person || (teamId !== undefined && !team) || !(await this.#confirm(person))) {
       await this.store.signOut(programId);
       return { state: 'ended', programId, userId };
     }

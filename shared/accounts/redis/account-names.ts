@@ -16,6 +16,8 @@
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
  * - `connections-of:<user>` hash, server to a StoredConnection; `connection-refresh:<user>:<server>`, `connection-attempt:<hash>` and
  *   `connection-attempts:<user>` strings that expire
+ * - `external-accounts` hash, issuer and subject to a person's id; `external-account:<user>` hash, an ExternalAccount;
+ *   `external-check:<user>` string that expires
  * - `device:<hash>` hash that expires; `user-code:<code>` and `devices-from:<address>` strings that expire; `devices-waiting` sorted set by
  *   expiry
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
@@ -58,6 +60,9 @@ export function accountNames(prefix: string) {
     connectionRefresh: (userId: string, server: string) => `${prefix}connection-refresh:${userId}:${server}`,
     connectionAttempt: (hash: string) => `${prefix}connection-attempt:${hash}`,
     connectionAttempts: (userId: string) => `${prefix}connection-attempts:${userId}`,
+    externalAccounts: `${prefix}external-accounts`,
+    externalAccount: (userId: string) => `${prefix}external-account:${userId}`,
+    externalCheck: (userId: string) => `${prefix}external-check:${userId}`,
     device: (hash: string) => `${prefix}device:${hash}`,
     userCode: (code: string) => `${prefix}user-code:${code}`,
     devicesFrom: (address: string) => `${prefix}devices-from:${address}`,

@@ -1,7 +1,7 @@
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 
 /** What a key of an owner is for. Each purpose has keys of its own. */
-type Purpose = 'answers' | 'store' | 'webhooks' | 'connections';
+type Purpose = 'answers' | 'store' | 'webhooks' | 'connections' | 'external account';
 
 /**
  * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
@@ -34,6 +34,11 @@ export class OwnerKeys {
   /** Seals a person's connections to MCP servers; undefined while no secret is known. */
   connectionSealer(person: string): Sealer | undefined {
     return sealerOf(this.#derive(person, 'connections'));
+  }
+
+  /** Seals the refresh token of a person's account at a provider; undefined while no secret is known. */
+  externalAccountSealer(person: string): Sealer | undefined {
+    return sealerOf(this.#derive(person, 'external account'));
   }
 
   #derive(owner: string, purpose: Purpose): Buffer[] {

@@ -11,6 +11,9 @@ import type { UserStore } from '../people/user-store.ts';
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
+/** Whether the provider of a person still lets them in. */
+export type Confirm = (user: UserRecord) => Promise<boolean>;
+
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
@@ -26,6 +29,8 @@ const sessionSchema = z.object({
   startedAt: z.coerce.number(),
   /** Milliseconds that it had left to live at the last write. */
   livesMs: z.coerce.number(),
+  /** Name of the provider that has signed the person in, if one has. */
+  provider: z.string().optional(),
 });
 
 /**
@@ -38,6 +43,7 @@ export class SessionStore {
   readonly #users: Pick<UserStore, 'find'>;
   readonly #idleMs: () => Promise<number>;
   readonly #report: ReportUnreadable;
+  #confirm: Confirm = async () => true;
 
   /**
    * @param prefix what all names in Redis begin with
@@ -59,11 +65,17 @@ export class SessionStore {
     this.#report = report;
   }
 
+  /** Has the sessions of providers end when `confirm` says so. It is called at each use of one. */
+  confirmWith(confirm: Confirm): void {
+    this.#confirm = confirm;
+  }
+
   /**
    * Opens a session under a new id and returns that; undefined when the person was blocked or signed out everywhere
    * since this record was read.
+   * @param provider name of the provider that has signed the person in, if one has
    */
-  async open({ id: userId, epoch }: UserRecord): Promise<string | undefined> {
+  async open({ id: userId, epoch }: UserRecord, provider?: string): Promise<string | undefined> {
     const id = mintToken();
     const idHash = tokenHash(id);
     const { session, sessionsOf, user } = this.#names;
@@ -71,6 +83,7 @@ export class SessionStore {
       idHash,
       userId,
       epoch,
+      provider,
       now: Date.now(),
       idleMs: await this.#idleMs(),
       maxMs: longestMs,
@@ -92,6 +105,7 @@ export class SessionStore {
     const now = Date.now();
     const leftMs = session.startedAt + longestMs - now;
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch || leftMs <= 0) return undefined;
+    if (session.provider !== undefined && !(await this.#confirm(user))) return undefined;
     const sinceMs = session.livesMs - Number(leftToLiveMs);
     // The setting may have been made shorter since.
     if (sinceMs >= idleMs) return undefined;
@@ -109,6 +123,11 @@ export class SessionStore {
     const user = session && (await this.#users.find(session.userId));
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch) return false;
     return session.startedAt + longestMs > Date.now();
+  }
+
+  /** The provider that has opened a session; undefined for a session with a password, and for one that has ended. */
+  async providerOf(id: string): Promise<string | undefined> {
+    return (await askRedis(this.#redis.hget(this.#names.session(tokenHash(id)), 'provider'))) ?? undefined;
   }
 
   /** Ends a session. */

@@ -8,6 +8,10 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { emptyRegistry } from '#shared/registry/registry.ts';
+import type { SignInSettings } from '#shared/registry/sign-in.ts';
+import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
 import { webhookRoutes } from '#services/console/api/webhooks/webhook-routes.ts';
 import { ConsoleClient } from './console-client.ts';
@@ -42,6 +46,8 @@ export interface Person extends ConsoleClient {
 export interface ConsoleOptions {
   trustProxy?: boolean;
   publicUrl?: string;
+  /** How people sign in. Default: with a password. */
+  signIn?: SignInSettings;
   /** Routes besides those of accounts and webhooks. */
   furtherRoutes?: (open: OpenKeyStore & { webhooks: Webhooks; log: Logger }) => readonly RequestHandler[];
 }
@@ -51,6 +57,7 @@ export async function openConsole({
   trustProxy = false,
   publicUrl = 'https://llm.example.com',
   furtherRoutes = () => [],
+  signIn = emptyRegistry.sign_in,
 }: ConsoleOptions = {}): Promise<OpenConsole> {
   const open = await openKeyStore(inject('redisUrl'));
   const verifier = new KeyVerifier(open.store);
@@ -60,18 +67,37 @@ export async function openConsole({
   const announced: string[] = [];
   const app = express();
   app.set('trust proxy', trustProxy);
+  const announce = async (changed: string): Promise<void> => {
+    announced.push(changed);
+    verifier.drop(changed);
+  };
+  const { accounts, connection, prefix } = open;
+  const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
+  const oidc = openOidc({
+    accounts,
+    externals: new ExternalAccounts(connection.redis, prefix, {
+      keys: new OwnerKeys(secrets),
+      report: (record) => open.unreadable.push(record),
+    }),
+    settings: () => signIn,
+    secrets,
+    environment: {},
+    announce,
+    publicUrl,
+    log,
+  });
   app.use(
     '/console/api',
     createConsoleApi({
       accounts: open.accounts,
       passwords: new Passwords(),
       judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
-      announce: async (changed) => {
-        announced.push(changed);
-        verifier.drop(changed);
-      },
+      announce,
       log,
       publicUrl,
+      signIn: () => signIn,
+      signOutPage: oidc.signOutPage,
+      oidc: oidc.routes,
       signedInRoutes: [
         webhookRoutes({ accounts: open.accounts, log, webhooks }),
         ...furtherRoutes({ ...open, webhooks, log }),

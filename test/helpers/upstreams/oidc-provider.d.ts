@@ -31,19 +31,21 @@ declare module 'oidc-provider' {
     findAccount: (
       context: unknown,
       id: string,
-    ) => { accountId: string; claims: () => { sub: string } & Record<string, unknown> };
+    ) => { accountId: string; claims: () => { sub: string } & Record<string, unknown> } | undefined;
     /** Claims by scope. */
     claims?: Record<string, string[]>;
     /** Whether claims of scopes are kept out of id tokens that come with an access token. */
     conformIdTokenClaims?: boolean;
     extraTokenClaims?: (context: unknown, token: { accountId?: string }) => Record<string, unknown>;
+    issueRefreshToken?: () => Promise<boolean>;
+    pkce?: { required: () => boolean };
     /** Seconds. */
     ttl: Record<string, number | (() => number)>;
     clients: Record<string, unknown>[];
     features: {
       registration?: { enabled: boolean };
       revocation?: { enabled: boolean };
-      resourceIndicators: {
+      resourceIndicators?: {
         enabled: boolean;
         useGrantedResource?: () => boolean;
         getResourceServerInfo: (context: unknown, resource: string) => ResourceServer;

@@ -7,6 +7,7 @@ import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
+import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -25,6 +26,7 @@ export function invitationRoutes(parts: ApiParts): Router {
     response.json((await invitations.list()).map(invitationAnswer));
   });
   routes.post('/invitations', async (request, response) => {
+    requireLocalAccounts(parts);
     const wanted = parse(newInvitation, request.body);
     const { invitationDays } = await settings.read();
     const person = signedInOf(response);

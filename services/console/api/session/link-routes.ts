@@ -7,6 +7,7 @@ import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { newPasswordHash } from './new-password-hash.ts';
 import { openSession } from './open-session.ts';
+import { requireLocalAccounts } from './require-local-accounts.ts';
 import { parse } from '../parse.ts';
 
 const firstAdminForm = z.object({ name: displayNameSchema, email: emailSchema, password: z.string() });
@@ -23,6 +24,7 @@ export function linkRoutes(parts: ApiParts): Router {
   routes.post('/links/:token', async (request, response) => {
     const { token } = request.params;
     const link = (await links.find(token)) ?? gone();
+    if (link.kind === 'invitation') requireLocalAccounts(parts);
     const user = await useLink(parts, request, link, token);
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
     const details = { link: link.kind, email: user.email, role: user.role };

@@ -9,16 +9,18 @@ import { sessionAnswer } from './signed-in.ts';
 /**
  * Signs a person in, always under a new session id that nobody can have known before (OWASP Session Management Cheat
  * Sheet, "Renew the Session ID After Any Privilege Level Change"). The browser's previous session ends.
+ * @param provider name of the provider that has signed the person in, if one has
  */
 export async function openSession(
   { accounts }: Pick<ApiParts, 'accounts'>,
   request: Request,
   response: Response,
   user: UserRecord,
+  provider?: string,
 ): Promise<Session> {
   const before = sessionIdOf(request);
   if (before !== undefined) await accounts.sessions.end(before);
-  const sessionId = await accounts.sessions.open(user);
+  const sessionId = await accounts.sessions.open(user, provider);
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
   return sessionAnswer(accounts.teams, user, sessionId);

@@ -2,12 +2,14 @@ import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
+import type { SignOutAnswer } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { newPasswordHash } from './new-password-hash.ts';
 import { openSession } from './open-session.ts';
 import { parse } from '../parse.ts';
 import { clearSessionCookie } from './session-cookie.ts';
+import { requireLocalAccounts } from './require-local-accounts.ts';
 import { requireSession, sessionAnswer, signedInOf } from './signed-in.ts';
 
 const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
@@ -20,6 +22,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   const signedIn = requireSession(accounts);
   const routes = Router();
   routes.post('/session', async (request, response) => {
+    requireLocalAccounts(parts);
     const { email, password } = parse(credentials, request.body);
     const user = await prove(parts, request, { email, password, find: () => accounts.users.findByEmail(email) });
     response.json(await openSession(parts, request, response, user));
@@ -29,8 +32,13 @@ export function sessionRoutes(parts: ApiParts): Router {
     response.json(await sessionAnswer(accounts.teams, user, sessionId));
   });
   routes.delete('/session', signedIn, async (request, response) => {
-    await accounts.sessions.end(signedInOf(response).sessionId);
-    endAnswer(request, response);
+    const { sessionId } = signedInOf(response);
+    const provider = await accounts.sessions.providerOf(sessionId);
+    await accounts.sessions.end(sessionId);
+    const url = provider && (await parts.signOutPage(request, provider));
+    if (!url) return endAnswer(request, response);
+    clearSessionCookie(request, response);
+    response.json({ url } satisfies SignOutAnswer);
   });
   routes.delete('/sessions', signedIn, async (request, response) => {
     const { id } = signedInOf(response);

@@ -61,7 +61,7 @@ export function signedInOf(response: Response): SignedIn {
 /** The session as the pages see it. */
 export async function sessionAnswer(
   teams: Accounts['teams'],
-  { id, name, email, role }: UserRecord,
+  { id, name, email, role, passwordHash }: UserRecord,
   sessionId: string,
 ): Promise<Session> {
   const roles = await teams.teamsOf(id);
@@ -73,6 +73,7 @@ export async function sessionAnswer(
       email,
       role,
       teams: found.map((team) => ({ id: team.id, name: team.name, role: roles.get(team.id) ?? 'member' })),
+      ...(passwordHash !== '' && { hasPassword: true }),
     },
     csrfToken: csrfTokenOf(sessionId),
   };

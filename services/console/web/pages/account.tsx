@@ -35,7 +35,7 @@ export function Account() {
           </Text>
         </Stack>
       </section>
-      <Password email={user.email} />
+      {user.hasPassword ? <Password email={user.email} /> : null}
       <Programs />
       <section className="panel">
         <Title order={2} mb="xs">

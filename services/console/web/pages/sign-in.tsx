@@ -1,14 +1,57 @@
-import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import type { Session } from '../../contract/account.ts';
+import { signInFailures, type WaysIn } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
-import { useChange } from '../api/use-api.ts';
+import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 
-/** The sign-in form. It then shows the requested page. */
+/** The ways to sign in. Each then shows the requested page. */
 export function SignIn() {
+  const ways = useApi<WaysIn>('/sign-in');
+  const [path] = useLocation();
+  const search = new URLSearchParams(useSearch());
+  const reason = search.get('sign-in');
+  search.delete('sign-in');
+  const to = search.size > 0 ? `${path}?${search}` : path;
+  return (
+    <Frame>
+      <Stack>
+        <Title order={1}>Sign in</Title>
+        {isFailure(reason) ? <Failure title="You are not signed in" error={new Error(signInFailures[reason])} /> : null}
+        <Loaded query={ways} what="the ways to sign in">
+          {({ providers, localAccounts }) => (
+            <>
+              {providers.map(({ name, label }) => (
+                <Button
+                  key={name}
+                  component="a"
+                  href={`/console/api/oidc/${name}/start?to=${encodeURIComponent(to)}`}
+                  variant={localAccounts ? 'default' : 'filled'}
+                >
+                  Sign in with {label}
+                </Button>
+              ))}
+              {providers.length > 0 && localAccounts ? <Divider label="or" /> : null}
+              {localAccounts ? <LocalAccount /> : null}
+            </>
+          )}
+        </Loaded>
+      </Stack>
+    </Frame>
+  );
+}
+
+function isFailure(reason: string | null): reason is keyof typeof signInFailures {
+  return reason !== null && Object.hasOwn(signInFailures, reason);
+}
+
+/** The form for address and password. */
+function LocalAccount() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const signIn = useChange(
@@ -20,37 +63,34 @@ export function SignIn() {
     signIn.mutate({ email, password }, { onSuccess: setSession });
   };
   return (
-    <Frame>
-      <form onSubmit={onSubmit}>
-        <Stack>
-          <Title order={1}>Sign in</Title>
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            required
-            withAsterisk={false}
-            value={email}
-            onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-          />
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            value={password}
-            onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-          {signIn.error ? <Failure title="You are not signed in" error={signIn.error} /> : null}
-          <Button type="submit" loading={signIn.isPending}>
-            Sign in
-          </Button>
-          <Text size="xs" c="dimmed">
-            No account yet? Open the link of your invitation. The router prints a link for the first account when it
-            starts. <code>npx rtr admin link</code> prints a new one, also for a lost password.
-          </Text>
-        </Stack>
-      </form>
-    </Frame>
+    <form onSubmit={onSubmit}>
+      <Stack>
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          value={email}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        {signIn.error ? <Failure title="You are not signed in" error={signIn.error} /> : null}
+        <Button type="submit" loading={signIn.isPending}>
+          Sign in
+        </Button>
+        <Text size="xs" c="dimmed">
+          No account yet? Open the link of your invitation. The router prints a link for the first account when it
+          starts. <code>npx rtr admin link</code> prints a new one, also for a lost password.
+        </Text>
+      </Stack>
+    </form>
   );
 }

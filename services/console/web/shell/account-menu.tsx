@@ -1,5 +1,6 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useLocation } from 'wouter';
+import type { SignOutAnswer } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
@@ -9,7 +10,12 @@ import { Icon } from '../parts/icon.tsx';
 export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();
-  const signOut = useChange(() => callApi('DELETE', '/session'), []);
+  const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
+  const leave = (answer: SignOutAnswer | undefined): void => {
+    // The provider has a session of its own.
+    if (answer) window.location.assign(answer.url);
+    else setSession(null);
+  };
   return (
     <Menu position="bottom-end" withinPortal closeOnItemClick={false}>
       <Menu.Target>
@@ -29,10 +35,7 @@ export function AccountMenu() {
         <Menu.Item closeMenuOnClick onClick={() => go('/account')}>
           Account and password
         </Menu.Item>
-        <Menu.Item
-          disabled={signOut.isPending}
-          onClick={() => signOut.mutate(undefined, { onSuccess: () => setSession(null) })}
-        >
+        <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: leave })}>
           {signOut.isPending ? 'Signing out…' : signOut.error ? 'Sign out failed: try again' : 'Sign out'}
         </Menu.Item>
       </Menu.Dropdown>

@@ -1,0 +1,91 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import type { SignInProvider } from '#shared/registry/sign-in.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { readPerson, type Claims, type ProvidedPerson, type Refusal } from './read-person.ts';
+
+export interface AdmitParts {
+  accounts: Accounts;
+  externals: ExternalAccounts;
+  announce: ApiParts['announce'];
+  log: Logger;
+}
+
+/**
+ * The account of somebody who has proven who they are at a provider: their own, one with the same verified address, or a new one. Their role
+ * and teams become what the registry's rules for the provider say.
+ */
+export async function admitPerson(
+  parts: AdmitParts,
+  provider: SignInProvider,
+  claims: Claims & { sub: string },
+): Promise<UserRecord | Refusal | 'other_account' | 'blocked'> {
+  const person = readPerson(provider, claims);
+  if (typeof person === 'string') return person;
+  const user = await findOrMake(parts, provider, claims.sub, person);
+  if (user === undefined) return 'other_account';
+  if (user.blockedAt !== undefined) return 'blocked';
+  await applyRules(parts, provider, user, person);
+  return (await parts.accounts.users.find(user.id)) ?? 'other_account';
+}
+
+async function findOrMake(
+  parts: AdmitParts,
+  { name: provider, issuer }: SignInProvider,
+  sub: string,
+  { name, email, role = 'member' }: ProvidedPerson,
+): Promise<UserRecord | undefined> {
+  const { accounts, externals } = parts;
+  const subject = { issuer, subject: sub };
+  const known = await externals.findPerson(subject);
+  if (known !== undefined) return accounts.users.find(known);
+  const same = await accounts.users.findByEmail(email);
+  if (same) {
+    if (!(await externals.link(same.id, subject))) return undefined;
+    await note(parts, same, 'user.link', { provider });
+    return same;
+  }
+  const made = await externals.make({ ...subject, name, email, role });
+  // Somebody else was faster, or the same person in another window.
+  if (made === 'taken') return accounts.users.find((await externals.findPerson(subject)) ?? '');
+  if (made === 'email taken') return undefined;
+  await note(parts, made, 'user.create', { provider, email, role });
+  return made;
+}
+
+/** Gives a person the role and the teams that the rules are about, and leaves all others alone. An owner of a team stays one. */
+async function applyRules(
+  parts: AdmitParts,
+  { name: provider }: SignInProvider,
+  user: UserRecord,
+  { role, teams }: ProvidedPerson,
+): Promise<void> {
+  const { accounts, announce, log } = parts;
+  if (role !== undefined && role !== user.role) {
+    const outcome = await accounts.users.change(user.id, { role }, Date.now());
+    if (outcome === 'last admin') log.warn({ user: user.id, provider }, 'the last administrator keeps the role');
+    else await note(parts, user, 'user.role', { provider, before: user.role, after: role });
+  }
+  if (teams.size === 0) return;
+  const [all, mine] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
+  let hasLeft = false;
+  for (const [name, belongs] of teams) {
+    const team = all.find((each) => each.name === name);
+    if (!team) log.warn({ team: name, provider }, 'there is no team of a name in the rules of sign_in');
+    else if (belongs && !mine.has(team.id)) {
+      await accounts.teams.setMember(team.id, user.id, 'member');
+      await note(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
+    } else if (!belongs && mine.get(team.id) === 'member') {
+      await accounts.teams.removeMember(team.id, user.id);
+      hasLeft = true;
+      await note(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
+    }
+  }
+  if (hasLeft) await announce(`user:${user.id}`);
+}
+
+function note(parts: AdmitParts, { id, name }: UserRecord, action: string, details: Record<string, unknown>) {
+  return record(parts, null, { action, target: { kind: 'user', id, name }, details });
+}

@@ -1,0 +1,137 @@
+import * as oidc from 'openid-client';
+import { Router, type Request, type Response } from 'express';
+import { z } from 'zod';
+import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
+import type { SignInFailure, WaysIn } from '../../contract/sign-in.ts';
+import { notFound } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { openSession } from '../session/open-session.ts';
+import { admitPerson } from './admit-person.ts';
+import { goodUntil } from './confirm-person.ts';
+import { isRefusal, type ProviderClients } from './provider-clients.ts';
+import type { SignInStates } from './sign-in-state.ts';
+
+/** What signing in at providers needs. */
+export interface OidcParts {
+  settings: () => SignInSettings;
+  clients: ProviderClients;
+  states: SignInStates;
+  externals: ExternalAccounts;
+}
+
+/** A path of the console: not the address of another host, which browsers also read from `//host` and `/\host`. */
+const ownPath = z
+  .string()
+  .max(1_000)
+  .regex(/^\/(?![/\\])[^\\\s]*$/);
+
+/** Signing in at a provider: OpenID Connect, authorization code with PKCE, state and nonce. */
+export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
+  const { accounts, announce, log } = parts;
+  const { settings, clients, states, externals } = parts.oidc;
+  const routes = Router();
+  routes.get('/sign-in', (_, response) => {
+    const { providers, local_accounts: localAccounts } = settings();
+    const answer: WaysIn = {
+      providers: providers.map(({ name, label = name }) => ({ name, label })),
+      localAccounts,
+    };
+    response.json(answer);
+  });
+  routes.get('/oidc/:name/start', async (request, response) => {
+    const provider = find(request);
+    const client = await clients.of(provider).catch((error: unknown) => {
+      log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
+      return undefined;
+    });
+    if (!client) return fail(response, 'away');
+    const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+    const to = ownPath.safeParse(request.query['to']).data ?? '/';
+    if (!states.begin(request, response, { provider: provider.name, state, nonce, verifier, to })) {
+      return fail(response, 'away');
+    }
+    const url = oidc.buildAuthorizationUrl(client, {
+      redirect_uri: callbackOf(request, provider),
+      scope: provider.scopes.join(' '),
+      state,
+      nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    response.redirect(302, url.href);
+  });
+  routes.get('/oidc/:name/callback', async (request, response) => {
+    const provider = find(request);
+    const state = states.take(request, response);
+    if (!state || state.provider !== provider.name) return fail(response, 'expired');
+    const tokens = await exchange(request, provider, state);
+    if (typeof tokens === 'string') return fail(response, tokens);
+    const claims = tokens.claims();
+    if (!claims) return fail(response, 'denied');
+    const user = await admitPerson({ accounts, externals, announce, log }, provider, claims);
+    if (typeof user === 'string') {
+      log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
+      return fail(response, user);
+    }
+    await externals.keep(user.id, {
+      provider: provider.name,
+      issuer: provider.issuer,
+      subject: claims.sub,
+      goodUntil: goodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
+      refreshToken: tokens.refresh_token,
+    });
+    await openSession(parts, request, response, user, provider.name);
+    response.redirect(302, state.to);
+  });
+  return routes;
+
+  function find(request: Request): SignInProvider {
+    const provider = settings().providers.find(({ name }) => name === request.params['name']);
+    if (!provider) throw notFound();
+    return provider;
+  }
+
+  /** The tokens for the code in the address that the provider led back to. */
+  async function exchange(
+    request: Request,
+    provider: SignInProvider,
+    { state, nonce, verifier }: { state: string; nonce: string; verifier: string },
+  ) {
+    try {
+      const url = new URL(callbackOf(request, provider));
+      url.search = new URL(request.originalUrl, url).search;
+      return await oidc.authorizationCodeGrant(await clients.of(provider), url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+    } catch (error) {
+      const isDenied = error instanceof oidc.AuthorizationResponseError || isRefusal(error);
+      log.warn({ err: error, provider: provider.name }, 'a sign-in at a provider failed');
+      return isDenied || !isNetworkError(error) ? 'denied' : 'away';
+    }
+  }
+
+  function callbackOf(request: Request, { name }: SignInProvider): string {
+    const origin = parts.publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
+    return new URL(`/console/api/oidc/${name}/callback`, origin).href;
+  }
+}
+
+/** Leads to the sign-in page, which says why. */
+function fail(response: Response, reason: SignInFailure): void {
+  response.redirect(302, `/?sign-in=${reason}`);
+}
+
+/** Whether the provider did not answer, or not with what the protocol has. */
+function isNetworkError(error: unknown): boolean {
+  if (error instanceof oidc.ResponseBodyError) return error.status >= 500;
+  if (!(error instanceof Error)) return false;
+  return (
+    error.name === 'TypeError' ||
+    error.name === 'TimeoutError' ||
+    (error.cause !== undefined && isNetworkError(error.cause))
+  );
+}

@@ -1,0 +1,43 @@
+import * as oidc from 'openid-client';
+import type { Request } from 'express';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { Environment } from '#shared/core/load-config.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { SignInSettings } from '#shared/registry/sign-in.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { personConfirmer } from './confirm-person.ts';
+import type { OidcParts } from './oidc-routes.ts';
+import { ProviderClients } from './provider-clients.ts';
+import { SignInStates } from './sign-in-state.ts';
+
+export interface OpenOidcParts {
+  accounts: Accounts;
+  externals: ExternalAccounts;
+  settings: () => SignInSettings;
+  /** Of the cluster, newest first. */
+  secrets: () => readonly Uint8Array[];
+  /** Has the secrets of the router as a client of the providers. */
+  environment: Environment;
+  announce: ApiParts['announce'];
+  publicUrl: string | undefined;
+  log: Logger;
+}
+
+/** Opens signing in at providers. From then on, sessions that a provider has opened end with what it says. */
+export function openOidc(parts: OpenOidcParts) {
+  const { accounts, externals, settings, secrets, environment, announce, publicUrl, log } = parts;
+  const clients = new ProviderClients(environment);
+  const confirm = personConfirmer({ accounts, externals, announce, log, clients, signIn: settings });
+  accounts.sessions.confirmWith(confirm);
+  const routes: OidcParts = { settings, clients, states: new SignInStates(secrets), externals };
+  return { routes, confirm, signOutPage };
+
+  async function signOutPage(request: Request, name: string): Promise<string | undefined> {
+    const provider = settings().providers.find((each) => each.name === name);
+    const client = provider && (await clients.of(provider).catch(() => undefined));
+    if (client?.serverMetadata().end_session_endpoint === undefined) return undefined;
+    const home = publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
+    return oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', home).href }).href;
+  }
+}

@@ -1,0 +1,50 @@
+import * as oidc from 'openid-client';
+import type { SignInProvider } from '#shared/registry/sign-in.ts';
+import type { Environment } from '#shared/core/load-config.ts';
+
+/** Seconds for each request to a provider. */
+const timeoutSeconds = 10;
+
+/** Milliseconds for which what a provider says of itself is used. */
+const freshMs = 3_600_000;
+
+/** The router as a client of the providers: what each of them says of itself is asked for once in an hour. */
+export class ProviderClients {
+  readonly #environment: Environment;
+  readonly #known = new Map<string, { until: number; client: Promise<oidc.Configuration> }>();
+
+  /** @param environment has the secrets of the clients */
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** The client of a provider. @throws an Error when the provider cannot be reached, or its secret is not set */
+  async of(provider: SignInProvider): Promise<oidc.Configuration> {
+    // With another setting it is another client.
+    const key = JSON.stringify(provider);
+    const now = performance.now();
+    const known = this.#known.get(key);
+    if (known && now < known.until) return known.client;
+    for (const [each, { until }] of this.#known) if (now >= until) this.#known.delete(each);
+    const client = this.#discover(provider);
+    this.#known.set(key, { until: now + freshMs, client });
+    client.catch(() => this.#known.delete(key));
+    return client;
+  }
+
+  async #discover({ issuer, client_id: id, client_secret_env: variable }: SignInProvider): Promise<oidc.Configuration> {
+    const secret = variable === undefined ? undefined : this.#environment[variable];
+    if (variable !== undefined && !secret) throw new Error(`the variable ${variable} is not set`);
+    const url = new URL(issuer);
+    return oidc.discovery(url, id, secret, secret === undefined ? oidc.None() : undefined, {
+      timeout: timeoutSeconds,
+      // The registry admits http for this machine alone.
+      ...(url.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
+    });
+  }
+}
+
+/** Whether a provider has answered with a refusal, other than one that may pass. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof oidc.ResponseBodyError && error.status < 500 && error.status !== 429;
+}

@@ -1,0 +1,46 @@
+import { displayNameSchema, emailSchema, type UserRole } from '#shared/accounts/people/user.ts';
+import type { SignInProvider } from '#shared/registry/sign-in.ts';
+
+/** Claims of an ID token. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Somebody as a provider describes them, and what the registry gives them. */
+export interface ProvidedPerson {
+  name: string;
+  email: string;
+  /** Undefined: the registry's rules say nothing of roles. */
+  role: UserRole | undefined;
+  /** By name of the team, for every team that the registry's rules are about. */
+  teams: ReadonlyMap<string, boolean>;
+}
+
+/** Why somebody may not come in. */
+export type Refusal = 'no_address' | 'not_verified' | 'not_admitted';
+
+/** Reads who somebody is from the claims of their provider, and whether they may come in. */
+export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPerson | Refusal {
+  const email = emailSchema.safeParse(claims['email']).data;
+  if (email === undefined) return 'no_address';
+  // Some providers send it as a text.
+  const verified = claims['email_verified'];
+  if (String(verified) !== 'true' && !(provider.trust_email && verified === undefined)) return 'not_verified';
+  const mine = groupsOf(claims[provider.groups_claim]);
+  const matching = provider.groups.filter(({ group }) => mine.has(group));
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const isAdmitted = provider.domains.includes('*') || provider.domains.includes(domain) || matching.length > 0;
+  if (!isAdmitted) return 'not_admitted';
+  const setsRoles = provider.groups.some(({ role }) => role !== undefined);
+  const role = matching.some(({ role }) => role === 'admin') ? 'admin' : 'member';
+  const own = new Set(matching.flatMap(({ teams }) => teams));
+  return {
+    name: displayNameSchema.safeParse(claims['name']).data ?? displayNameSchema.safeParse(email).data ?? email,
+    email,
+    role: setsRoles ? role : undefined,
+    teams: new Map(provider.groups.flatMap(({ teams }) => teams.map((team) => [team, own.has(team)]))),
+  };
+}
+
+function groupsOf(claim: unknown): ReadonlySet<string> {
+  if (typeof claim === 'string') return new Set([claim]);
+  return new Set(Array.isArray(claim) ? claim.filter((each) => typeof each === 'string') : []);
+}

@@ -1,0 +1,33 @@
+/*
+ * The contract between the console's pages and its API: signing in. All paths are below `/console/api`.
+ */
+
+/**
+ * `GET /sign-in`: the ways in. `GET /oidc/<name>/start?to=<path>` leads the browser to a provider, and from there back to the path, or to
+ * `/?sign-in=<reason>`.
+ */
+export interface WaysIn {
+  providers: { name: string; label: string }[];
+  /** Whether there is a form for address and password. */
+  localAccounts: boolean;
+}
+
+/** Why a sign-in at a provider failed. */
+export const signInFailures = {
+  expired: 'The sign-in took too long, or was begun in another browser. Try again.',
+  denied: 'Your provider did not sign you in.',
+  away: 'Your provider cannot be reached now. Try again soon.',
+  no_address: 'Your provider did not say which e-mail address you have.',
+  not_verified: 'Your provider has not verified your e-mail address.',
+  not_admitted: 'Your account may not come in here. Ask an administrator to admit your group or your domain.',
+  other_account: 'Another account here has your e-mail address. Ask an administrator.',
+  blocked: 'You are blocked here. Ask an administrator.',
+} as const;
+
+export type SignInFailure = keyof typeof signInFailures;
+
+/** `DELETE /session` answers this (200) where the provider has a page to sign out at, else 204. */
+export interface SignOutAnswer {
+  /** Where the browser is to go. */
+  url: string;
+}

@@ -1,0 +1,133 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { mintId } from '../keys/mint-key.ts';
+import type { UserRecord, UserRole } from '../people/user.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedFields } from '../redis/stored-value.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+
+const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
+const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
+
+/** Milliseconds after which a node that asks a provider about a person counts as dead. */
+const checkMs = 20_000;
+
+/** Who somebody is at a provider. */
+export interface ExternalSubject {
+  issuer: string;
+  subject: string;
+}
+
+const accountSchema = z.object({
+  /** Name of the provider. */
+  provider: z.string(),
+  issuer: z.string(),
+  subject: z.string(),
+  /** Until then the provider's last answer counts, ms since 1970. */
+  goodUntil: z.coerce.number(),
+  sealedRefreshToken: z.string().optional(),
+});
+
+/** The account of a person at a provider. */
+export interface ExternalAccount extends ExternalSubject {
+  provider: string;
+  goodUntil: number;
+  refreshToken?: string | undefined;
+}
+
+/** What is known of somebody who comes for the first time. */
+export interface NewExternalPerson extends ExternalSubject {
+  name: string;
+  email: string;
+  role: UserRole;
+}
+
+export interface ExternalAccountsParts {
+  keys: Pick<OwnerKeys, 'externalAccountSealer'>;
+  report: ReportUnreadable;
+}
+
+/** The accounts of people at providers, in Redis; refresh tokens are sealed. Every method throws `store_unavailable` as KeyStore does. */
+export class ExternalAccounts {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #parts: ExternalAccountsParts;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, parts: ExternalAccountsParts) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#parts = parts;
+  }
+
+  /** The id of the person with this account at a provider. */
+  async findPerson(subject: ExternalSubject): Promise<string | undefined> {
+    return (await askRedis(this.#redis.hget(this.#names.externalAccounts, keyOf(subject)))) ?? undefined;
+  }
+
+  /** Makes the account of somebody who comes for the first time. */
+  async make(person: NewExternalPerson): Promise<UserRecord | 'email taken' | 'taken'> {
+    const { name, email, role } = person;
+    // No password matches an empty hash.
+    const user: UserRecord = { id: mintId(), name, email, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const { externalAccounts, userEmails, user: record, users, admins } = this.#names;
+    const args = {
+      external: keyOf(person),
+      userId: user.id,
+      email,
+      createdAt: user.createdAt,
+      isAdmin: role === 'admin',
+      fields: storedFields(user),
+    };
+    const keys = [externalAccounts, userEmails, record(user.id), users, admins];
+    const outcome = await makeExternal.run(this.#redis, { keys, args });
+    return outcome === 'made' ? user : (outcome as 'email taken' | 'taken');
+  }
+
+  /** Links an account at a provider to a person. False when one of both has another one. */
+  async link(userId: string, subject: ExternalSubject): Promise<boolean> {
+    const { externalAccounts, user, externalAccount } = this.#names;
+    const keys = [externalAccounts, user(userId), externalAccount(userId)];
+    return (await linkExternal.run(this.#redis, { keys, args: { external: keyOf(subject), userId } })) === 1;
+  }
+
+  /** The account of a person; undefined for somebody who has signed in at no provider. */
+  async find(userId: string): Promise<ExternalAccount | undefined> {
+    const fields = await readHash(this.#redis, this.#names.externalAccount(userId));
+    if (!fields || Object.keys(fields).length === 0) return undefined;
+    const read = readStored(accountSchema, fields);
+    if (!('value' in read)) {
+      this.#parts.report(`external account ${userId}`, read.reason);
+      return undefined;
+    }
+    const { sealedRefreshToken, ...account } = read.value;
+    const refreshToken =
+      sealedRefreshToken && this.#parts.keys.externalAccountSealer(userId)?.unseal(sealedRefreshToken);
+    return { ...account, ...(refreshToken && { refreshToken }) };
+  }
+
+  /** Keeps what a provider has said. */
+  async keep(userId: string, { refreshToken, ...account }: ExternalAccount): Promise<void> {
+    const name = this.#names.externalAccount(userId);
+    const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
+    const fields = storedFields({ ...account, sealedRefreshToken });
+    await askRedisAll(this.#redis.multi().del(name).hset(name, fields));
+  }
+
+  /** Whether the caller is the one node that asks the provider about a person now. `endCheck` lets others. */
+  async beginCheck(userId: string): Promise<boolean> {
+    return (await askRedis(this.#redis.set(this.#names.externalCheck(userId), '1', 'PX', checkMs, 'NX'))) === 'OK';
+  }
+
+  async endCheck(userId: string): Promise<void> {
+    await askRedis(this.#redis.del(this.#names.externalCheck(userId)));
+  }
+}
+
+/** No issuer has a space: it is a URL. */
+function keyOf({ issuer, subject }: ExternalSubject): string {
+  return `${issuer} ${subject}`;
+}

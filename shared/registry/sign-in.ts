@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+const groupRule = z.strictObject({
+  /** Value of the groups claim. */
+  group: z.string().min(1),
+  /** The role that its members have in the console. */
+  role: z.enum(['admin', 'member']).optional(),
+  /** Names of the teams that its members are in. */
+  teams: z.array(z.string().min(1)).default([]),
+});
+
+/** A provider at which people sign in to the console (OpenID Connect). */
+const provider = z
+  .strictObject({
+    /** In paths: `/console/api/oidc/<name>/callback`. */
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a name is made of small letters, digits and -'),
+    /** On the button; default: the name. */
+    label: z.string().min(1).max(60).optional(),
+    issuer: z.url({ protocol: /^https?$/ }),
+    client_id: z.string().min(1),
+    /** Variable of the ingress that has the client's secret; absent: a public client. */
+    client_secret_env: z.string().min(1).optional(),
+    scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)).default(['openid', 'email', 'profile']),
+    /** Whether addresses count as verified although the provider does not say so. */
+    trust_email: z.boolean().default(false),
+    /** Domains of the addresses that may come in; `*`: all. */
+    domains: z.array(z.string().toLowerCase().min(1)).default([]),
+    /** The claim with the groups of a person. */
+    groups_claim: z.string().min(1).default('groups'),
+    /** Groups whose members may come in. */
+    groups: z.array(groupRule).default([]),
+    /** Hours after which a person has to sign in again, where the provider gives no refresh token. */
+    session_hours: z.number().min(0.01).max(720).default(12),
+  })
+  .refine(({ domains, groups }) => domains.length + groups.length > 0, {
+    error: 'name `domains` or `groups`: otherwise nobody may come in',
+  })
+  .refine(({ issuer }) => isSafe(new URL(issuer)), { path: ['issuer'], error: 'must be https' });
+
+/** How people sign in to the console. */
+export const signInSchema = z
+  .strictObject({
+    providers: z.array(provider).default([]),
+    /** Whether people sign in with a password and are invited. */
+    local_accounts: z.boolean().default(true),
+  })
+  .refine(({ providers }) => new Set(providers.map(({ name }) => name)).size === providers.length, {
+    path: ['providers'],
+    error: 'two have the same name',
+  });
+
+export type SignInSettings = z.output<typeof signInSchema>;
+export type SignInProvider = z.output<typeof provider>;
+
+/** Without TLS, only a provider on this machine is asked. */
+function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+
+/** Somebody at the provider. */
+export interface ProvidedAccount {
+  name?: string;
+  email?: string;
+  email_verified?: boolean;
+  groups?: string[];
+}
+
+/** A company's provider (oidc-provider), at which everybody signs in under the name of their account. */
+export interface LoginProvider {
+  issuer: string;
+  /** Accounts by name. One that is removed is refused from then on, also when its tokens are refreshed. */
+  accounts: Map<string, ProvidedAccount>;
+  /** Seconds for which access tokens last from now on. */
+  setLifetime: (seconds: number) => void;
+  /** Has it answer everything with 503. */
+  break: (broken: boolean) => void;
+  close: () => void;
+}
+
+export const loginClient = { id: 'router', secret: 'secret-of-the-router-at-its-provider' };
+
+/** @param redirectUrls the callbacks of the router */
+export async function startLoginProvider(redirectUrls: readonly string[]): Promise<LoginProvider> {
+  const accounts = new Map<string, ProvidedAccount>();
+  let lifetime = 3_600;
+  let isBroken = false;
+  let serve: (...request: Parameters<ReturnType<Provider['callback']>>) => void = () => {};
+  const server = createServer((request, response) => {
+    if (isBroken) response.writeHead(503).end('out of order');
+    else serve(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    cookies: { keys: ['any'] },
+    scopes: ['openid', 'offline_access', 'email', 'profile'],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    conformIdTokenClaims: false,
+    rotateRefreshToken: true,
+    issueRefreshToken: async () => true,
+    findAccount: (_, accountId) => {
+      const account = accounts.get(accountId);
+      return account && { accountId, claims: () => ({ sub: accountId, ...account }) };
+    },
+    ttl: {
+      Interaction: 600,
+      Session: 3_600,
+      Grant: 86_400,
+      IdToken: 3_600,
+      AccessToken: () => lifetime,
+      RefreshToken: 86_400,
+    },
+    clients: [
+      {
+        client_id: loginClient.id,
+        client_secret: loginClient.secret,
+        redirect_uris: [...redirectUrls],
+        post_logout_redirect_uris: redirectUrls.map((url) => new URL('/', url).href),
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    ],
+    pkce: { required: () => true },
+    features: { revocation: { enabled: true } },
+  });
+  serve = provider.callback();
+  return {
+    issuer,
+    accounts,
+    setLifetime: (seconds) => void (lifetime = seconds),
+    break: (broken) => void (isBroken = broken),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

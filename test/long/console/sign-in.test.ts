@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { makeFirstAccount, openConsolePage, phone, seriousViolations } from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
+import { until } from '../../helpers/until.ts';
+
+describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let provider: LoginProvider;
+
+  beforeAll(async () => {
+    const registry = withRegistry('{}');
+    const ingress = { ...registry, COMPANY_SECRET: loginClient.secret };
+    cluster = await startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
+    provider = await startLoginProvider([`${cluster.url}/console/api/oidc/company/callback`]);
+    const company = {
+      name: 'company',
+      label: 'Example Corp',
+      issuer: provider.issuer,
+      client_id: loginClient.id,
+      client_secret_env: 'COMPANY_SECRET',
+      groups: [{ group: 'scientists', teams: ['Research'] }],
+    };
+    writeFileSync(registry['ROUTER_CONFIG'] ?? '', JSON.stringify({ sign_in: { providers: [company] } }));
+    await until(
+      async () => (await (await fetch(`${cluster.url}/console/api/sign-in`)).text()).includes('Example'),
+      10_000,
+    );
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    provider?.close();
+    await cluster?.stop();
+  });
+
+  /** The pages of the provider ask for a font, and a machine without the internet waits for its name. */
+  async function openPage(
+    ...look: Parameters<typeof openConsolePage> extends [unknown, unknown, ...infer R] ? R : never
+  ) {
+    const opened = await openConsolePage(browser, cluster.url, ...look);
+    await opened.context.route('https://fonts.googleapis.com/**', (route) => route.abort());
+    return opened;
+  }
+
+  async function signInAtProvider(page: Page, name: string): Promise<void> {
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await page.locator('input[name=login]').fill(name);
+    await page.locator('input[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+  }
+
+  it('lets a colleague in by group, shows the page that they asked for, and signs them out there too', async () => {
+    const { page: admins } = await openPage();
+    await makeFirstAccount(admins, cluster.firstLink);
+    await admins.goto('/admin');
+    const { page, troubles } = await openPage(phone);
+    provider.accounts.set('grace', {
+      name: 'Grace Hopper',
+      email: 'grace@example.org',
+      email_verified: true,
+      groups: ['scientists'],
+    });
+    await page.goto('/usage?by=model');
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await signInAtProvider(page, 'grace');
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?by=model');
+    await page.goto('/account');
+    await page.getByText('Grace Hopper').first().waitFor();
+    // There is no password to change.
+    expect(await page.getByRole('heading', { name: 'Password' }).count()).toBe(0);
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(`${provider.issuer}/**`);
+    expect(troubles.filter((trouble) => !/^request: (?:https:\/\/fonts|http:\/\/127)/.test(trouble))).toEqual([]);
+  });
+
+  it('says why somebody may not come in, and has the form for everybody else', async () => {
+    const { page } = await openPage();
+    provider.accounts.set('mallory', { name: 'Mallory', email: 'mallory@evil.org', email_verified: true, groups: [] });
+    await page.goto('/');
+    await signInAtProvider(page, 'mallory');
+    await page.getByRole('alert').getByText('Your account may not come in here.').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+});

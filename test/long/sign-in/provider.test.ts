@@ -1,0 +1,284 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CookieClient, type Visited } from '../../helpers/clients/cookie-client.ts';
+import { refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
+import { until } from '../../helpers/until.ts';
+
+const password = 'violet-harbour-cricket-41';
+
+let cluster: Cluster;
+let otherUrl: string;
+let registryFile: string;
+let provider: LoginProvider;
+let second: LoginProvider;
+let ada: ConsoleClient;
+
+beforeAll(async () => {
+  const registry = withRegistry('{}');
+  registryFile = registry['ROUTER_CONFIG'] ?? '';
+  const ingress = { ...registry, COMPANY_SECRET: loginClient.secret };
+  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
+  otherUrl = (await cluster.addIngress()).url;
+  const callbacks = (name: string) => [cluster.url, otherUrl].map((url) => `${url}/console/api/oidc/${name}/callback`);
+  [provider, second] = await Promise.all([
+    startLoginProvider(callbacks('company')),
+    startLoginProvider(callbacks('second')),
+  ]);
+  ada = new ConsoleClient(cluster.url);
+  const person = { name: 'Ada', email: 'ada@example.com', password };
+  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  await ada.post('/teams', { name: 'Research' });
+  await configure();
+});
+afterAll(async () => {
+  provider.close();
+  second.close();
+  await cluster.stop();
+});
+beforeEach(() => {
+  provider.accounts.clear();
+  provider.setLifetime(3_600);
+  provider.break(false);
+});
+
+/** Puts the providers into the registry, and waits until all ingress nodes have read it. */
+async function configure(more: object = {}, company: object = {}): Promise<void> {
+  const label = `Company ${Math.random()}`;
+  const client = { client_id: loginClient.id, client_secret_env: 'COMPANY_SECRET' };
+  const sign_in = {
+    providers: [
+      {
+        name: 'company',
+        label,
+        issuer: provider.issuer,
+        ...client,
+        domains: ['example.com'],
+        groups: [
+          { group: 'admins', role: 'admin' },
+          { group: 'scientists', teams: ['Research'] },
+        ],
+        ...company,
+      },
+      { name: 'second', issuer: second.issuer, ...client, domains: ['*'] },
+    ],
+    ...more,
+  };
+  writeFileSync(registryFile, JSON.stringify({ sign_in }));
+  for (const url of [cluster.url, otherUrl]) {
+    await until(async () => (await (await fetch(`${url}/console/api/sign-in`)).text()).includes(label), 10_000);
+  }
+}
+
+/** Signs in at the provider, and returns where that leads; or stops before the router is called back. */
+async function signIn(
+  name: string,
+  {
+    browser = new CookieClient(),
+    url = cluster.url,
+    at = 'company',
+    to = '/usage',
+    stops = false,
+  }: { browser?: CookieClient; url?: string; at?: string; to?: string; stops?: boolean } = {},
+): Promise<Visited & { browser: CookieClient }> {
+  const stopsAt = (next: URL): boolean =>
+    next.host === new URL(url).host && (stops || !next.pathname.startsWith('/console/'));
+  const start = `${url}/console/api/oidc/${at}/start?to=${encodeURIComponent(to)}`;
+  let page = await browser.visit(start, { stopsAt });
+  for (const form of [{ prompt: 'login', login: name, password: 'any' }, { prompt: 'consent' }]) {
+    if (page.status === 0) break;
+    const [, action] = /<form[^>]* action="([^"]+)"/.exec(page.text) ?? [];
+    page = await browser.visit(new URL(action ?? '', page.url), { form, stopsAt });
+  }
+  return { ...page, browser };
+}
+
+/** Who is signed in in a browser, by the console's API. */
+async function personIn(browser: CookieClient, url = cluster.url) {
+  const client = new ConsoleClient(url);
+  client.cookie = browser.cookiesOf(url);
+  const answer = await client.get('/session');
+  return Object.assign(client, { answer });
+}
+
+describe('a colleague', () => {
+  it('comes in by the domain of a verified address, at any ingress, and gets an account', async () => {
+    provider.accounts.set('grace', { name: 'Grace', email: 'Grace@Example.com', email_verified: true });
+    const { url, browser } = await signIn('grace', { url: otherUrl });
+    expect(url.href).toBe(`${otherUrl}/usage`);
+    const { answer } = await personIn(browser, otherUrl);
+    expect(answer.body.user).toMatchObject({ name: 'Grace', email: 'grace@example.com', role: 'member', teams: [] });
+    expect(answer.body.user.hasPassword).toBeUndefined();
+    const again = await personIn((await signIn('grace')).browser);
+    expect(again.answer.body.user.id).toBe(answer.body.user.id);
+    expect((await ada.get('/users')).body.filter(({ name }: { name: string }) => name === 'Grace')).toHaveLength(1);
+  });
+
+  it('gets role and teams by group, and loses them by group at the next sign-in', async () => {
+    const account = { name: 'Marie', email: 'marie@elsewhere.org', email_verified: true };
+    provider.accounts.set('marie', { ...account, groups: ['admins', 'scientists', 'others'] });
+    const first = await personIn((await signIn('marie')).browser);
+    expect(first.answer.body.user).toMatchObject({ role: 'admin', teams: [{ name: 'Research', role: 'member' }] });
+    provider.accounts.set('marie', { ...account, groups: ['scientists'] });
+    expect((await personIn((await signIn('marie')).browser)).answer.body.user).toMatchObject({ role: 'member' });
+    provider.accounts.set('marie', { ...account, email: 'marie@example.com', groups: [] });
+    expect((await personIn((await signIn('marie')).browser)).answer.body.user).toMatchObject({ teams: [] });
+  });
+
+  it('does not come in with an address that is not verified, of another domain, or missing', async () => {
+    const cases = [
+      [{ email: 'mallory@example.com', email_verified: false }, 'not_verified'],
+      [{ email: 'mallory@example.com' }, 'not_verified'],
+      [{ email: 'mallory@example.com.evil.org', email_verified: true }, 'not_admitted'],
+      [{ email: 'mallory@evil.org', email_verified: true, groups: ['strangers'] }, 'not_admitted'],
+      [{}, 'no_address'],
+    ] as const;
+    for (const [account, reason] of cases) {
+      provider.accounts.set('mallory', { name: 'Mallory', ...account, groups: [] });
+      const { url, browser } = await signIn('mallory');
+      expect(url.href).toBe(`${cluster.url}/?sign-in=${reason}`);
+      expect((await personIn(browser)).answer.status).toBe(401);
+    }
+  });
+
+  it('with an account here is linked by the verified address, once', async () => {
+    provider.accounts.set('ada', { name: 'Somebody', email: 'ada@example.com', email_verified: true });
+    const linked = await personIn((await signIn('ada')).browser);
+    expect(linked.answer.body.user).toMatchObject({ name: 'Ada', hasPassword: true });
+    // Another account at the provider with the same address is somebody else.
+    provider.accounts.set('impostor', { email: 'ada@example.com', email_verified: true });
+    const { url } = await signIn('impostor');
+    expect(url.search).toBe('?sign-in=other_account');
+    // So is one at another provider.
+    second.accounts.set('ada', { email: 'ada@example.com', email_verified: true });
+    expect((await signIn('ada', { at: 'second' })).url.search).toBe('?sign-in=other_account');
+  });
+
+  it('who is blocked here is signed out, and does not come in again', async () => {
+    provider.accounts.set('eve', { name: 'Eve', email: 'eve@example.com', email_verified: true });
+    const { browser } = await signIn('eve');
+    const eve = await personIn(browser);
+    await ada.patch(`/users/${eve.answer.body.user.id}`, { blocked: true });
+    expect((await personIn(browser)).answer.status).toBe(401);
+    expect((await signIn('eve')).url.search).toBe('?sign-in=blocked');
+  });
+
+  it('who is refused at the provider loses session and programs when the answer of the provider has ended', async () => {
+    provider.accounts.set('joan', { name: 'Joan', email: 'joan@example.com', email_verified: true });
+    provider.setLifetime(1);
+    const { browser } = await signIn('joan');
+    const joan = await personIn(browser);
+    expect(joan.answer.status).toBe(200);
+    const program = await signInProgram(cluster.url, joan);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // Confirmed again.
+    expect((await personIn(browser)).answer.status).toBe(200);
+    provider.accounts.delete('joan');
+    await until(async () => (await personIn(browser)).answer.status === 401, 10_000);
+    expect(await refresh(cluster.url, program.refreshToken)).toMatchObject({ status: 401 });
+    const headers = { authorization: `Bearer ${program.accessToken}` };
+    expect((await fetch(`${otherUrl}/api/openai/v1/models`, { headers })).status).toBe(401);
+  });
+
+  it('goes on while the provider is away', async () => {
+    provider.accounts.set('alan', { name: 'Alan', email: 'alan@example.com', email_verified: true });
+    provider.setLifetime(1);
+    const { browser } = await signIn('alan');
+    provider.break(true);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await personIn(browser)).answer.status).toBe(200);
+    provider.break(false);
+    expect((await personIn(browser)).answer.status).toBe(200);
+  });
+
+  it('signs out at the provider as well', async () => {
+    provider.accounts.set('kurt', { name: 'Kurt', email: 'kurt@example.com', email_verified: true });
+    const kurt = await personIn((await signIn('kurt')).browser);
+    const { status, body } = await kurt.delete('/session');
+    expect(status).toBe(200);
+    const page = new URL(body.url);
+    expect(page.origin).toBe(provider.issuer);
+    expect(page.searchParams.get('post_logout_redirect_uri')).toBe(`${cluster.url}/`);
+    expect((await kurt.get('/session')).status).toBe(401);
+  });
+});
+
+describe('a sign-in at a provider', () => {
+  beforeEach(() => {
+    provider.accounts.set('grace', { name: 'Grace', email: 'grace@example.com', email_verified: true });
+  });
+
+  it('ends in the browser that began it, and once', async () => {
+    const { url, browser } = await signIn('grace', { stops: true });
+    // Of somebody who was lured to the address of an answer (login CSRF), and of a browser that has begun another one.
+    const other = new CookieClient();
+    expect((await other.visit(url, { stopsAt: isPage })).url.search).toBe('?sign-in=expired');
+    await signIn('grace', { browser: other, stops: true });
+    expect((await other.visit(url, { stopsAt: isPage })).url.search).toBe('?sign-in=denied');
+    expect((await personIn(other)).answer.status).toBe(401);
+    expect((await browser.visit(url, { stopsAt: isPage })).url.href).toBe(`${cluster.url}/usage`);
+    expect((await browser.visit(url, { stopsAt: isPage })).url.search).toBe('?sign-in=expired');
+  });
+
+  it('is refused with another state, another code, the issuer of another provider, or at another callback', async () => {
+    const changes: ((url: URL) => void)[] = [
+      (url) => url.searchParams.set('state', 'another'),
+      (url) => url.searchParams.delete('state'),
+      (url) => url.searchParams.set('code', 'guessed'),
+      (url) => url.searchParams.set('iss', second.issuer),
+      (url) => url.searchParams.append('code', 'second'),
+    ];
+    for (const change of changes) {
+      const { url, browser } = await signIn('grace', { stops: true });
+      change(url);
+      expect((await browser.visit(url, { stopsAt: isPage })).url.search).toBe('?sign-in=denied');
+      expect((await personIn(browser)).answer.status).toBe(401);
+    }
+    const { url, browser } = await signIn('grace', { stops: true });
+    url.pathname = url.pathname.replace('company', 'second');
+    expect((await browser.visit(url, { stopsAt: isPage })).url.search).toBe('?sign-in=expired');
+  });
+
+  it('leads to pages of the console only', async () => {
+    for (const to of ['https://evil.org/', '//evil.org', '/\\evil.org', 'evil', '/ok\n//evil.org', '/\t/evil.org']) {
+      const { url } = await signIn('grace', { to });
+      expect(url.href).toBe(`${cluster.url}/`);
+    }
+  });
+
+  it('opens a session under a new id, whatever cookie the browser had', async () => {
+    const browser = new CookieClient();
+    browser.setCookie(cluster.url, 'rtr', 'A'.repeat(43));
+    await signIn('grace', { browser });
+    expect(browser.cookiesOf(cluster.url)).toMatch(/\brtr=[\w-]{43}/);
+    expect(browser.cookiesOf(cluster.url)).not.toContain('A'.repeat(43));
+  });
+
+  it('of a provider that is not there, or cannot be reached, ends on a page that says so', async () => {
+    expect((await fetch(`${cluster.url}/console/api/oidc/nobody/start`)).status).toBe(404);
+    await configure({}, { issuer: 'http://127.0.0.1:1' });
+    expect((await signIn('grace')).url.search).toBe('?sign-in=away');
+    await configure();
+  });
+
+  it('is the only way in where local accounts are switched off, but for a link that an operator prints', async () => {
+    await configure({ local_accounts: false });
+    expect((await (await fetch(`${cluster.url}/console/api/sign-in`)).json()) as object).toMatchObject({
+      localAccounts: false,
+    });
+    const stranger = new ConsoleClient(cluster.url);
+    expect((await stranger.signIn('ada@example.com', password)).status).toBe(403);
+    expect((await ada.post('/invitations', { email: 'new@example.com', role: 'member' })).status).toBe(403);
+    expect((await personIn((await signIn('grace')).browser)).answer.status).toBe(200);
+    await configure();
+    expect((await stranger.signIn('ada@example.com', password)).status).toBe(200);
+  });
+});
+
+function isPage({ host, pathname }: URL): boolean {
+  return host === new URL(cluster.url).host && !pathname.startsWith('/console/');
+}

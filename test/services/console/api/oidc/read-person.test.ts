@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { readPerson } from '#services/console/api/oidc/read-person.ts';
+import { signInSchema, type SignInProvider } from '#shared/registry/sign-in.ts';
+
+const written = { name: 'company', issuer: 'https://login.example.com', client_id: 'rtr', domains: ['Example.com'] };
+
+function providerWith(more: object = {}): SignInProvider {
+  const [provider] = signInSchema.parse({ providers: [{ ...written, ...more }] }).providers;
+  if (!provider) throw new Error('no provider');
+  return provider;
+}
+
+const grace = { sub: '1', name: 'Grace', email: 'Grace@example.COM', email_verified: true };
+
+describe('somebody from an identity provider', () => {
+  it('has their address in the one form in which addresses are compared', () => {
+    expect(readPerson(providerWith(), grace)).toMatchObject({ email: 'grace@example.com', name: 'Grace' });
+    expect(readPerson(providerWith(), { ...grace, name: 'a\u202Eb' })).toMatchObject({ name: 'grace@example.com' });
+  });
+
+  it('needs a verified address, unless the provider is trusted to have verified all that it does not speak of', () => {
+    const { email_verified: _, ...silent } = grace;
+    const trusting = providerWith({ trust_email: true });
+    expect(readPerson(providerWith(), silent)).toBe('not_verified');
+    expect(readPerson(trusting, silent)).toMatchObject({ email: 'grace@example.com' });
+    expect(readPerson(trusting, { ...grace, email_verified: false })).toBe('not_verified');
+    expect(readPerson(providerWith(), { ...grace, email_verified: 'true' })).toMatchObject({ name: 'Grace' });
+  });
+
+  it('is admitted by domain or group, and by no part of them', () => {
+    const rules = {
+      domains: ['example.com'],
+      groups: [{ group: 'staff' }],
+      groups_claim: 'https://example.com/groups',
+    };
+    const at = (email: string, groups: unknown) =>
+      readPerson(providerWith(rules), { ...grace, email, 'https://example.com/groups': groups });
+    expect(at('a@example.com', undefined)).toMatchObject({ email: 'a@example.com' });
+    expect(at('a@other.org', ['staff'])).toMatchObject({ email: 'a@other.org' });
+    expect(at('a@other.org', 'staff')).toMatchObject({ email: 'a@other.org' });
+    for (const email of ['a@notexample.com', 'a@example.com.evil.org', 'a@sub.example.com']) {
+      expect(at(email, ['staff2', 7, null])).toBe('not_admitted');
+    }
+    expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email: 'a@any.org' })).toMatchObject({
+      teams: new Map(),
+    });
+  });
+
+  it('has a role and teams only where the rules speak of them', () => {
+    const groups = [
+      { group: 'lab', teams: ['Research', 'Tools'] },
+      { group: 'ops', teams: ['Tools'] },
+    ];
+    const teams = new Map([
+      ['Research', false],
+      ['Tools', true],
+    ]);
+    expect(readPerson(providerWith({ groups }), { ...grace, groups: ['ops'] })).toMatchObject({
+      role: undefined,
+      teams,
+    });
+    const withRole = providerWith({ groups: [...groups, { group: 'admins', role: 'admin' }] });
+    expect(readPerson(withRole, { ...grace, groups: ['admins'] })).toMatchObject({ role: 'admin' });
+    expect(readPerson(withRole, { ...grace, groups: [] })).toMatchObject({ role: 'member' });
+  });
+});
+
+describe('the settings of sign_in', () => {
+  it('refuse a provider without TLS on another machine, one that lets nobody in, and two of a name', () => {
+    const refused = (...providers: object[]) => signInSchema.safeParse({ providers }).success;
+    expect(refused({ ...written, issuer: 'http://login.example.com' })).toBe(false);
+    expect(refused({ ...written, issuer: 'http://127.0.0.1:8080' })).toBe(true);
+    expect(refused({ ...written, domains: [] })).toBe(false);
+    expect(refused({ ...written, name: '../x' })).toBe(false);
+    expect(refused(written, written)).toBe(false);
+    expect(refused(written, { ...written, name: 'second' })).toBe(true);
+  });
+});
