@@ -1,5 +1,5 @@
 import { ClientError } from './client-error.mjs';
-import { OAuthAnswer, refreshTokens, RouterAwayError } from './router-api.mjs';
+import { accepts, OAuthAnswer, refreshTokens, RouterAwayError } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
@@ -10,26 +10,26 @@ const freshMs = 120_000;
 const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * The sign-in with an access token that lasts for two more minutes. One process at a time refreshes it. While the router is away, a token
- * that has not expired is good enough.
+ * The sign-in with an access token that lasts for two more minutes, and that the router accepts: Claude Code asks for a token again when one
+ * was refused. One process at a time refreshes it. While the router is away, a token that has not expired is good enough.
  * @param {string} [router] by default the last one
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
 export async function freshSignIn(router) {
   const known = readSignIn(router);
-  if (lasts(known, freshMs)) return known;
-  const refreshed = await undisturbed(() => withLock(fileOf(known.router, 'lock'), () => refresh(known.router)));
+  if (lasts(known, freshMs) && (await isAccepted(known))) return known;
+  const refreshed = await undisturbed(() => withLock(fileOf(known.router, 'lock'), () => refresh(known)));
   if (refreshed) return refreshed;
   const latest = readSignIn(known.router);
   if (lasts(latest, 0)) return latest;
   throw new ClientError('Another process has been refreshing the token for too long. Try again.');
 }
 
-/** @param {string} router */
-async function refresh(router) {
-  // Another process may have done it meanwhile.
+/** @param {import('./store/sign-ins.mjs').SignIn} before */
+async function refresh({ router, refreshToken: before }) {
   const known = readSignIn(router);
-  if (lasts(known, freshMs)) return known;
+  // Another process may have done it meanwhile.
+  if (known.refreshToken !== before && lasts(known, freshMs)) return known;
   try {
     const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
     const next = { ...known, accessToken, expiresAt, refreshToken };
@@ -42,6 +42,11 @@ async function refresh(router) {
     }
     throw error;
   }
+}
+
+/** @param {import('./store/sign-ins.mjs').SignIn} signIn */
+async function isAccepted({ apis: { openai }, accessToken }) {
+  return openai === undefined || accepts(`${openai}/v1/models`, accessToken);
 }
 
 /**

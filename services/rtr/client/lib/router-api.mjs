@@ -113,6 +113,24 @@ export async function revoke(revocationEndpoint, refreshToken) {
   await postForm(revocationEndpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
 }
 
+/** Milliseconds for finding out whether a token is accepted. Claude Code waits for a token for ten seconds, a refresh included. */
+const checkMs = 2_000;
+
+/**
+ * Whether the router accepts an access token. While it is away, it may.
+ * @param {string} url an address of the router that needs a token
+ * @param {string} accessToken
+ */
+export async function accepts(url, accessToken) {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  try {
+    const { status } = await send(url, { headers, headOnly: true, timeoutMs: checkMs });
+    return status !== 401;
+  } catch {
+    return true;
+  }
+}
+
 /**
  * The JSON at an address of the router that needs a token; undefined when there is none.
  * @param {string} url

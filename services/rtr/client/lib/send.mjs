@@ -1,8 +1,8 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-/** Milliseconds for one request. Claude Code waits for a token for ten seconds. */
-const timeoutMs = 5_000;
+/** Milliseconds for one request. */
+const defaultTimeoutMs = 5_000;
 
 /** Bytes of the longest answer. */
 const maxBytes = 4 * 1024 * 1024;
@@ -11,6 +11,8 @@ const maxBytes = 4 * 1024 * 1024;
  * @typedef {object} Outgoing
  * @property {Record<string, string>} [headers]
  * @property {string} [form] the body of a POST request; without it, the request is a GET
+ * @property {boolean} [headOnly] whether only the status is of interest
+ * @property {number} [timeoutMs]
  */
 
 /**
@@ -20,12 +22,12 @@ const maxBytes = 4 * 1024 * 1024;
  * @param {Outgoing} [outgoing]
  * @returns {Promise<{ status: number, text: string }>}
  */
-export function send(url, { headers = {}, form } = {}) {
+export function send(url, { headers = {}, form, headOnly = false, timeoutMs = defaultTimeoutMs } = {}) {
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   const body = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
   return new Promise((resolve, reject) => {
     const sent = request(url, {
-      method: form === undefined ? 'GET' : 'POST',
+      method: form !== undefined ? 'POST' : headOnly ? 'HEAD' : 'GET',
       headers: { ...headers, ...body, accept: 'application/json', connection: 'close' },
     });
     const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${timeoutMs / 1_000} s`)), timeoutMs);

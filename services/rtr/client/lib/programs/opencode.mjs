@@ -30,7 +30,6 @@ function pluginText(base, tokenCommand, models) {
   return `// Written by \`rtr env opencode\`: the models of the router ${base}, with a fresh token for each request.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { environment } from '../environment.mjs';
 
 const provider = ${JSON.stringify({
     npm: '@ai-sdk/openai-compatible',

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
+import { until } from '../until.ts';
+
+/** A program in a terminal, and the keys that a person presses. */
+export interface TerminalSession {
+  /** Waits until this appears after what was waited for before, whatever blanks and colours stand in between, and then presses keys. */
+  see: (words: string, keys?: string) => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/** An arrow key, as terminals send it. */
+export const arrowUp = '\u001B[A';
+export const enter = '\r';
+
+/**
+ * Starts a program in a pseudo-terminal of 140 columns, which `script` of util-linux provides.
+ * @param command for a POSIX shell
+ */
+export function openTerminal(
+  command: string,
+  { cwd, env }: { cwd: string; env: Record<string, string> },
+): TerminalSession {
+  const inside = `stty cols 140 rows 50; exec ${command}`;
+  const child = spawn('script', ['-qfec', inside, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    shown += piece;
+  });
+  const text = (): string => stripVTControlCharacters(shown).replaceAll(/\s+/g, '');
+  return {
+    see: async (words, keys = '') => {
+      const wanted = words.replaceAll(/\s+/g, '');
+      await until(() => text().includes(wanted), 30_000).catch((error: unknown) => {
+        throw new Error(`the terminal does not show “${words}”, but: ${text().slice(-2_000)}`, { cause: error });
+      });
+      shown = '';
+      if (keys === '') return;
+      // A screen that was just drawn takes no keys yet.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      for (const key of pressed(keys)) {
+        child.stdin.write(key);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    },
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    },
+  };
+}
+
+/** The single keys of a text. */
+function pressed(keys: string): string[] {
+  return keys.split(arrowUp).flatMap((part, index) => [...(index === 0 ? [] : [arrowUp]), ...part.split('')]);
+}
