@@ -173,8 +173,9 @@ async function verifySignature(
     if (!types.has(protectedHeader.typ?.toLowerCase())) throw invalid('its type is not that of a credential');
     return payload;
   } catch (error) {
-    if (error instanceof errors.JOSEError) throw invalid(reasonOf(error), error);
-    throw error;
+    if (error instanceof RouterError || !(error instanceof Error)) throw error;
+    // A key that is too short or malformed is no error of jose's own.
+    throw invalid(error instanceof errors.JOSEError ? reasonOf(error) : 'its key cannot be used', error);
   }
 }
 

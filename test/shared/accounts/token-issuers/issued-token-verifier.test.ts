@@ -1,0 +1,75 @@
+import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
+
+const issuer = 'https://id.example.com';
+const inAnHour = (): number => Math.floor(Date.now() / 1_000) + 3_600;
+
+/** A verifier of tokens that one key has signed. */
+async function start(further: JWK[] = []) {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'good', alg: 'ES256' }, ...further] };
+  const account = { name: 'all', class: 'normal', limits: {} } as const;
+  const rules = [{ match: [['sub', ['*']]], serviceAccount: account }] as const;
+  const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], jwks, rules }];
+  const fetched = vi.fn(() => Promise.resolve(jwks));
+  const nobody = { findByEmail: () => Promise.resolve(undefined), list: () => Promise.resolve([]) };
+  const verifier = new IssuedTokenVerifier({
+    users: nobody,
+    teams: nobody,
+    store: { assertIntact: () => undefined },
+    issuers: () => issuers,
+    fetchKeys: fetched,
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  const sign = (claims: Record<string, unknown> = {}, kid = 'good') =>
+    new SignJWT({ iss: issuer, aud: 'router', sub: 'me', exp: inAnHour(), ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid })
+      .sign(privateKey);
+  return { verifier, sign };
+}
+
+/** A token that jose would not sign. */
+function signRsa(key: KeyObject, kid: string): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const body = `${part({ alg: 'RS256', kid })}.${part({ iss: issuer, aud: 'router', sub: 'me', exp: inAnHour() })}`;
+  return `${body}.${createSign('sha256').update(body).sign(key, 'base64url')}`;
+}
+
+const refused = (reason: string) => ({ code: 'invalid_api_key', message: expect.stringContaining(reason) as string });
+const verified = async (verifier: IssuedTokenVerifier, token: string) => verifier.verify(token);
+
+describe('a token of another issuer', () => {
+  it('is verified from memory once it is known, and refused when it ends', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { verifier, sign } = await start();
+    const token = await sign();
+    expect(await verifier.verify(token)).toMatchObject({ id: 'service:all', name: 'all', kind: 'router' });
+    expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
+    vi.advanceTimersByTime(3_600_000 + 58_000);
+    expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
+    vi.advanceTimersByTime(3_000);
+    await expect(verified(verifier, token)).rejects.toMatchObject(refused('expired'));
+  });
+
+  it('is refused when it is longer than any token is', async () => {
+    const { verifier, sign } = await start();
+    await expect(verified(verifier, await sign({ padding: 'x'.repeat(13_000) }))).rejects.toMatchObject(
+      refused('16384'),
+    );
+  });
+
+  it('is refused when its key is weak or spoilt, and others of its issuer are not', async () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    const { verifier, sign } = await start([
+      { ...(await exportJWK(weak.publicKey)), kid: 'weak', alg: 'RS256' },
+      { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'spoilt', alg: 'ES256' },
+      { kty: 'RSA', kid: 'empty', alg: 'RS256' },
+    ]);
+    const tokens = [signRsa(weak.privateKey, 'weak'), signRsa(weak.privateKey, 'empty'), await sign({}, 'spoilt')];
+    for (const token of tokens) await expect(verified(verifier, token)).rejects.toMatchObject(refused('key'));
+    expect(await verifier.verify(await sign())).toMatchObject({ name: 'all' });
+  });
+});
