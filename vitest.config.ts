@@ -13,6 +13,11 @@ const settings = {
   expect,
 };
 
+/** Long tests that wait for other processes most of the time, and measure nothing: two files of them run at once. */
+const waiting = ['background', 'batches', 'integration', 'services/rtr/client', 'sign-in', 'translate'].map(
+  (folder) => `test/long/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
     // Most tests wait for other processes more than they compute.
@@ -33,8 +38,20 @@ export default defineConfig({
           ...settings,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
+          exclude: waiting,
           testTimeout: 300_000,
           fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...settings,
+          name: 'waiting',
+          include: waiting,
+          testTimeout: 300_000,
+          maxWorkers: 2,
+          // After the other long ones.
+          sequence: { groupOrder: 1 },
         },
       },
       {

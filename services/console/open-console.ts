@@ -96,6 +96,7 @@ export function openConsole(parts: ConsoleParts): Console {
     judgePassword,
     announce,
     log,
+    devices: oidc.devices,
     signIn: () => registry().sign_in,
     signOutPage: oidc.signOutPage,
     oidc: oidc.routes,

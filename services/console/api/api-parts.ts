@@ -4,6 +4,7 @@ import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
+import type { KnownDevices } from './session/known-devices.ts';
 import type { SignedIn } from './session/signed-in.ts';
 
 /** The dependencies of the API. */
@@ -15,6 +16,7 @@ export interface ApiParts {
   /** Announces to every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
   announce: (changed: string) => Promise<void>;
   log: Logger;
+  devices: KnownDevices;
   /** How people sign in. */
   signIn: () => SignInSettings;
   /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */

@@ -22,7 +22,7 @@ const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.met
 export const deviceLifeMs = 600_000;
 
 /** Milliseconds between two polls of a device, at least. A device that polls faster has to wait for five seconds more. */
-export const devicePollMs = 5_000;
+export const devicePollMs = 2_000;
 
 /** Milliseconds by which a poll may come early. */
 const slackMs = 500;

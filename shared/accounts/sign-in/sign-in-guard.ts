@@ -7,7 +7,15 @@ import { RedisScript } from '../redis/redis-script.ts';
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
-const maxAttempts = 10;
+/** Wrong attempts in a window: at one account from one network address, or from a browser that has signed in to it before. */
+const mostByOne = 10;
+
+/** At one account, from all addresses together. */
+const mostAtAccount = 50;
+
+/** From one address, at all accounts together: an office, or a carrier's customers, may share one. */
+const mostFromAddress = 100;
+
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
 
@@ -20,6 +28,8 @@ export interface Attempt {
   address: string;
   /** The account's e-mail address, whether there is such an account or not. */
   email: string;
+  /** Id of the browser, if it has signed in to this account before. */
+  device?: string | undefined;
 }
 
 /** Whether an attempt may be made. */
@@ -31,8 +41,9 @@ export interface Allowance {
 }
 
 /**
- * Limits attempts to sign in: ten wrong ones in 15 minutes, from one network address and at one account each. Further ones are
- * refused for 15 minutes, then for 30, then for an hour. Running attempts count, so that many at once gain nothing.
+ * Limits wrong attempts to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and a
+ * hundred from an address at all accounts. A browser that has signed in to the account before has ten of its own, whatever others do.
+ * Further attempts are refused for 15 minutes, then for 30, then for an hour. Running attempts count, so that many at once gain nothing.
  */
 export class SignInGuard {
   readonly #redis: Redis;
@@ -46,26 +57,39 @@ export class SignInGuard {
 
   /** Takes an attempt from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
   async take(attempt: Attempt): Promise<Allowance> {
-    const keys = [...this.#subjects(attempt), this.#names.signInRefusals];
-    const args = { now: Date.now(), maxAttempts, windowMs, maxWaitMs, maxNews };
+    const subjects = this.#subjects(attempt);
+    const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
+    const args = { now: Date.now(), most: subjects.map(({ most }) => most), windowMs, maxWaitMs, maxNews };
     const outcome = await takeAttempt.run(this.#redis, { keys, args });
     const [waitMs = 0, isNews = 0] = outcome as number[];
     return { waitMs, isNews: isNews === 1 };
   }
 
-  /** Returns an attempt that succeeded to its address, and forgets all attempts at the account. */
+  /** Returns an attempt that succeeded, and forgets all attempts at the account from this address, or from this browser. */
   async giveBack(attempt: Attempt): Promise<void> {
-    await returnAttempt.run(this.#redis, { keys: this.#subjects(attempt), args: { succeeded: true } });
+    await this.#return(attempt, true);
   }
 
   /** Returns an attempt that could not be judged. */
   async withdraw(attempt: Attempt): Promise<void> {
-    await returnAttempt.run(this.#redis, { keys: this.#subjects(attempt), args: { succeeded: false } });
+    await this.#return(attempt, false);
   }
 
-  #subjects({ address, email }: Attempt): [string, string] {
+  async #return(attempt: Attempt, succeeded: boolean): Promise<void> {
+    const keys = this.#subjects(attempt).map(({ name }) => name);
+    await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
+  }
+
+  /** What an attempt counts for. The first one is forgotten after a success. */
+  #subjects({ address, email, device }: Attempt): { name: string; most: number }[] {
     const account = hash('sha256', email, 'base64url');
-    return [this.#names.signIns(`from:${addressGroup(address)}`), this.#names.signIns(`at:${account}`)];
+    if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: mostByOne }];
+    const from = addressGroup(address);
+    return [
+      { name: this.#names.signIns(`at:${account}:from:${from}`), most: mostByOne },
+      { name: this.#names.signIns(`at:${account}`), most: mostAtAccount },
+      { name: this.#names.signIns(`from:${from}`), most: mostFromAddress },
+    ];
   }
 }
 

@@ -95,6 +95,7 @@ export async function openConsole({
       announce,
       log,
       publicUrl,
+      devices: oidc.devices,
       signIn: () => signIn,
       signOutPage: oidc.signOutPage,
       oidc: oidc.routes,

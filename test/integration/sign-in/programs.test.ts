@@ -65,7 +65,7 @@ describe('a program', () => {
         },
       });
       const start = await postForm(`${issuer}/oauth/device_authorization`, {});
-      expect(start).toMatchObject({ status: 200, body: { expires_in: 600, interval: 5 } });
+      expect(start).toMatchObject({ status: 200, body: { expires_in: 600, interval: 2 } });
       expect(start.headers.get('cache-control')).toBe('no-store');
     }
   });

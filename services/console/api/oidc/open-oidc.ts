@@ -8,6 +8,7 @@ import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { personConfirmer } from './confirm-person.ts';
 import type { OidcParts } from './oidc-routes.ts';
+import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
 import { SignInStates } from './sign-in-state.ts';
 
@@ -31,7 +32,7 @@ export function openOidc(parts: OpenOidcParts) {
   const confirm = personConfirmer({ accounts, externals, announce, log, clients, signIn: settings });
   accounts.sessions.confirmWith(confirm);
   const routes: OidcParts = { settings, clients, states: new SignInStates(secrets), externals };
-  return { routes, confirm, signOutPage };
+  return { routes, confirm, signOutPage, devices: new KnownDevices(secrets) };
 
   async function signOutPage(request: Request, name: string): Promise<string | undefined> {
     const provider = settings().providers.find((each) => each.name === name);

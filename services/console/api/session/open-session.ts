@@ -12,7 +12,7 @@ import { sessionAnswer } from './signed-in.ts';
  * @param provider name of the provider that has signed the person in, if one has
  */
 export async function openSession(
-  { accounts }: Pick<ApiParts, 'accounts'>,
+  { accounts, devices }: Pick<ApiParts, 'accounts' | 'devices'>,
   request: Request,
   response: Response,
   user: UserRecord,
@@ -23,5 +23,6 @@ export async function openSession(
   const sessionId = await accounts.sessions.open(user, provider);
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
+  devices.remember(request, response, user);
   return sessionAnswer(accounts.teams, user, sessionId);
 }

@@ -67,9 +67,11 @@ export function sessionRoutes(parts: ApiParts): Router {
  * password and a blocked person.
  */
 async function prove(parts: ApiParts, request: Request, { email, password, find, field }: Claim): Promise<UserRecord> {
-  const { accounts, passwords } = parts;
+  const { accounts, passwords, devices } = parts;
   const address = request.ip ?? '';
-  const { waitMs, isNews } = await accounts.guard.take({ address, email });
+  const user = await find();
+  const attempt = { address, email, device: devices.find(request, user) };
+  const { waitMs, isNews } = await accounts.guard.take(attempt);
   if (isNews) {
     await record(parts, null, { action: 'session.refused', target: null, details: { address, email } });
   }
@@ -78,14 +80,13 @@ async function prove(parts: ApiParts, request: Request, { email, password, find,
     const message = `Too many attempts to sign in. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
     throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
   }
-  const user = await find();
   const matches = await passwords.matches(address, user?.passwordHash, password).catch(async (error: unknown) => {
     // An overload counts against nobody: otherwise a flood would lock out everyone who signs in meanwhile.
-    await accounts.guard.withdraw({ address, email });
+    await accounts.guard.withdraw(attempt);
     throw error;
   });
   if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
-  await accounts.guard.giveBack({ address, email });
+  await accounts.guard.giveBack(attempt);
   return user;
 }
 

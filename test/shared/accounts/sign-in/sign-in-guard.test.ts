@@ -42,8 +42,9 @@ describe('SignInGuard', () => {
 
   it('marks ten refusals of an hour as news, however many begin', async () => {
     const begin = async (n: number) => {
-      for (let m = 0; m < 10; m += 1) await guard.take({ address: `10.0.0.${n}`, email: `${m}@${n}.example` });
-      return guard.take({ address: `10.0.0.${n}`, email: 'one-more@example.com' });
+      for (let m = 0; m < 10; m += 1) await guard.take({ address: `10.0.0.${m}`, email: `${n}@example.com` });
+      for (let m = 0; m < 40; m += 1) await guard.take({ address: `10.0.1.${m}`, email: `${n}@example.com` });
+      return guard.take({ address: '10.0.2.1', email: `${n}@example.com` });
     };
     const outcomes = [];
     for (let n = 0; n < 15; n += 1) outcomes.push(await begin(n));
@@ -63,22 +64,49 @@ describe('SignInGuard', () => {
     expect(await useUp('10.0.0.1', 'ada@example.com')).toMatchObject({ allowed: 9 });
   });
 
-  it('forgets the attempts at an account that was signed in to, not those from an address at others', async () => {
+  it('forgets the attempts at an account from an address that has signed in to it, not those of others', async () => {
     const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
-    for (let n = 0; n < 9; n += 1) await guard.take(attempt);
-    await guard.take(attempt);
+    for (let n = 0; n < 10; n += 1) await guard.take(attempt);
     await guard.giveBack(attempt);
-    expect(await useUp('10.0.0.2', 'ada@example.com')).toMatchObject({ allowed: 10 });
-    expect(await useUp('10.0.0.1', 'bob@example.com')).toMatchObject({ allowed: 1 });
+    expect(await useUp('10.0.0.1', 'ada@example.com')).toMatchObject({ allowed: 10 });
+    for (let n = 2; n < 5; n += 1) expect(await useUp(`10.0.0.${n}`, 'ada@example.com')).toMatchObject({ allowed: 10 });
+    // With the nine of the first success, fifty were made at the account.
+    expect(await useUp('10.0.0.5', 'ada@example.com')).toMatchObject({ allowed: 1 });
+    expect(await useUp('10.0.0.6', 'ada@example.com')).toMatchObject({ allowed: 0 });
+  });
+
+  it('lets ten people of an office mistype ten times, and the next one in', async () => {
+    for (let person = 0; person < 9; person += 1) {
+      expect(await useUp('10.0.0.1', `p${person}@example.com`)).toMatchObject({ allowed: 10 });
+    }
+    expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
+  });
+
+  it('refuses an address after a hundred attempts at many accounts, and locks out no other address', async () => {
+    for (let n = 0; n < 100; n += 1) {
+      expect(await guard.take({ address: '10.0.0.1', email: `p${n}@example.com` })).toMatchObject({ waitMs: 0 });
+    }
+    expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ isNews: true });
+    expect(await guard.take({ address: '10.0.0.2', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
+  });
+
+  it('lets a browser in that is known to the account, whatever others do, ten times', async () => {
+    const known = { address: '10.0.0.1', email: 'ada@example.com', device: 'known' };
+    for (let n = 0; n < 60; n += 1) await guard.take({ address: `10.0.1.${n}`, email: 'ada@example.com' });
+    expect(await guard.take({ ...known, device: undefined })).not.toMatchObject({ waitMs: 0 });
+    for (let n = 0; n < 10; n += 1) expect(await guard.take(known)).toMatchObject({ waitMs: 0 });
+    expect(await guard.take(known)).toMatchObject({ waitMs: 15 * minute });
+    // It has no more attempts at another account, which it is not known to.
+    expect(await guard.take({ ...known, email: 'bob@example.com' })).toMatchObject({ waitMs: 0 });
   });
 
   it('takes a whole /64 of IPv6 for one address, and forgets all of it by and by', async () => {
-    for (let n = 0; n < 10; n += 1) await guard.take({ address: `2001:db8::${n}`, email: `n${n}@example.com` });
+    for (let n = 0; n < 10; n += 1) await guard.take({ address: `2001:db8::${n}`, email: 'x@example.com' });
     expect(await guard.take({ address: '2001:db8::ffff', email: 'x@example.com' })).toMatchObject({ isNews: true });
-    expect(await guard.take({ address: '2001:db8:0:1::1', email: 'y@example.com' })).toMatchObject({ waitMs: 0 });
+    expect(await guard.take({ address: '2001:db8:0:1::1', email: 'x@example.com' })).toMatchObject({ waitMs: 0 });
     const { redis } = open.connection;
     const names = await redis.keys(`${open.prefix}sign-ins:*`);
-    expect(names.length).toBeGreaterThan(3);
+    expect(names.length).toBeGreaterThan(2);
     for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
     expect(names.join()).not.toContain('example.com');
   });

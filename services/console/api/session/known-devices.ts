@@ -1,0 +1,72 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { derive } from '#shared/core/seal.ts';
+
+/** Milliseconds for which a browser is known after a sign-in. */
+const knownMs = 365 * 24 * 3_600_000;
+
+/** Accounts that a browser is known to. */
+const mostAccounts = 5;
+
+const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
+
+/**
+ * Recognises browsers in which somebody has signed in to an account before, by a cookie that is signed with the secret of the cluster. An
+ * attacker who floods an account with wrong passwords does not lock its person out there. Each sign-in makes a new entry, and signing
+ * out everywhere or a new password makes all entries of the account void.
+ */
+export class KnownDevices {
+  readonly #secrets: () => readonly Uint8Array[];
+
+  /** @param secrets of the cluster, newest first; while none is known, no browser is */
+  constructor(secrets: () => readonly Uint8Array[]) {
+    this.#secrets = secrets;
+  }
+
+  /** The id of the browser, if it is known to this account. */
+  find(request: Request, user: UserRecord | undefined): string | undefined {
+    for (const { userId, device, mac } of entriesOf(request)) {
+      // For an address without an account, an entry is looked at as well: both take as long.
+      const isOwn = user !== undefined && userId === user.id;
+      const expected = this.#secrets().map((secret) => macOf(secret, userId, device, user?.epoch ?? 0));
+      const given = Buffer.from(mac, 'base64url');
+      if (expected.some((each) => timingSafeEqual(each, given)) && isOwn) return device;
+    }
+    return undefined;
+  }
+
+  /** Makes the browser known to an account. */
+  remember(request: Request, response: Response, { id, epoch }: UserRecord): void {
+    const [secret] = this.#secrets();
+    if (secret === undefined) return;
+    const device = randomBytes(16).toString('base64url');
+    const own = `${id}.${device}.${macOf(secret, id, device, epoch).toString('base64url')}`;
+    const others = entriesOf(request).filter(({ userId }) => userId !== id);
+    const kept = others.slice(0, mostAccounts - 1).map(({ text }) => text);
+    const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure } as const;
+    response.cookie(cookieName(request), [own, ...kept].join('~'), { ...attributes, maxAge: knownMs });
+  }
+}
+
+/** See `session-cookie.ts`. */
+function cookieName(request: Request): string {
+  return request.secure ? '__Host-rtr-known' : 'rtr-known';
+}
+
+function entriesOf(request: Request): { text: string; userId: string; device: string; mac: string }[] {
+  const start = `${cookieName(request)}=`;
+  const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
+  const value = cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length) ?? '';
+  return value
+    .split('~')
+    .slice(0, mostAccounts)
+    .flatMap((text) => {
+      const [, userId, device, mac] = entryForm.exec(text) ?? [];
+      return userId && device && mac ? [{ text, userId, device, mac }] : [];
+    });
+}
+
+function macOf(secret: Uint8Array, userId: string, device: string, epoch: number): Buffer {
+  return createHmac('sha256', derive(secret, 'known browsers')).update(`${userId}.${device}.${epoch}`).digest();
+}
