@@ -144,8 +144,10 @@ await runService(async (environment, releases) => {
     report: unreadable,
   });
   releases.add('programs', () => programs.close());
+  const externals = new ExternalAccounts(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
   const issued = new IssuedTokenVerifier({
     ...accounts,
+    externals,
     store,
     issuers: () => registry.current().token_issuers,
     fetchKeys: (source) => fetchKeys(source, isSafeAddress),
@@ -157,7 +159,6 @@ await runService(async (environment, releases) => {
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
   broker.onReconnect(markStale);
   const announce = announcer(broker, drop, log);
-  const externals = new ExternalAccounts(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
   const oidc = openOidc({
     accounts,
     externals,

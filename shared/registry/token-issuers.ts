@@ -76,7 +76,7 @@ const rule = z
   .strictObject({
     /** Claims that a token must have, each with one of these values. `*` in a value stands for any characters. */
     match: z.record(text, z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)])).default({}),
-    /** `email`: the person with the verified address of the token; else the address of a person. */
+    /** `account`: the person who signs in to the console with the token's subject; `email`: the person with its verified address; else the address of a person. */
     person: text.optional(),
     /** Name or id of a team. */
     team: text.optional(),
@@ -86,11 +86,16 @@ const rule = z
     const add = (message: string): void => context.addIssue({ code: 'custom', message });
     if ([person, team, account].filter((target) => target !== undefined).length !== 1)
       add('a rule names one of person, team and service_account');
-    else if (person !== 'email' && Object.keys(match).length === 0)
+    else if (person !== 'email' && person !== 'account' && Object.keys(match).length === 0)
       add('a rule without `match` would admit everybody to whom the issuer gives tokens');
-    if (person !== undefined && person !== 'email' && !person.includes('@'))
-      add('`person` is `email` or the address of a person');
+    if (person !== undefined && person !== 'email' && person !== 'account' && !person.includes('@'))
+      add('`person` is `account`, `email`, or the address of a person');
   });
+
+/** The claims of a rule as a list, which is looked at for every new token. */
+function toRule({ match, service_account: serviceAccount, ...target }: z.output<typeof rule>) {
+  return { ...target, match: Object.entries(match), serviceAccount };
+}
 
 /** What Claude Desktop needs to sign people in at the issuer. */
 const claudeDesktop = z.strictObject({
@@ -115,6 +120,8 @@ const tokenIssuer = z
     jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).min(1) }).optional(),
     /** File in PEM with the authority of its certificate, besides the usual ones. */
     ca: z.string().min(1).optional(),
+    /** Whether an address counts as verified where the token does not say so. */
+    trust_email: z.boolean().default(false),
     claude_desktop: claudeDesktop.optional(),
     /** The first that matches a token decides whose it is. */
     rules: z.array(rule).min(1),
@@ -125,17 +132,10 @@ const tokenIssuer = z
     if (sources.length === 0 && !isSafeAddress(issuer))
       context.addIssue({ code: 'custom', path: ['issuer'], message: 'must be an https address, or name its keys' });
   })
-  .transform(({ jwks_uri: jwksUri, jwks_file: jwksFile, claude_desktop: desktop, rules, ...rest }) => ({
-    ...rest,
-    jwksUri,
-    jwksFile,
-    desktop,
-    rules: rules.map(({ match, service_account: account, ...target }) => ({
-      ...target,
-      match: Object.entries(match),
-      serviceAccount: account,
-    })),
-  }));
+  .transform(({ jwks_uri: jwksUri, jwks_file: jwksFile, trust_email: trustsEmail, rules, ...others }) => {
+    const { claude_desktop: desktop, ...rest } = others;
+    return { ...rest, jwksUri, jwksFile, trustsEmail, desktop, rules: rules.map(toRule) };
+  });
 
 /** Whose tokens are accepted as credentials, and for whom. */
 export const tokenIssuersSchema = z.array(tokenIssuer).superRefine((issuers, context) => {

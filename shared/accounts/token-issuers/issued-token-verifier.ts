@@ -8,7 +8,7 @@ import { findRule } from './find-rule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { PartyIdentities, type Party, type PartyIdentitiesParts } from './party-identities.ts';
 import { identityOfService } from './service-identity.ts';
-import type { AcceptedIssuer, Claims, IssuerRule, KeysOfIssuer } from './token-issuer.ts';
+import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
 /** Characters of a token. */
 const maxTokenLength = 16 * 1024;
@@ -106,7 +106,7 @@ export class IssuedTokenVerifier {
     if (!issuer) throw invalid('its issuer is not one that the router accepts');
     const keys = this.#keysFor(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
-    const target = targetOf(findRule(issuer.rules, claims), claims);
+    const target = targetOf(issuer, claims);
     // The keys may have changed since: then the token is verified once more at its next use.
     const keysVersion = keys.version();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
@@ -180,18 +180,20 @@ async function verifySignature(
 }
 
 /** Whose requests those with these claims are. @throws RouterError `permission_denied` when no rule is for them */
-function targetOf(rule: IssuerRule | undefined, claims: Claims): Target {
+function targetOf({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): Target {
+  const rule = findRule(rules, claims);
   if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };
   if (rule?.team !== undefined) return { kind: 'team', name: rule.team };
+  const { sub: subject, email, email_verified: isVerified = trustsEmail } = claims;
+  if (rule?.person === 'account' && typeof subject === 'string')
+    return { kind: 'account', name: `${issuer} ${subject}`, account: { issuer, subject } };
   if (rule?.person !== undefined && rule.person !== 'email') return { kind: 'person', name: rule.person };
   if (!rule) {
-    const { iss, sub } = claims;
     throw new RouterError(
       'permission_denied',
-      `The token is valid, but no rule is for its subject. Ask an administrator of the router for a rule for the subject \`${String(sub)}\` of the issuer ${String(iss)}.`,
+      `The token is valid, but no rule is for its subject. Ask an administrator of the router for a rule for the subject \`${String(subject)}\` of the issuer ${issuer}.`,
     );
   }
-  const { email, email_verified: isVerified } = claims;
   if (typeof email === 'string' && isVerified === true) return { kind: 'person', name: email };
   throw new RouterError(
     'permission_denied',

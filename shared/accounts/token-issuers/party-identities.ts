@@ -1,14 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
+import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
 import { identityOfPerson } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
+import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
 
 export interface PartyIdentitiesParts {
-  users: Pick<UserStore, 'findByEmail'>;
+  users: Pick<UserStore, 'find' | 'findByEmail'>;
+  externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
   /** Throws while the store lacks what it had: then nobody is unknown. */
   store: { assertIntact(): void };
@@ -25,11 +28,10 @@ const maxKnown = 10_000;
 /** Rounds in which a record is read anew, because changes are announced all the time. */
 const maxRounds = 10;
 
-/** Whose account is used: that of the person with an address, or of a team by its name or id. */
-export interface Party {
-  kind: 'person' | 'team';
-  name: string;
-}
+/** Whose account is used: that of the person with an address, of the person with an account at a provider, or of a team by its name or id. */
+export type Party =
+  | { kind: 'person' | 'team'; name: string }
+  | { kind: 'account'; name: string; account: ExternalSubject };
 
 interface Found {
   /** `user:<id>` or `team:<id>`; undefined where there is no such account. */
@@ -99,7 +101,7 @@ export class PartyIdentities {
       const now = performance.now();
       let found: Found;
       try {
-        found = party.kind === 'person' ? await this.#person(party.name) : await this.#team(party.name);
+        found = await this.#read(party);
       } catch (error) {
         const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
         const known = this.#known.get(name);
@@ -116,11 +118,27 @@ export class PartyIdentities {
     throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
   }
 
-  async #person(email: string): Promise<Found> {
-    const user = await this.#parts.users.findByEmail(email.toLowerCase());
+  async #read(party: Party): Promise<Found> {
+    const { users } = this.#parts;
+    switch (party.kind) {
+      case 'person': {
+        const hint = `No account has the address ${party.name}. Ask an administrator of the router to invite you.`;
+        return this.#person(await users.findByEmail(party.name.toLowerCase()), hint);
+      }
+      case 'account': {
+        const id = await this.#parts.externals.findPerson(party.account);
+        const hint = `No account belongs to the subject \`${party.account.subject}\`. Sign in to the console of the router once.`;
+        return this.#person(id === undefined ? undefined : await users.find(id), hint);
+      }
+      case 'team':
+        return this.#team(party.name);
+    }
+  }
+
+  #person(user: UserRecord | undefined, hint: string): Found {
     if (!user) {
       this.#parts.store.assertIntact();
-      return unknown(`No account has the address ${email}. Ask an administrator of the router to invite you.`);
+      return unknown(hint);
     }
     const party = `user:${user.id}`;
     const refusal = denied('Your account is blocked. Ask an administrator of the router to unblock it.');

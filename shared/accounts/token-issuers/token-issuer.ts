@@ -20,7 +20,7 @@ export interface ServiceAccount {
 export interface IssuerRule {
   /** Each claim with the values that it may have. */
   match: readonly (readonly [claim: string, patterns: readonly string[]])[];
-  /** `email`: the person with the verified address of the token; else the address of a person. */
+  /** `account`: the person linked to the subject; `email`: the person with the verified address; else the address of a person. */
   person?: string | undefined;
   /** Name or id. */
   team?: string | undefined;
@@ -41,5 +41,7 @@ export interface KeysOfIssuer {
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];
+  /** Whether an address counts as verified where a token does not say so. */
+  trustsEmail: boolean;
   rules: readonly IssuerRule[];
 }

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createSecretKey } from 'node:crypto';
 import { decodeProtectedHeader, exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -29,6 +31,8 @@ token_issuers:
     rules:
       - match: { sub: robot }
         service_account: { name: robot }
+      - match: { sub: linked* }
+        person: account
       - person: email
   - issuer: ${ci.issuer}
     audiences: [router]
@@ -118,6 +122,22 @@ describe('a token of an identity provider', () => {
       key: { id: `session:${adaId}`, name: 'Ada' },
       owner: { kind: 'user', id: adaId },
     });
+  });
+
+  it('is a credential of the person who signs in to the console with its subject', async () => {
+    const { idToken } = await provider.signIn('linked');
+    expect(await models(idToken)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('Sign in to the console') as string,
+    });
+    const userId = await invited('dora');
+    const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const keys = { externalAccountSealer: () => undefined };
+    const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
+    await externals.link(userId, { issuer: provider.issuer, subject: 'linked' });
+    await until(async () => (await statusOf(idToken)) === 200);
+    await ada.patch(`/users/${userId}`, { blocked: true });
+    await until(async () => (await statusOf(idToken)) === 403, 1_000);
   });
 
   it('is within the limits of its person', async () => {

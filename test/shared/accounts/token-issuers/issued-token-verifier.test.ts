@@ -7,17 +7,22 @@ const issuer = 'https://id.example.com';
 const inAnHour = (): number => Math.floor(Date.now() / 1_000) + 3_600;
 
 /** A verifier of tokens that one key has signed. */
-async function start(further: JWK[] = []) {
+async function start(further: JWK[] = [], { trustsEmail = false } = {}) {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'good', alg: 'ES256' }, ...further] };
   const account = { name: 'all', class: 'normal', limits: {} } as const;
-  const rules = [{ match: [['sub', ['*']]], serviceAccount: account }] as const;
-  const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], jwks, rules }];
+  const rules = [
+    { match: [['email', ['*']]], person: 'email' },
+    { match: [['sub', ['*']]], serviceAccount: account },
+  ] as const;
+  const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], trustsEmail, jwks, rules }];
   const fetched = vi.fn(() => Promise.resolve(jwks));
-  const nobody = { findByEmail: () => Promise.resolve(undefined), list: () => Promise.resolve([]) };
+  const none = () => Promise.resolve(undefined);
+  const nobody = { find: none, findByEmail: none, findPerson: none, list: () => Promise.resolve([]) };
   const verifier = new IssuedTokenVerifier({
     users: nobody,
     teams: nobody,
+    externals: nobody,
     store: { assertIntact: () => undefined },
     issuers: () => issuers,
     fetchKeys: fetched,
@@ -52,6 +57,23 @@ describe('a token of another issuer', () => {
     expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
     vi.advanceTimersByTime(3_000);
     await expect(verified(verifier, token)).rejects.toMatchObject(refused('expired'));
+  });
+
+  it('has a verified address only if it says so, or says nothing and its issuer is trusted', async () => {
+    const outcomes: string[] = [];
+    for (const trustsEmail of [false, true]) {
+      const { verifier, sign } = await start([], { trustsEmail });
+      for (const email_verified of [true, undefined, false, 'true']) {
+        const token = await sign({ email: 'ada@example.com', email_verified });
+        const refusal = await verified(verifier, token).then(
+          () => 'accepted',
+          (error: unknown) => String(error),
+        );
+        outcomes.push(/No account has the address/.test(refusal) ? 'verified' : refusal.slice(0, 70));
+      }
+    }
+    const not = 'RouterError: The token is valid, but has no verified e-mail address. A';
+    expect(outcomes).toEqual(['verified', not, not, not, 'verified', 'verified', not, not]);
   });
 
   it('is refused when it is longer than any token is', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
@@ -12,11 +13,11 @@ beforeEach(() => {
 
 /** Ada, a team, and their identities as an ingress reads them. */
 async function start() {
-  const { accounts } = await openKeyStore(inject('redisUrl')).then(async (open) => ({
-    ...open,
-    person: await makeAdmin(open),
-  }));
-  const { users, teams } = accounts;
+  const open = await openKeyStore(inject('redisUrl'));
+  await makeAdmin(open);
+  const { users, teams } = open.accounts;
+  const keys = { externalAccountSealer: () => undefined };
+  const externals = new ExternalAccounts(open.connection.redis, open.prefix, { keys, report: () => undefined });
   const team = await teams.create('Research');
   const state = { isAway: false, isLost: false, reads: 0, held: Promise.resolve() };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
@@ -27,7 +28,8 @@ async function start() {
     return answered;
   };
   const identities = new PartyIdentities({
-    users: { findByEmail: (email) => asked(() => users.findByEmail(email)) },
+    users: { find: (id) => asked(() => users.find(id)), findByEmail: (email) => asked(() => users.findByEmail(email)) },
+    externals: { findPerson: (subject) => asked(() => externals.findPerson(subject)) },
     teams: { list: () => asked(() => teams.list()) },
     store: {
       assertIntact: () => {
@@ -36,7 +38,7 @@ async function start() {
     },
   });
   const { ownerId = '' } = await identities.find(ada);
-  return { accounts, users, teams, team, state, identities, adaId: ownerId };
+  return { users, teams, externals, team, state, identities, adaId: ownerId };
 }
 
 describe('the identity of a person or a team', () => {
@@ -69,6 +71,21 @@ describe('the identity of a person or a team', () => {
     identities.markStale();
     await expect(find('Research')).rejects.toThrow('Several teams are called Research');
     expect(await find(team.id)).toMatchObject(expected);
+  });
+
+  it('is that of the person who is linked to an account at a provider', async () => {
+    const { externals, users, identities, adaId } = await start();
+    const account = { issuer: 'https://id.example.com', subject: 'ada-1' };
+    const party = { kind: 'account', name: 'https://id.example.com ada-1', account } as const;
+    await expect(identities.find(party)).rejects.toThrow('Sign in to the console');
+    await externals.link(adaId, account);
+    vi.advanceTimersByTime(1_001);
+    expect(await identities.find(party)).toMatchObject({ ownerId: adaId });
+    await users.change(adaId, { limits: { tokensPerDay: 3 } }, Date.now());
+    identities.drop(`user:${adaId}`);
+    expect(await identities.find(party)).toMatchObject({ limits: [{ party: `user:${adaId}` }] });
+    const other = { ...party, name: 'other', account: { ...account, issuer: 'https://other.example.com' } };
+    await expect(identities.find(other)).rejects.toMatchObject({ code: 'permission_denied' });
   });
 
   it('is kept for an hour while Redis is away, and nobody new is known then', async () => {
