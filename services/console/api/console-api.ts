@@ -7,6 +7,8 @@ import { invitationRoutes } from './people/invitation-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { linkRoutes } from './session/link-routes.ts';
+import { profileRoutes } from './people/profile-routes.ts';
+import { sessionListRoutes } from './session/session-list-routes.ts';
 import { sessionRoutes } from './session/session-routes.ts';
 import { requireSameOrigin, requireSession } from './session/signed-in.ts';
 import { teamRoutes } from './people/team-routes.ts';
@@ -30,6 +32,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   routes.use(requireSameOrigin, json({ limit: maxBodyBytes }));
   routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts));
   routes.use(requireSession(parts.accounts));
+  routes.use(sessionListRoutes(parts), profileRoutes(parts));
   routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
   for (const further of parts.signedInRoutes) routes.use(further);
   routes.use(() => {

@@ -8,6 +8,8 @@ import { replaceJson } from '../redis/stored-value.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
+const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
+const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
 /** What of a person an administrator can change. */
@@ -76,6 +78,18 @@ export class UserStore {
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
     const keys = [this.#names.user(id)];
     return (await changePassword.run(this.#redis, { keys, args: { provenHash, newHash } })) === 1;
+  }
+
+  /** Gives a person another name. False when there is no such person. */
+  async rename(id: string, name: string): Promise<boolean> {
+    return (await renameUser.run(this.#redis, { keys: [this.#names.user(id)], args: { name } })) === 1;
+  }
+
+  /** Changes the address of a person, and ends all their sessions. */
+  async changeEmail(id: string, email: string): Promise<'changed' | 'email taken' | 'unknown'> {
+    const keys = [this.#names.userEmails, this.#names.user(id)];
+    const outcome = await changeEmail.run(this.#redis, { keys, args: { userId: id, email } });
+    return outcome as 'changed' | 'email taken' | 'unknown';
   }
 
   /** Ends all sessions of a person who exists. */

@@ -31,7 +31,32 @@ const sessionSchema = z.object({
   livesMs: z.coerce.number(),
   /** Name of the provider that has signed the person in, if one has. */
   provider: z.string().optional(),
+  /** Absent in sessions of releases that did not keep them. */
+  address: z.string().optional(),
+  agent: z.string().optional(),
 });
+
+/** Where a session is opened from, and by whom. */
+export interface SessionOrigin {
+  /** Name of the provider that has signed the person in; undefined: none has. */
+  provider?: string | undefined;
+  /** The network address. */
+  address?: string | undefined;
+  /** What the browser calls itself. */
+  agent?: string | undefined;
+}
+
+/** A session as its person sees it. Times in ms since 1970. */
+export interface SessionFacts extends SessionOrigin {
+  /** The hash of its id, with which it can be ended and nothing else. */
+  hash: string;
+  startedAt: number;
+  /** To the minute. */
+  usedAt: number;
+}
+
+/** Characters that are kept of what a browser calls itself. */
+const agentLength = 300;
 
 /**
  * Who is signed in, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used for a time,
@@ -73,9 +98,8 @@ export class SessionStore {
   /**
    * Opens a session under a new id and returns that; undefined when the person was blocked or signed out everywhere
    * since this record was read.
-   * @param provider name of the provider that has signed the person in, if one has
    */
-  async open({ id: userId, epoch }: UserRecord, provider?: string): Promise<string | undefined> {
+  async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
     const id = mintToken();
     const idHash = tokenHash(id);
     const { session, sessionsOf, user } = this.#names;
@@ -83,7 +107,7 @@ export class SessionStore {
       idHash,
       userId,
       epoch,
-      provider,
+      origin: { ...origin, agent: origin.agent?.slice(0, agentLength) },
       now: Date.now(),
       idleMs: await this.#idleMs(),
       maxMs: longestMs,
@@ -128,6 +152,38 @@ export class SessionStore {
   /** The provider that has opened a session; undefined for a session with a password, and for one that has ended. */
   async providerOf(id: string): Promise<string | undefined> {
     return (await askRedis(this.#redis.hget(this.#names.session(tokenHash(id)), 'provider'))) ?? undefined;
+  }
+
+  /** The sessions of a person that have not ended, the newest first. */
+  async listOf({ id: userId, epoch }: UserRecord): Promise<SessionFacts[]> {
+    const hashes = await askRedis(this.#redis.lrange(this.#names.sessionsOf(userId), 0, -1));
+    const now = Date.now();
+    const found = await Promise.all(
+      hashes.map(async (hash) => {
+        const name = this.#names.session(hash);
+        const [fields, leftMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+        const session = this.#read(fields);
+        if (!session || session.userId !== userId || session.epoch !== epoch) return undefined;
+        const { startedAt, livesMs, provider, address, agent } = session;
+        const usedAt = now - Math.max(0, livesMs - Number(leftMs));
+        return { hash, startedAt, usedAt, provider, address, agent };
+      }),
+    );
+    return found.filter((session) => session !== undefined);
+  }
+
+  /** The hash by which a session stands in the list of its person. */
+  hashOf(id: string): string {
+    return tokenHash(id);
+  }
+
+  /** Ends a session of a person by its hash. False when there is none. */
+  async endByHash(userId: string, hash: string): Promise<boolean> {
+    if (!isToken(hash)) return false;
+    const name = this.#names.session(hash);
+    if ((await askRedis(this.#redis.hget(name, 'userId'))) !== userId) return false;
+    await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
+    return true;
   }
 
   /** Ends a session. */

@@ -20,7 +20,8 @@ export async function openSession(
 ): Promise<Session> {
   const before = sessionIdOf(request);
   if (before !== undefined) await accounts.sessions.end(before);
-  const sessionId = await accounts.sessions.open(user, provider);
+  const origin = { provider, address: request.ip, agent: request.get('user-agent') };
+  const sessionId = await accounts.sessions.open(user, origin);
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
   devices.remember(request, response, user);

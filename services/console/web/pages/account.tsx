@@ -7,7 +7,9 @@ import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
+import { EmailAddress, Name } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
+import { Sessions } from './account/sessions.tsx';
 
 /** The signed-in person's account: details, password, and signing out everywhere. */
 export function Account() {
@@ -35,7 +37,14 @@ export function Account() {
           </Text>
         </Stack>
       </section>
-      {user.hasPassword ? <Password email={user.email} /> : null}
+      <Name />
+      {user.hasPassword ? (
+        <>
+          <EmailAddress />
+          <Password email={user.email} />
+        </>
+      ) : null}
+      <Sessions />
       <Programs />
       <section className="panel">
         <Title order={2} mb="xs">

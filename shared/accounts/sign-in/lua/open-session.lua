@@ -8,7 +8,7 @@
 --   idHash         hash of the session's id
 --   userId
 --   epoch          the user's, when the password was checked
---   provider       that has signed the person in; absent: none has
+--   origin         further fields of the session
 --   now            ms since 1970
 --   idleMs         milliseconds for which the session lives without a request
 --   maxMs          milliseconds for which it lives at most
@@ -21,8 +21,8 @@ if redis.call('HEXISTS', user, 'blockedAt') == 1 or tonumber(redis.call('HGET', 
   return 0
 end
 redis.call('HSET', session, 'userId', args.userId, 'epoch', args.epoch, 'startedAt', args.now, 'livesMs', args.idleMs)
-if args.provider then
-  redis.call('HSET', session, 'provider', args.provider)
+for name, value in pairs(args.origin) do
+  redis.call('HSET', session, name, value)
 end
 redis.call('PEXPIRE', session, args.idleMs)
 redis.call('LPUSH', sessions, args.idHash)

@@ -1,0 +1,56 @@
+import type { Request } from 'express';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+
+/**
+ * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong
+ * password and a blocked person.
+ */
+export async function provePassword(
+  parts: ApiParts,
+  request: Request,
+  { email, password, find, field }: PasswordClaim,
+): Promise<UserRecord> {
+  const { accounts, passwords, devices } = parts;
+  const address = request.ip ?? '';
+  const user = await find();
+  const attempt = { address, email, device: devices.find(request, user) };
+  const { waitMs, isNews } = await accounts.guard.take(attempt);
+  if (isNews) {
+    await record(parts, null, { action: 'session.refused', target: null, details: { address, email } });
+  }
+  if (waitMs > 0) {
+    const retryAfter = Math.ceil(waitMs / 1_000);
+    const message = `Too many attempts to sign in. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
+    throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
+  }
+  // Somebody from an identity provider has none.
+  const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
+  const matches = await passwords.matches(address, hash, password).catch(async (error: unknown) => {
+    // An overload counts against nobody: otherwise a flood would lock out everyone who signs in meanwhile.
+    await accounts.guard.withdraw(attempt);
+    throw error;
+  });
+  if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
+  await accounts.guard.giveBack(attempt);
+  return user;
+}
+
+/** What somebody says who they are. */
+export interface PasswordClaim {
+  email: string;
+  password: string;
+  /** Finds the person with the address. */
+  find: () => Promise<UserRecord | undefined>;
+  /** Name of the password in the contract; undefined for a sign-in. */
+  field?: string;
+}
+
+/** @param field see `PasswordClaim` */
+export function wrongCredentials(field?: string): ApiFailure {
+  if (field === undefined) {
+    return new ApiFailure(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');
+  }
+  return new ApiFailure(403, 'wrong_credentials', 'This is not your password.', { field });
+}

@@ -1,0 +1,105 @@
+import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Session } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { setSession, useSession } from '../../api/session.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+
+/** The form for one's name. */
+export function Name() {
+  const { user } = useSession();
+  const [name, setName] = useState(user.name);
+  const change = useChange((input: { name: string }) => callApi<Session>('PATCH', '/account', input), []);
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    change.mutate({ name }, { onSuccess: setSession });
+  };
+  return (
+    <form className="panel" onSubmit={onSubmit}>
+      <Stack gap="sm" maw="24rem">
+        <Title order={2}>Name</Title>
+        <TextInput
+          label="Your name"
+          autoComplete="name"
+          required
+          withAsterisk={false}
+          maxLength={100}
+          value={name}
+          error={change.error?.field === 'name' ? change.error.message : undefined}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {change.error && change.error.field !== 'name' ? (
+          <Failure title="The name was not changed" error={change.error} />
+        ) : null}
+        <Group>
+          <Button type="submit" variant="default" loading={change.isPending} disabled={name === user.name}>
+            Change name
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The form for one's address, which asks for the password. */
+export function EmailAddress() {
+  const { user } = useSession();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const change = useChange(
+    (input: { email: string; password: string }) => callApi<Session>('POST', '/account/email', input),
+    [],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const onSuccess = (session: Session): void => {
+      setEmail('');
+      setPassword('');
+      setSession(session);
+    };
+    change.mutate({ email, password }, { onSuccess });
+  };
+  const problemOf = (field: string): string | undefined =>
+    change.error?.field === field ? change.error.message : undefined;
+  return (
+    <form className="panel" onSubmit={onSubmit}>
+      <Stack gap="sm" maw="24rem">
+        <Title order={2}>E-mail address</Title>
+        <TextInput
+          label="New e-mail address"
+          type="email"
+          autoComplete="email"
+          required
+          withAsterisk={false}
+          placeholder={user.email}
+          value={email}
+          error={problemOf('email')}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          error={problemOf('password')}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        {change.error && change.error.field === undefined ? (
+          <Failure title="The address was not changed" error={change.error} />
+        ) : null}
+        {change.isSuccess ? (
+          <Text size="sm" role="status">
+            The address is changed. You are signed out everywhere else.
+          </Text>
+        ) : null}
+        <Group>
+          <Button type="submit" variant="default" loading={change.isPending}>
+            Change address
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

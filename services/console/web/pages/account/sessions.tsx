@@ -1,0 +1,71 @@
+import { Badge, Button, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { PersonsSession } from '../../../contract/sessions.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+
+/** The sessions of a person, each to be ended. @param path of their list in the API */
+export function Sessions({ path = '/sessions' }: { path?: string }) {
+  const sessions = useApi<PersonsSession[]>(path);
+  const [ended, setEnded] = useState<PersonsSession>();
+  const end = useChange(({ id }: PersonsSession) => callApi('DELETE', `${path}/${id}`), [path]);
+  return (
+    <section aria-labelledby="sessions">
+      <Title order={2} id="sessions" mb="xs">
+        Sessions
+      </Title>
+      <Loaded query={sessions} what="the sessions">
+        {(all) => (
+          <DataList
+            label="Sessions"
+            rows={all}
+            idOf={({ id }) => id}
+            columns={[
+              {
+                label: 'Browser',
+                render: ({ browser, current }) => (
+                  <>
+                    {browser} {current ? <Badge variant="light">This one</Badge> : null}
+                  </>
+                ),
+              },
+              { label: 'From', render: ({ address = 'unknown' }) => <span className="break">{address}</span> },
+              { label: 'Signed in with', render: ({ provider = 'password or link' }) => provider, wideOnly: true },
+              { label: 'Signed in', render: ({ startedAt }) => formatAgo(startedAt) },
+              { label: 'Last used', render: ({ usedAt }) => formatAgo(usedAt) },
+            ]}
+            actions={(session) =>
+              session.current ? (
+                <Text size="xs" c="dimmed">
+                  –
+                </Text>
+              ) : (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`End the session of ${session.browser}`}
+                  onClick={() => setEnded(session)}
+                >
+                  End
+                </Button>
+              )
+            }
+          />
+        )}
+      </Loaded>
+      <Confirm
+        title="End this session?"
+        action="End session"
+        change={end}
+        input={ended}
+        onClose={() => setEnded(undefined)}
+      >
+        {ended?.browser} at {ended?.address ?? 'an unknown address'} is signed out at its next request.
+      </Confirm>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+-- Changes the address of a person, and ends all their sessions: who reads the old one is out.
+--
+-- KEYS[1]  addresses (hash: address to id)
+-- KEYS[2]  record of the user (hash)
+-- ARGV[1]  JSON:
+--   userId
+--   email
+-- Returns 'changed', 'email taken' or 'unknown'.
+local emails, user = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local before = redis.call('HGET', user, 'email')
+if not before then
+  return 'unknown'
+end
+if redis.call('HSETNX', emails, args.email, args.userId) == 0 then
+  return 'email taken'
+end
+if redis.call('HGET', emails, before) == args.userId then
+  redis.call('HDEL', emails, before)
+end
+redis.call('HSET', user, 'email', args.email)
+redis.call('HINCRBY', user, 'epoch', 1)
+return 'changed'

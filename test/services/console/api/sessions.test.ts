@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { browserName } from '#services/console/api/session/browser-name.ts';
+import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+describe('the list of sessions', () => {
+  it('names browser and address of each, marks the own one, and ends one of them', async () => {
+    const { firstAdmin, browser } = await openConsole({ trustProxy: true });
+    const ada = await firstAdmin();
+    const other = browser();
+    const credentials = { email: 'ada@example.com', password: goodPassword };
+    await other.ask('POST', '/session', credentials, { 'user-agent': firefox, 'x-forwarded-for': '192.0.2.7' });
+    const { body } = await ada.get('/sessions');
+    expect(body).toMatchObject([{ browser: 'Firefox on Linux', address: '192.0.2.7' }, { current: true }]);
+    expect(body[0].current).toBeUndefined();
+    expect(body[0].usedAt).toBeGreaterThanOrEqual(body[0].startedAt);
+    expect((await ada.delete(`/sessions/${body[0].id}`)).status).toBe(204);
+    expect((await other.get('/session')).status).toBe(401);
+    expect((await ada.get('/sessions')).body).toHaveLength(1);
+    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'session.end' });
+  });
+
+  it('shows and ends nothing of somebody else, but for administrators', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const [own] = (await ada.get('/sessions')).body;
+    expect((await bob.delete(`/sessions/${own.id}`)).status).toBe(404);
+    expect((await bob.get(`/users/${ada.id}/sessions`)).status).toBe(403);
+    const [his] = (await ada.get(`/users/${bob.id}/sessions`)).body;
+    expect((await ada.delete(`/users/${ada.id}/sessions/${his.id}`)).status).toBe(404);
+    expect((await ada.delete(`/users/${bob.id}/sessions/${his.id}`)).status).toBe(204);
+    expect((await bob.get('/session')).status).toBe(401);
+  });
+
+  it('does not show those that have ended: of a blocked person, or signed out everywhere', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const ada = await firstAdmin();
+    await browser().signIn('ada@example.com', goodPassword);
+    await ada.delete('/sessions');
+    await ada.signIn('ada@example.com', goodPassword);
+    expect((await ada.get('/sessions')).body).toHaveLength(1);
+  });
+});
+
+describe('the name and the address of a person', () => {
+  it('are changed by the person, the address with the password, and then all other sessions end', async () => {
+    const { firstAdmin, browser, announced } = await openConsole();
+    const ada = await firstAdmin();
+    const other = browser();
+    await other.signIn('ada@example.com', goodPassword);
+    expect((await ada.patch('/account', { name: 'Ada L.' })).body.user.name).toBe('Ada L.');
+    expect((await ada.patch('/account', { name: '' })).status).toBe(400);
+    const wanted = { email: 'Countess@Example.com', password: goodPassword };
+    expect(await ada.post('/account/email', { ...wanted, password: 'wrong' })).toMatchObject({
+      status: 403,
+      body: { error: { field: 'password' } },
+    });
+    expect((await other.get('/session')).status).toBe(200);
+    expect((await ada.post('/account/email', wanted)).body.user.email).toBe('countess@example.com');
+    expect((await ada.get('/session')).status).toBe(200);
+    expect((await other.get('/session')).status).toBe(401);
+    expect(announced).toContain(`user:${ada.id}`);
+    expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(401);
+    expect((await browser().signIn('countess@example.com', goodPassword)).status).toBe(200);
+    const actions = (await ada.get('/audit')).body.map(({ action }: { action: string }) => action);
+    expect(actions.slice(0, 2)).toEqual(['user.email', 'user.rename']);
+  });
+
+  it('an address of somebody else cannot be taken; the old one can be used again', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const wanted = { email: 'ada@example.com', password: goodPassword };
+    expect(await bob.post('/account/email', wanted)).toMatchObject({
+      status: 409,
+      body: { error: { field: 'email' } },
+    });
+    await bob.post('/account/email', { ...wanted, email: 'robert@example.com' });
+    expect((await ada.post('/account/email', { ...wanted, email: 'bob@example.com' })).status).toBe(200);
+  });
+
+  it('are changed by administrators for everybody, and by nobody else', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    expect((await bob.patch(`/users/${ada.id}/profile`, { name: 'Eve' })).status).toBe(403);
+    expect((await ada.patch(`/users/${bob.id}/profile`, { name: 'Robert', email: 'r@example.com' })).status).toBe(204);
+    expect((await bob.get('/session')).status).toBe(401);
+    const people = (await ada.get('/users')).body;
+    expect(people).toContainEqual(expect.objectContaining({ name: 'Robert', email: 'r@example.com' }));
+  });
+});
+
+describe('the name of a browser', () => {
+  it.each([
+    [firefox, 'Firefox on Linux'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Safari/605.1.15',
+      'Safari on macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0 Mobile/15E148 Safari/604.1',
+      'Chrome on iOS',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36',
+      'Chrome on Android',
+    ],
+    ['curl/8.9.1', 'A browser'],
+    [undefined, 'A browser'],
+  ])('%s', (agent, name) => {
+    expect(browserName(agent)).toBe(name);
+  });
+});
