@@ -58,6 +58,7 @@ export interface ConsoleParts {
   announce: ApiParts['announce'];
   programs: Programs;
   oidc: ReturnType<typeof openOidc>;
+  secondFactors: ApiParts['secondFactors'];
   publicUrl: string | undefined;
   about: About;
   log: Logger;
@@ -79,7 +80,20 @@ export interface Console {
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
   const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, connections, broker } = parts;
-  const { workers, ejections, dispatcher, registry, announce, programs, oidc, publicUrl, about, log, releases } = parts;
+  const {
+    workers,
+    ejections,
+    dispatcher,
+    registry,
+    announce,
+    programs,
+    oidc,
+    secondFactors,
+    publicUrl,
+    about,
+    log,
+    releases,
+  } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -97,6 +111,7 @@ export function openConsole(parts: ConsoleParts): Console {
     announce,
     log,
     devices: oidc.devices,
+    secondFactors,
     signIn: () => registry().sign_in,
     signOutPage: oidc.signOutPage,
     oidc: oidc.routes,

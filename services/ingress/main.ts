@@ -11,6 +11,7 @@ import { ConnectionStore } from '#shared/accounts/connections/connection-store.t
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
 import { Programs } from '#shared/accounts/programs/programs.ts';
 import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
@@ -35,6 +36,7 @@ import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { openOidc } from '../console/api/oidc/open-oidc.ts';
 import { noteReplay } from '../console/api/programs/note-replay.ts';
+import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
@@ -169,6 +171,7 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     log,
   });
+  const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets: serving.secrets });
   programs.confirmWith(async (user) => user.passwordHash !== '' || oidc.confirm(user));
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
@@ -243,6 +246,7 @@ await runService(async (environment, releases) => {
     announce,
     programs,
     oidc,
+    secondFactors,
     publicUrl: config.PUBLIC_URL,
     about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
     log,
@@ -268,7 +272,7 @@ await runService(async (environment, releases) => {
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
     verifyKey: verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued }),
-    verifySession: sessionIdentity(accounts.sessions),
+    verifySession: sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors })),
     noteUse: (id) => {
       if (isKeyId(id)) keyUse.note(id);
     },

@@ -156,8 +156,11 @@ program
   .command('link')
   .description('print a one-time link: to become the first administrator, or to set a new password')
   .option('--email <address>', 'the user; without it, the only administrator')
+  .option('--reset-second-factor', 'remove the second factor of the user, who has lost it')
   .addOption(json)
-  .action((options: { email?: string; json?: true }) => withKeys(options, (context) => adminLink(context, options)));
+  .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
+    withKeys(options, (context) => adminLink(context, options)),
+  );
 
 program
   .command('store')

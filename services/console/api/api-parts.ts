@@ -1,5 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
+import type { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';
@@ -17,6 +18,7 @@ export interface ApiParts {
   announce: (changed: string) => Promise<void>;
   log: Logger;
   devices: KnownDevices;
+  secondFactors: SecondFactorStore;
   /** How people sign in. */
   signIn: () => SignInSettings;
   /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */

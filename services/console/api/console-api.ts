@@ -8,6 +8,9 @@ import { keyRoutes } from './keys/key-routes.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
+import { requireSecondFactor, secondFactorDemand } from './second-factor/require-second-factor.ts';
+import { secondFactorRoutes } from './second-factor/second-factor-routes.ts';
+import { secondStepRoutes } from './second-factor/second-step-routes.ts';
 import { sessionListRoutes } from './session/session-list-routes.ts';
 import { sessionRoutes } from './session/session-routes.ts';
 import { requireSameOrigin, requireSession } from './session/signed-in.ts';
@@ -30,9 +33,11 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   routes.use(requireSameOrigin, json({ limit: maxBodyBytes }));
-  routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts));
+  routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts), secondStepRoutes(parts));
   routes.use(requireSession(parts.accounts));
-  routes.use(sessionListRoutes(parts), profileRoutes(parts));
+  const isDemanded = secondFactorDemand(parts);
+  routes.use(secondFactorRoutes({ ...parts, isDemanded }), sessionListRoutes(parts), requireSecondFactor(isDemanded));
+  routes.use(profileRoutes(parts));
   routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
   for (const further of parts.signedInRoutes) routes.use(further);
   routes.use(() => {

@@ -149,4 +149,6 @@ export interface Settings {
   sessionHours: number;
   /** Whether members may create personal keys. */
   membersMakeKeys: boolean;
+  /** Whether local accounts need a second factor. */
+  requireSecondFactor: boolean;
 }

@@ -3,13 +3,16 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
 /**
- * `rtr admin link [--email <address>]`: prints a one-time link. While there is no administrator, the link creates the first one.
+ * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates the first one.
  * Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
- * that user when it is used.
+ * that user when it is used. The second factor of that user is asked for then, unless it is removed now.
  * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no
  * address is given, or when the user is blocked
  */
-export async function adminLink(context: KeyCommandContext, { email }: { email?: string }): Promise<string> {
+export async function adminLink(
+  context: KeyCommandContext,
+  { email, resetSecondFactor = false }: { email?: string; resetSecondFactor?: boolean },
+): Promise<string> {
   const { accounts, consoleUrl, print, json } = context;
   const token = await accounts.links.issueFirstAdmin();
   if (token !== undefined) {
@@ -28,9 +31,10 @@ export async function adminLink(context: KeyCommandContext, { email }: { email?:
       `${user.email} is blocked: an administrator must unblock this user first.`,
     );
   }
+  if (resetSecondFactor) await accounts.links.removeSecondFactor(user.id);
   const link = consoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
   const target = { kind: 'user', id: user.id, name: user.name };
-  await accounts.audit.add({ actor: null, action: 'user.password-link', target, details: {} });
+  await accounts.audit.add({ actor: null, action: 'user.password-link', target, details: { resetSecondFactor } });
   print(
     json
       ? JSON.stringify({ kind: 'password', email: user.email, link })

@@ -13,6 +13,8 @@ export const consoleSettingsSchema = z.strictObject({
   sessionHours: z.number().int().min(1).max(720),
   /** Whether members may make personal keys. */
   membersMakeKeys: z.boolean(),
+  /** Whether local accounts need a second factor. */
+  requireSecondFactor: z.boolean(),
 });
 
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
@@ -20,10 +22,15 @@ export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 const positive = z.coerce.number().positive();
 
 /** The settings that nobody has changed. */
-const defaults: ConsoleSettings = { invitationDays: 7, sessionHours: 24, membersMakeKeys: true };
+const defaults: ConsoleSettings = {
+  invitationDays: 7,
+  sessionHours: 24,
+  membersMakeKeys: true,
+  requireSecondFactor: false,
+};
 
 /** Used in place of a setting that cannot be read. */
-const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false };
+const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false, requireSecondFactor: true };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */
 export class ConsoleSettingsStore {
@@ -52,6 +59,7 @@ export class ConsoleSettingsStore {
       invitationDays: read('invitationDays', positive),
       sessionHours: read('sessionHours', positive),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
+      requireSecondFactor: read('requireSecondFactor', z.stringbool()),
     };
   }
 

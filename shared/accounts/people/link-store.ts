@@ -66,6 +66,11 @@ export class LinkStore {
     return token;
   }
 
+  /** Removes the second factors of a person who has lost them. */
+  async removeSecondFactor(userId: string): Promise<void> {
+    await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
+  }
+
   /** What a link is for; undefined for one that is unknown, used or too old. */
   async find(token: string): Promise<Link | undefined> {
     if (!isToken(token)) return undefined;

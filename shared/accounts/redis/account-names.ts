@@ -18,6 +18,7 @@
  *   `connection-attempts:<user>` strings that expire
  * - `external-accounts` hash, issuer and subject to a person's id; `external-account:<user>` hash, an ExternalAccount;
  *   `external-check:<user>` string that expires
+ * - `second-factor:<user>` hash; `second-factor-set-up:<user>:<kind>` strings and `pending-sign-in:<hash>` hash that expire
  * - `device:<hash>` hash that expires; `user-code:<code>` and `devices-from:<address>` strings that expire; `devices-waiting` sorted set by
  *   expiry
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
@@ -63,6 +64,9 @@ export function accountNames(prefix: string) {
     externalAccounts: `${prefix}external-accounts`,
     externalAccount: (userId: string) => `${prefix}external-account:${userId}`,
     externalCheck: (userId: string) => `${prefix}external-check:${userId}`,
+    secondFactor: (userId: string) => `${prefix}second-factor:${userId}`,
+    secondFactorSetUp: (userId: string, kind: string) => `${prefix}second-factor-set-up:${userId}:${kind}`,
+    pendingSignIn: (hash: string) => `${prefix}pending-sign-in:${hash}`,
     device: (hash: string) => `${prefix}device:${hash}`,
     userCode: (code: string) => `${prefix}user-code:${code}`,
     devicesFrom: (address: string) => `${prefix}devices-from:${address}`,

@@ -1,7 +1,7 @@
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 
 /** What a key of an owner is for. Each purpose has keys of its own. */
-type Purpose = 'answers' | 'store' | 'webhooks' | 'connections' | 'external account';
+type Purpose = 'answers' | 'store' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
  * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
@@ -39,6 +39,11 @@ export class OwnerKeys {
   /** Seals the refresh token of a person's account at a provider; undefined while no secret is known. */
   externalAccountSealer(person: string): Sealer | undefined {
     return sealerOf(this.#derive(person, 'external account'));
+  }
+
+  /** Seals the secret of a person's authenticator app; undefined while no secret is known. */
+  secondFactorSealer(person: string): Sealer | undefined {
+    return sealerOf(this.#derive(person, 'second factor'));
   }
 
   #derive(owner: string, purpose: Purpose): Buffer[] {

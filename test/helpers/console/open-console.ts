@@ -9,6 +9,7 @@ import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
@@ -73,6 +74,7 @@ export async function openConsole({
   };
   const { accounts, connection, prefix } = open;
   const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
+  const secondFactors = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
   const oidc = openOidc({
     accounts,
     externals: new ExternalAccounts(connection.redis, prefix, {
@@ -96,6 +98,7 @@ export async function openConsole({
       log,
       publicUrl,
       devices: oidc.devices,
+      secondFactors,
       signIn: () => signIn,
       signOutPage: oidc.signOutPage,
       oidc: oidc.routes,

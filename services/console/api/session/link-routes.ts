@@ -6,7 +6,7 @@ import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { newPasswordHash } from './new-password-hash.ts';
-import { openSession } from './open-session.ts';
+import { enter } from '../second-factor/enter.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
 import { parse } from '../parse.ts';
 
@@ -29,7 +29,7 @@ export function linkRoutes(parts: ApiParts): Router {
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
     const details = { link: link.kind, email: user.email, role: user.role };
     await record(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
-    response.json(await openSession(parts, request, response, user));
+    response.json(await enter(parts, request, response, user));
   });
   return routes;
 }

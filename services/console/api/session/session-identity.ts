@@ -4,16 +4,21 @@ import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { FactorClaim } from '../second-factor/require-second-factor.ts';
 import { sessionIdOf } from './session-cookie.ts';
 import { isSameOrigin } from './signed-in.ts';
 
 /**
  * The identity of an API request that a page of the console sends: the signed-in person, as if with one of their keys.
  * Every method needs the CSRF token, so that no other page can use the person's budget.
+ * @param isDemanded whether a second factor is demanded of the person, see `secondFactorDemand`
  * @returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
  */
-export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
+export function sessionIdentity(
+  sessions: Pick<SessionStore, 'find'>,
+  isDemanded: (claim: FactorClaim) => Promise<boolean>,
+) {
   return async (request: Request): Promise<KeyIdentity | undefined> => {
     const sessionId = sessionIdOf(request);
     const csrfToken = request.get('x-csrf-token');
@@ -23,6 +28,9 @@ export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
     }
     const user = await sessions.find(sessionId);
     if (!user) throw new RouterError('invalid_api_key', 'Your session has ended. Please sign in again.');
+    if (await isDemanded({ user, sessionId })) {
+      throw new RouterError('permission_denied', 'Set a second factor up first, in the console under Account.');
+    }
     return identityOfPerson(user);
   };
 }

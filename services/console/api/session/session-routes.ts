@@ -4,6 +4,7 @@ import { emailSchema } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import type { SignOutAnswer } from '../../contract/sign-in.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { enter } from '../second-factor/enter.ts';
 import { newPasswordHash } from './new-password-hash.ts';
 import { openSession } from './open-session.ts';
 import { provePassword, wrongCredentials } from './prove-password.ts';
@@ -29,7 +30,7 @@ export function sessionRoutes(parts: ApiParts): Router {
       password,
       find: () => accounts.users.findByEmail(email),
     });
-    response.json(await openSession(parts, request, response, user));
+    response.json(await enter(parts, request, response, user));
   });
   routes.get('/session', signedIn, async (_, response) => {
     const { user, sessionId } = signedInOf(response);

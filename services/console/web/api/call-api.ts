@@ -59,7 +59,11 @@ export async function callApi<Answer>(
   });
   if (response.ok) return (await readJson(response)) as Answer;
   const failure = await readFailure(response);
-  if (failure.status === 401 && path !== '/session') onSignedOut();
+  // A wrong password, or a wrong code of the second step, ends no session.
+  if (failure.status === 401 && !/^\/session(?:\/|$)/.test(path)) onSignedOut();
+  if (failure.code === 'second_factor_demanded' && window.location.pathname !== '/account') {
+    window.location.replace('/account');
+  }
   throw failure;
 }
 

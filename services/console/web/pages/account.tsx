@@ -9,6 +9,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { EmailAddress, Name } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
+import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 
 /** The signed-in person's account: details, password, and signing out everywhere. */
@@ -42,6 +43,7 @@ export function Account() {
         <>
           <EmailAddress />
           <Password email={user.email} />
+          <SecondFactor />
         </>
       ) : null}
       <Sessions />

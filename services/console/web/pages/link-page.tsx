@@ -2,12 +2,14 @@ import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/c
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link as Anchor, useLocation } from 'wouter';
 import type { Link, Session } from '../../contract/account.ts';
+import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
+import { SecondStep } from './second-step.tsx';
 
 /** The page of a one-time link: a new account, or a new password. */
 export function LinkPage({ token }: { token: string }) {
@@ -51,19 +53,25 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
   const [email, setEmail] = useState(invited ?? '');
   const [password, setPassword] = useState('');
   const open = useChange(
-    (input: { name: string; email: string; password: string }) => callApi<Session>('POST', path, input),
+    (input: { name: string; email: string; password: string }) => callApi<SignInAnswer>('POST', path, input),
     [],
   );
+  const [needed, setNeeded] = useState<SecondStepNeeded['secondStep']>();
+  const enter = (session: Session): void => {
+    setSession(session);
+    go('/', { replace: true });
+  };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const onSuccess = (session: Session): void => {
-      setSession(session);
-      go('/', { replace: true });
+    const onSuccess = (answer: SignInAnswer): void => {
+      if ('secondStep' in answer) setNeeded(answer.secondStep);
+      else enter(answer);
     };
     open.mutate({ name, email, password }, { onSuccess });
   };
   const problemOf = (field: string): string | undefined =>
     open.error?.field === field ? open.error.message : undefined;
+  if (needed) return <SecondStep needed={needed} onSession={enter} onBack={() => go('/', { replace: true })} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>

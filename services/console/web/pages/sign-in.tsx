@@ -1,7 +1,7 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { Session } from '../../contract/account.ts';
+import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { signInFailures, type WaysIn } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
@@ -9,6 +9,7 @@ import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
+import { SecondStep } from './second-step.tsx';
 
 /** The ways to sign in. Each then shows the requested page. */
 export function SignIn() {
@@ -54,14 +55,20 @@ function isFailure(reason: string | null): reason is keyof typeof signInFailures
 function LocalAccount() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const [needed, setNeeded] = useState<SecondStepNeeded['secondStep']>();
   const signIn = useChange(
-    (input: { email: string; password: string }) => callApi<Session>('POST', '/session', input),
+    (input: { email: string; password: string }) => callApi<SignInAnswer>('POST', '/session', input),
     [],
   );
+  const onSuccess = (answer: SignInAnswer): void => {
+    if ('secondStep' in answer) setNeeded(answer.secondStep);
+    else setSession(answer);
+  };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    signIn.mutate({ email, password }, { onSuccess: setSession });
+    signIn.mutate({ email, password }, { onSuccess });
   };
+  if (needed) return <SecondStep needed={needed} onSession={setSession} onBack={() => setNeeded(undefined)} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>

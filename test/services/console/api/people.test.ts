@@ -285,7 +285,8 @@ describe('the settings', () => {
   it('have defaults, change one by one, and stay within their limits', async () => {
     const { firstAdmin } = await openConsole();
     const ada = await firstAdmin();
-    expect((await ada.get('/settings')).body).toEqual({ invitationDays: 7, sessionHours: 24, membersMakeKeys: true });
+    const defaults = { invitationDays: 7, sessionHours: 24, membersMakeKeys: true, requireSecondFactor: false };
+    expect((await ada.get('/settings')).body).toEqual(defaults);
     expect((await ada.patch('/settings', { membersMakeKeys: false })).body).toMatchObject({ membersMakeKeys: false });
     expect(await ada.patch('/settings', { sessionHours: 0 })).toMatchObject({
       body: { error: { field: 'sessionHours' } },

@@ -52,6 +52,11 @@ function Form({ found }: { found: Settings }) {
           checked={settings.membersMakeKeys}
           onChange={({ currentTarget }) => set({ membersMakeKeys: currentTarget.checked })}
         />
+        <Switch
+          label="People with a password need a second factor"
+          checked={settings.requireSecondFactor}
+          onChange={({ currentTarget }) => set({ requireSecondFactor: currentTarget.checked })}
+        />
         {error && error.field === undefined ? <Failure title="The settings were not changed" error={error} /> : null}
         {save.isSuccess ? (
           <Text size="sm" role="status">

@@ -24,7 +24,7 @@ interface Question {
   title: string;
   action: string;
   about: string;
-  input: UserChange | { id: string; signOut: true };
+  input: UserChange | { id: string; signOut: true } | { id: string; resetsFactor: true };
 }
 
 /** Everyone with an account. */
@@ -35,10 +35,12 @@ export function Users() {
   const [question, ask] = useState<Question>();
   const [, go] = useLocation();
   const change = useChange(
-    (input: Question['input']) =>
-      'signOut' in input
-        ? callApi('POST', `/users/${encodeURIComponent(input.id)}/sign-out`)
-        : callApi('PATCH', `/users/${encodeURIComponent(input.id)}`, input.change),
+    (input: Question['input']) => {
+      const path = `/users/${encodeURIComponent(input.id)}`;
+      if ('signOut' in input) return callApi('POST', `${path}/sign-out`);
+      if ('resetsFactor' in input) return callApi('DELETE', `${path}/second-factor`);
+      return callApi('PATCH', path, input.change);
+    },
     ['/users'],
   );
   const limits = useChange(
@@ -135,8 +137,15 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
     {
       title: `Sign ${name} out?`,
       action: 'Sign out everywhere',
-      about: 'All their sessions end. Their keys keep working.',
+      about: 'All their sessions end, and their programs are signed out. Their keys keep working.',
       input: { id, signOut: true },
+    },
+    {
+      title: `Remove the second factor of ${name}?`,
+      action: 'Remove the second factor',
+      about:
+        'Their next sign-in asks for the password only. Do this if they have lost it, and you know that it is them.',
+      input: { id, resetsFactor: true },
     },
     blocked
       ? {

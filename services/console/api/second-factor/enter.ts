@@ -1,0 +1,20 @@
+import type { Request, Response } from 'express';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import type { SignInAnswer } from '../../contract/second-factor.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { openSession } from '../session/open-session.ts';
+import { setPendingCookie } from './pending-cookie.ts';
+
+/** Lets a person in whose password, or link, is proven: with a session, or to the second step, if they have a second factor. */
+export async function enter(
+  parts: ApiParts,
+  request: Request,
+  response: Response,
+  user: UserRecord,
+): Promise<SignInAnswer> {
+  const { secondFactors } = parts;
+  if (!(await secondFactors.has(user.id))) return openSession(parts, request, response, user);
+  const { totp, passkeys } = await secondFactors.find(user.id);
+  setPendingCookie(request, response, await secondFactors.beginSignIn(user));
+  return { secondStep: { app: totp !== undefined, passkeys: passkeys.length > 0 } };
+}

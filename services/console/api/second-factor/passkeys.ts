@@ -1,0 +1,91 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import type { Request } from 'express';
+import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+
+/** Where passkeys of the console are good for: the host of the router, and the origin of its pages. */
+export interface RelyingParty {
+  id: string;
+  origin: string;
+}
+
+/** @param publicUrl address at which people reach the router; the address of the request if unset */
+export function relyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
+  const { hostname, origin } = new URL(publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`);
+  return { id: hostname, origin };
+}
+
+/** What a browser is given to make a passkey. */
+export function newPasskeyOptions(
+  { id: rpID }: RelyingParty,
+  { id, email, name }: UserRecord,
+  known: readonly Passkey[],
+) {
+  return generateRegistrationOptions({
+    rpName: 'Model Router',
+    rpID,
+    userID: new Uint8Array(Buffer.from(id)),
+    userName: email,
+    userDisplayName: name,
+    attestationType: 'none',
+    excludeCredentials: known.map(credentialOf),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+  });
+}
+
+/** The passkey that a browser has made; undefined for an answer that is not valid. */
+export async function readNewPasskey(
+  { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
+  expectedChallenge: string,
+  { name, response }: { name: string; response: RegistrationResponseJSON },
+): Promise<Passkey | undefined> {
+  const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
+  const { verified, registrationInfo } = await verifyRegistrationResponse({ response, ...expected }).catch(notVerified);
+  if (!verified || !registrationInfo) return undefined;
+  const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+  const key = Buffer.from(publicKey).toString('base64url');
+  return { id, name, publicKey: key, counter, transports, createdAt: Date.now() };
+}
+
+/** What a browser is given to prove one of these passkeys. */
+export function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
+  return generateAuthenticationOptions({
+    rpID,
+    allowCredentials: known.map(credentialOf),
+    userVerification: 'preferred',
+  });
+}
+
+/** The passkey that was proven, with its new counter; undefined for an answer that is not valid. */
+export async function provenPasskey(
+  { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
+  expectedChallenge: string,
+  response: AuthenticationResponseJSON,
+  known: readonly Passkey[],
+): Promise<Passkey | undefined> {
+  const passkey = known.find(({ id }) => id === response.id);
+  if (!passkey) return undefined;
+  const { id, counter, publicKey } = passkey;
+  const credential = { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) };
+  const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
+  const outcome = await verifyAuthenticationResponse({ response, ...expected, credential }).catch(notVerified);
+  if (!outcome.verified || !('authenticationInfo' in outcome)) return undefined;
+  return { ...passkey, counter: outcome.authenticationInfo.newCounter };
+}
+
+function credentialOf({ id, transports }: Passkey): { id: string; transports: AuthenticatorTransport[] } {
+  return { id, transports: transports as AuthenticatorTransport[] };
+}
+
+/** The library throws for what a browser may send, as well as for what it may not. */
+function notVerified(): { verified: false; registrationInfo?: undefined } {
+  return { verified: false };
+}

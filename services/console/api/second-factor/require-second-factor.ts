@@ -1,0 +1,33 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { ApiFailure } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { signedInOf } from '../session/signed-in.ts';
+
+/** Who is asked: the signed-in person and the session. */
+export interface FactorClaim {
+  user: UserRecord;
+  sessionId: string;
+}
+
+/**
+ * Whether an administrator demands a second factor of somebody who has none. It is demanded of local accounts only: an identity provider
+ * asks for a second factor itself.
+ */
+export function secondFactorDemand({ accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
+  return async ({ user, sessionId }: FactorClaim): Promise<boolean> => {
+    const { requireSecondFactor } = await accounts.settings.read();
+    if (!requireSecondFactor || (await secondFactors.has(user.id))) return false;
+    return (await accounts.sessions.providerOf(sessionId)) === undefined;
+  };
+}
+
+/** Refuses everything that comes after it to somebody of whom a second factor is demanded. */
+export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
+  return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
+    if (await isDemanded(signedInOf(response))) {
+      throw new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
+    }
+    next();
+  };
+}

@@ -1,0 +1,128 @@
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
+import { Router, type Request, type Response } from 'express';
+import { renderSVG } from 'uqr';
+import { z } from 'zod';
+import { mostPasskeys } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import type { NewApp, RecoveryCodes, SecondFactors } from '../../contract/second-factor.ts';
+import { requireAccess } from '../access.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { provePassword } from '../session/prove-password.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+import { newApp, stepOfCode } from './app-codes.ts';
+import { newPasskeyOptions, readNewPasskey, relyingParty } from './passkeys.ts';
+
+const withPassword = z.strictObject({ password: z.string().min(1).max(200) });
+const withCode = z.strictObject({ code: z.string().min(1).max(40) });
+const passkey = z.strictObject({ name: displayNameSchema, response: z.looseObject({ id: z.string() }) });
+
+/** The second factors of the signed-in person: to see, to add, and to remove with the password. */
+export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: SignedIn) => Promise<boolean> }): Router {
+  const { secondFactors, publicUrl, accounts } = parts;
+  const routes = Router();
+  routes.get('/second-factor', async (_, response) => {
+    const person = signedInOf(response);
+    const { totp, passkeys, recoveryCodesLeft } = await secondFactors.find(person.id);
+    const answer: SecondFactors = {
+      app: totp !== undefined,
+      passkeys: passkeys.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
+      recoveryCodesLeft,
+      demanded: await parts.isDemanded(person),
+    };
+    response.json(answer);
+  });
+  routes.post('/second-factor/app', async (request, response) => {
+    const person = await proven(request, response);
+    const { secret, uri } = newApp(person.user.email);
+    await secondFactors.beginTotp(person.id, secret);
+    response.json({ secret, svg: renderSVG(uri) } satisfies NewApp);
+  });
+  routes.post('/second-factor/app/confirm', async (request, response) => {
+    const person = signedInOf(response);
+    const { code } = parse(withCode, request.body);
+    const secret = await secondFactors.findNewTotp(person.id);
+    if (secret === undefined) throw tooLate();
+    const step = stepOfCode(secret, code);
+    if (step === undefined) throw new ApiFailure(400, 'wrong_code', 'This code is wrong.', { field: 'code' });
+    await secondFactors.keepTotp(person.id, secret);
+    await secondFactors.takeStep(person.id, step);
+    response.json(await added(person, 'app'));
+  });
+  routes.delete('/second-factor/app', async (request, response) => {
+    const person = await proven(request, response);
+    if (!(await secondFactors.remove(person.id, 'totp'))) throw notFound();
+    await note(person, 'second-factor.remove', { kind: 'app' });
+    response.status(204).end();
+  });
+  routes.post('/second-factor/passkeys/options', async (request, response) => {
+    const person = await proven(request, response);
+    const { passkeys } = await secondFactors.find(person.id);
+    if (passkeys.length >= mostPasskeys) {
+      throw new ApiFailure(409, 'too_many', `You have ${mostPasskeys} passkeys. Remove one first.`);
+    }
+    const options = await newPasskeyOptions(relyingParty(request, publicUrl), person.user, passkeys);
+    await secondFactors.beginPasskey(person.id, options.challenge);
+    response.json(options);
+  });
+  routes.post('/second-factor/passkeys', async (request, response) => {
+    const person = signedInOf(response);
+    const { name, response: answer } = parse(passkey, request.body);
+    const challenge = await secondFactors.takePasskeyChallenge(person.id);
+    if (challenge === undefined) throw tooLate();
+    const made = { name, response: answer as unknown as RegistrationResponseJSON };
+    const read = await readNewPasskey(relyingParty(request, publicUrl), challenge, made);
+    if (!read) throw new ApiFailure(400, 'wrong_passkey', 'The answer of your browser is not valid.');
+    await secondFactors.keepPasskey(person.id, read);
+    response.json(await added(person, 'passkey'));
+  });
+  routes.delete('/second-factor/passkeys/:id', async (request, response) => {
+    const person = await proven(request, response);
+    if (!(await secondFactors.remove(person.id, `passkey:${request.params.id}`))) throw notFound();
+    await note(person, 'second-factor.remove', { kind: 'passkey' });
+    response.status(204).end();
+  });
+  routes.post('/second-factor/recovery-codes', async (request, response) => {
+    const person = await proven(request, response);
+    if (!(await secondFactors.has(person.id))) throw notFound();
+    await note(person, 'second-factor.codes', {});
+    response.json({ codes: await secondFactors.makeRecoveryCodes(person.id) } satisfies RecoveryCodes);
+  });
+  routes.delete('/users/:id/second-factor', async (request, response) => {
+    const person = signedInOf(response);
+    requireAccess('user.manage', person);
+    const user = await accounts.users.find(request.params.id);
+    if (!user) throw notFound();
+    await secondFactors.reset(user.id);
+    const target = { kind: 'user', id: user.id, name: user.name };
+    await record(parts, person, { action: 'second-factor.reset', target, details: {} });
+    response.status(204).end();
+  });
+  return routes;
+
+  /** The signed-in person, whose password comes with the request. */
+  async function proven(request: Request, response: Response): Promise<SignedIn> {
+    const person = signedInOf(response);
+    const { password } = parse(withPassword, request.body);
+    const { email } = person.user;
+    await provePassword(parts, request, { email, password, find: async () => person.user, field: 'password' });
+    return person;
+  }
+
+  /** The first factor comes with recovery codes. */
+  async function added(person: SignedIn, kind: string): Promise<RecoveryCodes> {
+    await note(person, 'second-factor.add', { kind });
+    const { recoveryCodesLeft } = await secondFactors.find(person.id);
+    return { codes: recoveryCodesLeft > 0 ? [] : await secondFactors.makeRecoveryCodes(person.id) };
+  }
+
+  function note(person: SignedIn, action: string, details: Record<string, unknown>): Promise<void> {
+    const target = { kind: 'user', id: person.id, name: person.name };
+    return record(parts, person, { action, target, details });
+  }
+}
+
+function tooLate(): ApiFailure {
+  return new ApiFailure(409, 'too_late', 'This took too long. Begin again.');
+}

@@ -1,0 +1,98 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
+import { Router, type Request } from 'express';
+import { z } from 'zod';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import type { PendingSignIn } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { openSession } from '../session/open-session.ts';
+import { stepOfCode } from './app-codes.ts';
+import { passkeyOptions, provenPasskey, relyingParty } from './passkeys.ts';
+import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
+
+const step = z.union([
+  z.strictObject({ code: z.string().min(1).max(40) }),
+  // The library checks it.
+  z.strictObject({ passkey: z.looseObject({ id: z.string() }) }),
+]);
+
+type Step = z.infer<typeof step>;
+
+/** The second step of a sign-in, by those who have a second factor. */
+export function secondStepRoutes(parts: ApiParts): Router {
+  const { accounts, secondFactors, publicUrl } = parts;
+  const routes = Router();
+  routes.post('/session/second/passkey', async (request, response) => {
+    const token = pendingTokenOf(request) ?? '';
+    const userId = await secondFactors.findSignIn(token);
+    if (userId === undefined) throw over();
+    const { passkeys } = await secondFactors.find(userId);
+    const options = await passkeyOptions(relyingParty(request, publicUrl), passkeys);
+    if (!(await secondFactors.challenge(token, options.challenge))) throw over();
+    response.json(options);
+  });
+  routes.post('/session/second', async (request, response) => {
+    const given = parse(step, request.body);
+    const token = pendingTokenOf(request) ?? '';
+    const pending = await secondFactors.trySignIn(token);
+    if (!pending) throw over();
+    const user = await accounts.users.find(pending.userId);
+    if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw over();
+    await prove(request, user, pending, given);
+    await secondFactors.endSignIn(token);
+    clearPendingCookie(request, response);
+    response.json(await openSession(parts, request, response, user));
+  });
+  return routes;
+
+  /** @throws ApiFailure 401 for a wrong answer, 429 when there were too many at this account */
+  async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
+    // A count of its own, for the account: whoever comes here has the password.
+    const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
+    const { waitMs, isNews } = await accounts.guard.take(attempt);
+    if (isNews) {
+      const target = { kind: 'user', id: user.id, name: user.name };
+      await record(parts, null, { action: 'second-factor.refused', target, details: { address: attempt.address } });
+    }
+    if (waitMs > 0) {
+      const retryAfter = Math.ceil(waitMs / 1_000);
+      const message = `Too many wrong codes. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
+      throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
+    }
+    const isRight =
+      'code' in given ? await isCode(user, given.code) : await isPasskey(request, user, pending, given.passkey);
+    if (!isRight) throw new ApiFailure(401, 'wrong_code', 'This code is wrong, or was used before.', { field: 'code' });
+    await accounts.guard.giveBack(attempt);
+  }
+
+  async function isCode({ id, name }: UserRecord, code: string): Promise<boolean> {
+    const { totp } = await secondFactors.find(id);
+    const at = totp === undefined ? undefined : stepOfCode(totp, code);
+    if (at !== undefined) return secondFactors.takeStep(id, at);
+    if (!(await secondFactors.takeRecoveryCode(id, code))) return false;
+    const { recoveryCodesLeft } = await secondFactors.find(id);
+    const target = { kind: 'user', id, name };
+    await record(parts, null, { action: 'second-factor.recovery', target, details: { left: recoveryCodesLeft } });
+    return true;
+  }
+
+  async function isPasskey(
+    request: Request,
+    { id }: UserRecord,
+    { challenge }: PendingSignIn,
+    answer: unknown,
+  ): Promise<boolean> {
+    if (challenge === undefined) return false;
+    const { passkeys } = await secondFactors.find(id);
+    const party = relyingParty(request, publicUrl);
+    const proven = await provenPasskey(party, challenge, answer as AuthenticationResponseJSON, passkeys);
+    if (!proven) return false;
+    await secondFactors.keepPasskey(id, proven);
+    return true;
+  }
+}
+
+function over(): ApiFailure {
+  return new ApiFailure(401, 'sign_in_over', 'The sign-in took too long, or had too many wrong codes. Sign in again.');
+}

@@ -1,0 +1,223 @@
+import { startRegistration } from '@simplewebauthn/browser';
+import { Button, Group, List, Modal, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type {
+  NewApp,
+  NewPasskey,
+  NewPasskeyOptions,
+  RecoveryCodes,
+  SecondFactors,
+} from '../../../contract/second-factor.ts';
+import { callApi } from '../../api/call-api.ts';
+import { refresh, useApi, useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+
+const path = '/second-factor';
+
+/** What a person does with their second factors. Each asks for the password first. */
+type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
+
+/** The second factors of the signed-in person. */
+export function SecondFactor() {
+  const factors = useApi<SecondFactors>(path);
+  const [task, setTask] = useState<Task>();
+  const [codes, setCodes] = useState<string[]>([]);
+  const onDone = (made: string[]): void => {
+    setTask(undefined);
+    setCodes(made);
+    void refresh([path]);
+  };
+  return (
+    <section className="panel" aria-labelledby="second-factor">
+      <Title order={2} id="second-factor" mb="xs">
+        Second factor
+      </Title>
+      <Loaded query={factors} what="the second factors">
+        {({ app, passkeys, recoveryCodesLeft, demanded }) => (
+          <Stack gap="sm">
+            {demanded ? (
+              <Text size="sm" fw={600} role="alert">
+                Your administrator demands a second factor. Set one up to go on.
+              </Text>
+            ) : null}
+            <Text size="sm">
+              {app || passkeys.length > 0
+                ? `Besides your password, a sign-in asks for one of these. You have ${recoveryCodesLeft} recovery codes left.`
+                : 'A sign-in asks for your password only.'}
+            </Text>
+            {passkeys.length > 0 ? (
+              <List size="sm">
+                {passkeys.map(({ id, name, createdAt }) => (
+                  <List.Item key={id}>
+                    <Group gap="xs">
+                      <span className="break">
+                        {name}, a passkey, added {formatAgo(createdAt)}
+                      </span>
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        aria-label={`Remove the passkey ${name}`}
+                        onClick={() => setTask({ removes: id })}
+                      >
+                        Remove
+                      </Button>
+                    </Group>
+                  </List.Item>
+                ))}
+              </List>
+            ) : null}
+            <Group>
+              <Button variant="default" onClick={() => setTask(app ? 'remove app' : 'app')}>
+                {app ? 'Remove the authenticator app' : 'Set up an authenticator app'}
+              </Button>
+              <Button variant="default" disabled={!window.isSecureContext} onClick={() => setTask('passkey')}>
+                Add a passkey
+              </Button>
+              {app || passkeys.length > 0 ? (
+                <Button variant="default" onClick={() => setTask('codes')}>
+                  New recovery codes
+                </Button>
+              ) : null}
+            </Group>
+            {window.isSecureContext ? null : (
+              <Text size="xs" c="dimmed">
+                Browsers have passkeys on pages with TLS only, and on this machine. An authenticator app works here.
+              </Text>
+            )}
+          </Stack>
+        )}
+      </Loaded>
+      <Modal opened={task !== undefined} onClose={() => setTask(undefined)} title="Second factor">
+        {task === undefined ? null : <TaskForm task={task} onDone={onDone} />}
+      </Modal>
+      <Modal opened={codes.length > 0} onClose={() => setCodes([])} title="Your recovery codes">
+        <Stack>
+          <Text size="sm">
+            Each signs you in once in place of the second factor. Keep them where your password is not. They are shown
+            only now.
+          </Text>
+          <ul className="numeric" aria-label="Recovery codes">
+            {codes.map((code) => (
+              <li key={code}>
+                <code>{code}</code>
+              </li>
+            ))}
+          </ul>
+          <Button onClick={() => setCodes([])}>I have kept them</Button>
+        </Stack>
+      </Modal>
+    </section>
+  );
+}
+
+/** Asks for the password and does one thing. */
+function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => void }) {
+  const [password, setPassword] = useState('');
+  const [name, setName] = useState('');
+  const [app, setApp] = useState<NewApp>();
+  const run = useChange<void, string[] | undefined>(async () => {
+    switch (task) {
+      case 'app':
+        setApp(await callApi<NewApp>('POST', `${path}/app`, { password }));
+        return undefined;
+      case 'remove app':
+        await callApi('DELETE', `${path}/app`, { password });
+        return [];
+      case 'codes':
+        return (await callApi<RecoveryCodes>('POST', `${path}/recovery-codes`, { password })).codes;
+      case 'passkey': {
+        const optionsJSON = await callApi<NewPasskeyOptions>('POST', `${path}/passkeys/options`, { password });
+        const made = { name, response: await startRegistration({ optionsJSON }) } satisfies NewPasskey;
+        return (await callApi<RecoveryCodes>('POST', `${path}/passkeys`, made)).codes;
+      }
+      default:
+        await callApi('DELETE', `${path}/passkeys/${encodeURIComponent(task.removes)}`, { password });
+        return [];
+    }
+  }, []);
+  if (app) return <ConfirmApp app={app} onDone={onDone} />;
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    run.mutate(undefined, { onSuccess: (codes) => codes && onDone(codes) });
+  };
+  const { error } = run;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack>
+        {task === 'passkey' ? (
+          <TextInput
+            label="Name of the passkey"
+            placeholder="My laptop"
+            required
+            withAsterisk={false}
+            maxLength={100}
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        ) : null}
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          error={error?.field === 'password' ? error.message : undefined}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        {error && error.field !== 'password' ? <Failure title="That did not work" error={error} /> : null}
+        <Button type="submit" loading={run.isPending}>
+          Continue
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Shows the secret of an authenticator app, and asks for its first code. */
+function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) => void }) {
+  const [code, setCode] = useState('');
+  const confirm = useChange(
+    (input: { code: string }) => callApi<RecoveryCodes>('POST', `${path}/app/confirm`, input),
+    [],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    confirm.mutate({ code }, { onSuccess: ({ codes }) => onDone(codes) });
+  };
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack>
+        <Text size="sm">Scan this with your authenticator app, then enter the code that it shows.</Text>
+        <img
+          src={`data:image/svg+xml,${encodeURIComponent(app.svg)}`}
+          alt="QR code with the secret below"
+          width={200}
+          height={200}
+          style={{ background: 'white', alignSelf: 'center' }}
+        />
+        <Text size="sm" className="break">
+          Or type the secret: <code>{app.secret}</code>
+        </Text>
+        <TextInput
+          label="Code"
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          required
+          withAsterisk={false}
+          maxLength={10}
+          value={code}
+          error={confirm.error?.field === 'code' ? confirm.error.message : undefined}
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        {confirm.error && confirm.error.field !== 'code' ? (
+          <Failure title="That did not work" error={confirm.error} />
+        ) : null}
+        <Button type="submit" loading={confirm.isPending}>
+          Confirm
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,13 @@
+-- Uses a code of an authenticator app up: no later one of the same or an earlier time counts again.
+--
+-- KEYS[1]  the second factor of a person (hash)
+-- ARGV[1]  JSON:
+--   step  number of the code's 30 seconds since 1970
+-- Returns 1, or 0 when it was used.
+local used = tonumber(redis.call('HGET', KEYS[1], 'usedStep') or '-1')
+local args = cjson.decode(ARGV[1])
+if args.step <= used then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'usedStep', args.step)
+return 1

@@ -1,0 +1,245 @@
+import { createHmac, randomInt } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { derive } from '#shared/core/seal.ts';
+import { keyAlphabet } from '../keys/key-format.ts';
+import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
+import type { UserRecord } from '../people/user.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+
+const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
+const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
+
+/** Milliseconds for the second step of a sign-in, and for setting a factor up. */
+const waitMs = 300_000;
+
+/** Wrong codes of one sign-in; then the password is asked for again. */
+const mostTries = 5;
+
+const codeCount = 10;
+const codeLength = 10;
+
+/** Passkeys of one person. */
+export const mostPasskeys = 20;
+
+const passkeySchema = storedJson(
+  z.object({
+    name: z.string(),
+    /** COSE, as base64url. */
+    publicKey: z.string(),
+    counter: z.number(),
+    transports: z.array(z.string()).default([]),
+    createdAt: z.number(),
+  }),
+);
+
+/** A passkey of a person. Times in ms since 1970. */
+export interface Passkey {
+  id: string;
+  name: string;
+  publicKey: string;
+  counter: number;
+  transports: string[];
+  createdAt: number;
+}
+
+/** The second factors of a person. */
+export interface SecondFactor {
+  /** The secret of an authenticator app, as base32. */
+  totp: string | undefined;
+  passkeys: Passkey[];
+  recoveryCodesLeft: number;
+}
+
+/** A sign-in whose password is proven, and which waits for its second step. */
+export interface PendingSignIn {
+  userId: string;
+  epoch: number;
+  /** Of the passkey that was asked for, if one was. */
+  challenge: string | undefined;
+}
+
+/**
+ * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are kept as HMACs, with keys of
+ * the secret of the cluster. Every method throws `store_unavailable` as KeyStore does.
+ */
+export class SecondFactorStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #keys: Pick<OwnerKeys, 'secondFactorSealer'>;
+  readonly #secrets: () => readonly Uint8Array[];
+
+  /**
+   * @param prefix what all names in Redis begin with
+   * @param secrets of the cluster, newest first
+   */
+  constructor(
+    redis: Redis,
+    prefix: string,
+    { keys, secrets }: { keys: Pick<OwnerKeys, 'secondFactorSealer'>; secrets: () => readonly Uint8Array[] },
+  ) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#keys = keys;
+    this.#secrets = secrets;
+  }
+
+  async find(userId: string): Promise<SecondFactor> {
+    const fields = (await readHash(this.#redis, this.#names.secondFactor(userId))) ?? {};
+    const sealed = fields['totp'];
+    const entries = Object.entries(fields);
+    const passkeys = entries.flatMap(([name, text]): Passkey[] => {
+      const passkey = name.startsWith('passkey:') ? passkeySchema.safeParse(text).data : undefined;
+      return passkey ? [{ ...passkey, id: name.slice('passkey:'.length) }] : [];
+    });
+    return {
+      totp: sealed === undefined ? undefined : this.#sealer(userId).unseal(sealed),
+      passkeys,
+      recoveryCodesLeft: entries.filter(([name]) => name.startsWith('recovery:')).length,
+    };
+  }
+
+  /** Whether somebody has a second factor. One that cannot be opened any more is one all the same. */
+  async has(userId: string): Promise<boolean> {
+    const names = await askRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
+    return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
+  }
+
+  /** Keeps the secret of an authenticator app that is being set up. */
+  async beginTotp(userId: string, secret: string): Promise<void> {
+    const sealed = this.#sealer(userId).seal(secret);
+    await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
+  }
+
+  /** The secret that is being set up; undefined when that took too long. */
+  async findNewTotp(userId: string): Promise<string | undefined> {
+    const sealed = await askRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
+    return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
+  }
+
+  async keepTotp(userId: string, secret: string): Promise<void> {
+    const name = this.#names.secondFactor(userId);
+    const steps = this.#redis.multi().hset(name, 'totp', this.#sealer(userId).seal(secret)).hdel(name, 'usedStep');
+    await askRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
+  }
+
+  /** Uses the code of a time up. False when it, or a later one, was used. */
+  async takeStep(userId: string, step: number): Promise<boolean> {
+    return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
+  }
+
+  /** Keeps the challenge for a passkey that is being set up. */
+  async beginPasskey(userId: string, challenge: string): Promise<void> {
+    await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
+  }
+
+  /** The challenge, once. */
+  async takePasskeyChallenge(userId: string): Promise<string | undefined> {
+    return (await askRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
+  }
+
+  async keepPasskey(userId: string, { id, ...passkey }: Passkey): Promise<void> {
+    await askRedis(this.#redis.hset(this.#names.secondFactor(userId), `passkey:${id}`, JSON.stringify(passkey)));
+  }
+
+  /** Removes the authenticator app, or a passkey. Without any, the recovery codes go as well. False when there is no such factor. */
+  async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
+    const removed = await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
+    if (!(await this.has(userId))) await this.reset(userId);
+    return removed === 1;
+  }
+
+  /** Removes all second factors of a person. */
+  async reset(userId: string): Promise<void> {
+    await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
+  }
+
+  /** Makes new recovery codes in place of all before, and returns them: this is the only moment at which they are known. */
+  async makeRecoveryCodes(userId: string): Promise<string[]> {
+    const codes = Array.from({ length: codeCount }, newCode);
+    const [secret] = this.#needSecrets();
+    const name = this.#names.secondFactor(userId);
+    const before = (await askRedis(this.#redis.hkeys(name))).filter((field) => field.startsWith('recovery:'));
+    const steps = this.#redis.multi();
+    if (before.length > 0) steps.hdel(name, ...before);
+    for (const code of codes) steps.hset(name, recoveryField(secret, userId, code), '1');
+    await askRedisAll(steps);
+    return codes.map((code) => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`);
+  }
+
+  /** Uses a recovery code up, in any spelling. False when there is none. */
+  async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
+    const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
+    if (code.length !== codeLength) return false;
+    const fields = this.#needSecrets().map((secret) => recoveryField(secret, userId, code));
+    return (await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
+  }
+
+  /** Begins the second step of a sign-in, and returns the token that its browser keeps. */
+  async beginSignIn({ id, epoch }: UserRecord): Promise<string> {
+    const token = mintToken();
+    const name = this.#names.pendingSignIn(tokenHash(token));
+    await askRedisAll(this.#redis.multi().hset(name, { userId: id, epoch, tries: 0 }).pexpire(name, waitMs));
+    return token;
+  }
+
+  /** Keeps the challenge for a passkey. False when the sign-in is over. */
+  async challenge(token: string, challenge: string): Promise<boolean> {
+    if (!isToken(token)) return false;
+    const name = this.#names.pendingSignIn(tokenHash(token));
+    if ((await askRedis(this.#redis.exists(name))) === 0) return false;
+    await askRedis(this.#redis.hset(name, 'challenge', challenge));
+    return true;
+  }
+
+  /** Whose sign-in this is; undefined when it is over. */
+  async findSignIn(token: string): Promise<string | undefined> {
+    if (!isToken(token)) return undefined;
+    return (await askRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
+  }
+
+  /** Takes one of the tries of a sign-in; undefined when it is over. */
+  async trySignIn(token: string): Promise<PendingSignIn | undefined> {
+    if (!isToken(token)) return undefined;
+    const keys = [this.#names.pendingSignIn(tokenHash(token))];
+    const outcome = (await tryPending.run(this.#redis, { keys, args: { most: mostTries } })) as string[];
+    const [userId, epoch, challenge] = outcome;
+    if (userId === undefined) return undefined;
+    return { userId, epoch: Number(epoch), challenge: challenge === '' ? undefined : challenge };
+  }
+
+  async endSignIn(token: string): Promise<void> {
+    await askRedis(this.#redis.del(this.#names.pendingSignIn(tokenHash(token))));
+  }
+
+  #sealer(userId: string) {
+    const sealer = this.#keys.secondFactorSealer(userId);
+    if (!sealer) throw secretUnknown();
+    return sealer;
+  }
+
+  #needSecrets(): readonly [Uint8Array, ...Uint8Array[]] {
+    const [newest, ...older] = this.#secrets();
+    if (!newest) throw secretUnknown();
+    return [newest, ...older];
+  }
+}
+
+function newCode(): string {
+  return Array.from({ length: codeLength }, () => keyAlphabet.charAt(randomInt(keyAlphabet.length))).join('');
+}
+
+function recoveryField(secret: Uint8Array, userId: string, code: string): string {
+  const mac = createHmac('sha256', derive(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
+  return `recovery:${mac}`;
+}
+
+function secretUnknown(): RouterError {
+  const message = 'The secret of the cluster is not known yet. Please try again soon.';
+  return new RouterError('store_unavailable', message, { retryAfter: 2 });
+}

@@ -1,0 +1,204 @@
+import { Secret, TOTP } from 'otpauth';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
+import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const withPassword = { password: goodPassword };
+
+function pass(seconds: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1_000 });
+}
+
+/** The code that an authenticator app shows, some seconds from now. */
+function codeOf(secret: string, seconds = 0): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + seconds * 1_000 });
+}
+
+/** Sets up an authenticator app, and returns its secret and the recovery codes. */
+async function setUpApp(person: ConsoleClient): Promise<{ secret: string; codes: string[] }> {
+  const { body } = await person.post('/second-factor/app', withPassword);
+  const confirmed = await person.post('/second-factor/app/confirm', { code: codeOf(body.secret) });
+  // The code of the set-up is used up.
+  pass(60);
+  return { secret: String(body.secret), codes: confirmed.body.codes };
+}
+
+/** A browser in which the password was accepted. */
+async function secondStep(browser: () => ConsoleClient) {
+  const client = browser();
+  const answer = await client.signIn('ada@example.com', goodPassword);
+  return Object.assign(client, { answer });
+}
+
+describe('a sign-in with a second factor', () => {
+  it('asks for a code of the app after the password, and opens no session before', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const { secret } = await setUpApp(await firstAdmin());
+    const client = await secondStep(browser);
+    expect(client.answer).toMatchObject({ status: 200, body: { secondStep: { app: true, passkeys: false } } });
+    expect(client.answer.headers.getSetCookie().join()).not.toMatch(/\brtr=/);
+    expect((await client.get('/session')).status).toBe(401);
+    expect((await client.post('/session/second', { code: '000000' })).status).toBe(401);
+    const second = await client.post('/session/second', { code: codeOf(secret).replace(/^.../, '$& ') });
+    expect(second).toMatchObject({ status: 200, body: { user: { name: 'Ada' } } });
+    client.cookie = second.headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith('rtr='))
+      ?.split(';')[0];
+    expect((await client.get('/session')).status).toBe(200);
+  });
+
+  it('takes a code once, of now or 30 seconds earlier or later', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const { secret } = await setUpApp(await firstAdmin());
+    const attempt = async (code: string) => {
+      const client = await secondStep(browser);
+      return (await client.post('/session/second', { code })).status;
+    };
+    expect(await attempt(codeOf(secret, -90))).toBe(401);
+    expect(await attempt(codeOf(secret, 90))).toBe(401);
+    const code = codeOf(secret, -30);
+    expect(await attempt(code)).toBe(200);
+    expect(await attempt(code)).toBe(401);
+    expect(await attempt(codeOf(secret, 30))).toBe(200);
+    // An earlier one than the last that was used is over as well.
+    expect(await attempt(codeOf(secret))).toBe(401);
+  });
+
+  it('takes each recovery code once, in any spelling', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const ada = await firstAdmin();
+    const { codes } = await setUpApp(ada);
+    expect(new Set(codes).size).toBe(10);
+    const [first = '', second = ''] = codes;
+    const use = async (code: string) => (await (await secondStep(browser)).post('/session/second', { code })).status;
+    expect(await use(first.toUpperCase().replace('-', ' '))).toBe(200);
+    expect(await use(first)).toBe(401);
+    expect((await ada.get('/second-factor')).body.recoveryCodesLeft).toBe(9);
+    const made = await ada.post('/second-factor/recovery-codes', withPassword);
+    expect(made.body.codes).toHaveLength(10);
+    expect(await use(second)).toBe(401);
+    expect(await use(made.body.codes[0])).toBe(200);
+    const actions = (await ada.get('/audit')).body.map(({ action }: { action: string }) => action);
+    expect(actions).toContain('second-factor.recovery');
+  });
+
+  it('has five tries, then needs the password again, and ten at the account', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const { secret } = await setUpApp(await firstAdmin());
+    const client = await secondStep(browser);
+    for (let n = 0; n < 5; n += 1)
+      expect((await client.post('/session/second', { code: `00000${n}` })).status).toBe(401);
+    expect(await client.post('/session/second', { code: codeOf(secret) })).toMatchObject({
+      status: 401,
+      body: { error: { code: 'sign_in_over' } },
+    });
+    const again = await secondStep(browser);
+    for (let n = 0; n < 5; n += 1)
+      expect((await again.post('/session/second', { code: `11111${n}` })).status).toBe(401);
+    const third = await secondStep(browser);
+    expect((await third.post('/session/second', { code: codeOf(secret) })).status).toBe(429);
+  });
+
+  it('is bound to the browser that had the password, and ends after five minutes, and with the sessions of the person', async () => {
+    const { firstAdmin, browser, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const { secret } = await setUpApp(ada);
+    const client = await secondStep(browser);
+    expect((await browser().post('/session/second', { code: codeOf(secret) })).status).toBe(401);
+    const names = await connection.redis.keys(`${prefix}pending-sign-in:*`);
+    for (const name of names) expect(await connection.redis.pttl(name)).toBeGreaterThan(290_000);
+    await accounts.users.endSessions(ada.id);
+    expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(401);
+  });
+
+  it('is asked for by a link for a new password as well', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const { secret } = await setUpApp(ada);
+    const token = await accounts.links.issuePassword(ada.id);
+    const client = browser();
+    const { body } = await client.post(`/links/${token}`, { password: 'quiet-lantern-oyster-77' });
+    expect(body).toEqual({ secondStep: { app: true, passkeys: false } });
+    expect((await client.get('/session')).status).toBe(401);
+    expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(200);
+  });
+});
+
+describe('a second factor', () => {
+  it('is set up and removed with the password only, and shown to nobody afterwards', async () => {
+    const { firstAdmin, browser, connection, prefix, apiLog } = await openConsole();
+    const ada = await firstAdmin();
+    for (const [method, path] of [
+      ['POST', '/second-factor/app'],
+      ['DELETE', '/second-factor/app'],
+      ['POST', '/second-factor/recovery-codes'],
+      ['POST', '/second-factor/passkeys/options'],
+      ['DELETE', '/second-factor/passkeys/x'],
+    ] as const) {
+      expect(await ada.ask(method, path, { password: 'wrong' })).toMatchObject({
+        status: 403,
+        body: { error: { field: 'password' } },
+      });
+      expect((await ada.ask(method, path, {})).status).toBe(400);
+    }
+    const { secret, codes } = await setUpApp(ada);
+    expect((await ada.get('/second-factor')).body).toEqual({
+      app: true,
+      passkeys: [],
+      recoveryCodesLeft: 10,
+      demanded: false,
+    });
+    const stored = JSON.stringify(await connection.redis.hgetall(`${prefix}second-factor:${ada.id}`));
+    for (const text of [secret, ...codes, ...codes.map((code) => code.replace('-', ''))]) {
+      expect(stored).not.toContain(text);
+      expect(apiLog.join()).not.toContain(text);
+    }
+    expect((await ada.ask('DELETE', '/second-factor/app', withPassword)).status).toBe(204);
+    // Without any factor there are no recovery codes.
+    expect((await ada.get('/second-factor')).body).toMatchObject({ app: false, recoveryCodesLeft: 0 });
+    expect((await browser().signIn('ada@example.com', goodPassword)).body.user.name).toBe('Ada');
+  });
+
+  it('is not set up with a wrong code, nor with an answer of a passkey that was not asked for', async () => {
+    const { firstAdmin } = await openConsole();
+    const ada = await firstAdmin();
+    await ada.post('/second-factor/app', withPassword);
+    expect((await ada.post('/second-factor/app/confirm', { code: '000000' })).status).toBe(400);
+    const answer = { name: 'key', response: { id: 'x', rawId: 'x', type: 'public-key', response: {} } };
+    expect((await ada.post('/second-factor/passkeys', answer)).status).toBe(409);
+    await ada.post('/second-factor/passkeys/options', withPassword);
+    expect((await ada.post('/second-factor/passkeys', answer)).status).toBe(400);
+    expect((await ada.get('/second-factor')).body).toMatchObject({ app: false, passkeys: [] });
+  });
+
+  it('of somebody who has lost it is removed by administrators, and by nobody else', async () => {
+    const { firstAdmin, join, browser } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await setUpApp(bob);
+    expect((await bob.delete(`/users/${ada.id}/second-factor`)).status).toBe(403);
+    expect((await ada.delete(`/users/${bob.id}/second-factor`)).status).toBe(204);
+    expect((await browser().signIn('bob@example.com', goodPassword)).body.user.name).toBe('bob');
+  });
+
+  it('that an administrator demands is set up before anything else', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await setUpApp(ada);
+    await ada.patch('/settings', { requireSecondFactor: true });
+    for (const path of ['/keys', '/teams', '/webhooks']) {
+      expect(await bob.get(path)).toMatchObject({ status: 403, body: { error: { code: 'second_factor_demanded' } } });
+    }
+    expect((await bob.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} })).status).toBe(403);
+    expect((await bob.get('/second-factor')).body).toMatchObject({ demanded: true });
+    expect((await ada.get('/keys')).status).toBe(200);
+    await setUpApp(bob);
+    expect((await bob.get('/keys')).status).toBe(200);
+  });
+});
