@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
 import { ConsoleSettingsStore } from './people/console-settings.ts';
+import { deletePerson, type PersonDeletion } from './people/delete-person.ts';
 import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
@@ -23,6 +24,8 @@ export interface Accounts {
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
   store: StoreMarker;
+  /** See `deletePerson`. */
+  deletePerson: (id: string) => Promise<PersonDeletion>;
 }
 
 /**
@@ -34,8 +37,9 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
   const invitations = new InvitationStore(redis, prefix, report);
   const settings = new ConsoleSettingsStore(redis, prefix, report);
   const idleMs = async (): Promise<number> => (await settings.read()).sessionHours * 3_600_000;
+  const keys = new KeyStore(redis, prefix, report);
   return {
-    keys: new KeyStore(redis, prefix, report),
+    keys,
     users,
     teams: new TeamStore(redis, prefix, report),
     invitations,
@@ -45,5 +49,6 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     settings,
     audit: new AuditTrail(redis, prefix, report),
     store: new StoreMarker(redis, prefix),
+    deletePerson: (id) => deletePerson({ redis, prefix, users, keys }, id),
   };
 }

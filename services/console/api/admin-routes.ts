@@ -5,6 +5,7 @@ import type { AuditEntry, Settings } from '../contract/account.ts';
 import { requireAccess } from './access.ts';
 import { record, type ApiParts } from './api-parts.ts';
 import { parse } from './parse.ts';
+import { hideDeleted } from './people/hide-deleted.ts';
 import { signedInOf } from './session/signed-in.ts';
 
 const page = z.object({
@@ -17,12 +18,12 @@ const change = consoleSettingsSchema.partial();
 
 /** The audit trail and the console's settings, for administrators. */
 export function adminRoutes(parts: ApiParts): Router {
-  const { audit, settings } = parts.accounts;
+  const { audit, settings, users } = parts.accounts;
   const routes = Router();
   routes.get('/audit', async (request, response) => {
     requireAccess('audit.read', signedInOf(response));
     const { before } = parse(page, request.query);
-    response.json((await audit.list(before)) satisfies AuditEntry[]);
+    response.json((await hideDeleted(users, await audit.list(before))) satisfies AuditEntry[]);
   });
   routes.get('/settings', async (_, response) => {
     requireAccess('settings.manage', signedInOf(response));

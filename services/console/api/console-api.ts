@@ -7,6 +7,7 @@ import { invitationRoutes } from './people/invitation-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { linkRoutes } from './session/link-routes.ts';
+import { deletionRoutes } from './people/deletion-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
 import { requireSecondFactor, secondFactorDemand } from './second-factor/require-second-factor.ts';
 import { secondFactorRoutes } from './second-factor/second-factor-routes.ts';
@@ -37,7 +38,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   routes.use(requireSession(parts.accounts));
   const isDemanded = secondFactorDemand(parts);
   routes.use(secondFactorRoutes({ ...parts, isDemanded }), sessionListRoutes(parts), requireSecondFactor(isDemanded));
-  routes.use(profileRoutes(parts));
+  routes.use(profileRoutes(parts), deletionRoutes(parts));
   routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
   for (const further of parts.signedInRoutes) routes.use(further);
   routes.use(() => {

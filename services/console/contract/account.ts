@@ -86,7 +86,12 @@ export interface NewKey extends KeySettings {
   teamId?: string;
 }
 
-/** `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight? }`; `POST /users/<id>/sign-out`. */
+/**
+ * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account` `{ name }`, `POST
+ * /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change what somebody is called.
+ *
+ * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight? }`; `POST /users/<id>/sign-out`.
+ */
 export interface User {
   id: string;
   name: string;

@@ -1,5 +1,7 @@
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
+import { deletedName } from '../people/delete-person.ts';
+import { personOfIdentity } from '../people/person-identity.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** A request that is over, as people read it: with the name of its owner, and its cost in dollars. */
@@ -8,20 +10,41 @@ export type NamedRequest = Omit<UsageRecord, 'owner'> & { owner?: { kind: 'user'
 /** The names of people and teams; deleted ones may be missing. */
 export type NamesOf = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
 
-/** Converts the ledger's records, and looks up each name once. A deleted owner is called by the id. */
+/**
+ * Converts the ledger's records, and looks up each name once. A deleted person is called by a pseudonym, also where their key, or their own
+ * name, stands for the key; a deleted team is called by the id.
+ */
 export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
-  const known = new Map<LimitedParty, string>();
+  const known = new Map<LimitedParty, string | undefined>();
   return async (records) => {
-    const parties = records.flatMap(({ owner }): LimitedParty[] => (owner ? [`${owner.kind}:${owner.id}`] : []));
+    const parties = records.flatMap((record): LimitedParty[] => [...partiesOf(record)]);
     const unknown = [...new Set(parties)].filter((party) => !known.has(party));
     if (unknown.length > 0) {
       const names = await namesOf(unknown);
-      for (const party of unknown) known.set(party, names.get(party) ?? party.slice(party.indexOf(':') + 1));
+      for (const party of unknown) known.set(party, names.get(party));
     }
-    return records.map(({ owner, cost, ...record }) => ({
+    return records.map(({ owner, cost, key, ...record }) => ({
       ...record,
-      ...(owner && { owner: { ...owner, name: known.get(`${owner.kind}:${owner.id}`) ?? owner.id } }),
+      key: { ...key, name: keyName(key, owner) },
+      ...(owner && { owner: { ...owner, name: nameOf(owner) } }),
       cost: toDollars(cost),
     }));
   };
+
+  function nameOf({ kind, id }: { kind: 'user' | 'team'; id: string }): string {
+    return known.get(`${kind}:${id}`) ?? (kind === 'user' ? deletedName(id) : id);
+  }
+
+  /** What a person called their key goes with them. */
+  function keyName(key: UsageRecord['key'], owner: UsageRecord['owner']): string {
+    const person = personOfIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
+    return person !== undefined && known.get(`user:${person}`) === undefined ? deletedName(person) : key.name;
+  }
+}
+
+/** Whose names a record has. */
+function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {
+  if (owner) yield `${owner.kind}:${owner.id}`;
+  const person = personOfIdentity(key.id);
+  if (person) yield `user:${person.userId}`;
 }

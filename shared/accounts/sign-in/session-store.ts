@@ -165,7 +165,7 @@ export class SessionStore {
         const session = this.#read(fields);
         if (!session || session.userId !== userId || session.epoch !== epoch) return undefined;
         const { startedAt, livesMs, provider, address, agent } = session;
-        const usedAt = now - Math.max(0, livesMs - Number(leftMs));
+        const usedAt = Math.max(startedAt, now - Math.max(0, livesMs - Number(leftMs)));
         return { hash, startedAt, usedAt, provider, address, agent };
       }),
     );

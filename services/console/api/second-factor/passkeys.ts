@@ -1,15 +1,14 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  type RegistrationResponseJSON,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { Request } from 'express';
 import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
+
+/** Loaded when a passkey is used first: it takes a fifth of a second, for which no start of an ingress has to wait. */
+const library = () => import('@simplewebauthn/server');
 
 /** Where passkeys of the console are good for: the host of the router, and the origin of its pages. */
 export interface RelyingParty {
@@ -24,11 +23,12 @@ export function relyingParty(request: Request, publicUrl: string | undefined): R
 }
 
 /** What a browser is given to make a passkey. */
-export function newPasskeyOptions(
+export async function newPasskeyOptions(
   { id: rpID }: RelyingParty,
   { id, email, name }: UserRecord,
   known: readonly Passkey[],
 ) {
+  const { generateRegistrationOptions } = await library();
   return generateRegistrationOptions({
     rpName: 'Model Router',
     rpID,
@@ -48,6 +48,7 @@ export async function readNewPasskey(
   { name, response }: { name: string; response: RegistrationResponseJSON },
 ): Promise<Passkey | undefined> {
   const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
+  const { verifyRegistrationResponse } = await library();
   const { verified, registrationInfo } = await verifyRegistrationResponse({ response, ...expected }).catch(notVerified);
   if (!verified || !registrationInfo) return undefined;
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -56,7 +57,8 @@ export async function readNewPasskey(
 }
 
 /** What a browser is given to prove one of these passkeys. */
-export function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
+export async function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
+  const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
     rpID,
     allowCredentials: known.map(credentialOf),
@@ -76,6 +78,7 @@ export async function provenPasskey(
   const { id, counter, publicKey } = passkey;
   const credential = { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) };
   const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
+  const { verifyAuthenticationResponse } = await library();
   const outcome = await verifyAuthenticationResponse({ response, ...expected, credential }).catch(notVerified);
   if (!outcome.verified || !('authenticationInfo' in outcome)) return undefined;
   return { ...passkey, counter: outcome.authenticationInfo.newCounter };

@@ -1,4 +1,5 @@
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import type { UsageGroup } from '../../contract/usage.ts';
 import type { UsageParts } from './usage-parts.ts';
 
@@ -15,5 +16,8 @@ export async function groupNames(
   if (by !== 'user' && by !== 'team') return (id) => (id === '' ? 'none' : id);
   const parties = ids.filter((id) => id !== '').map((id): LimitedParty => `${by}:${id}`);
   const names = await namesOf(parties);
-  return (id) => (id === '' ? 'none' : (names.get(`${by}:${id}`) ?? id));
+  return (id) => {
+    if (id === '') return 'none';
+    return names.get(`${by}:${id}`) ?? (by === 'user' ? deletedName(id) : id);
+  };
 }

@@ -7,6 +7,7 @@ import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
+import { DeleteAccount } from './account/delete-account.tsx';
 import { EmailAddress, Name } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
 import { SecondFactor } from './account/second-factor.tsx';
@@ -59,6 +60,7 @@ export function Account() {
           Sign out everywhere
         </Button>
       </section>
+      <DeleteAccount />
       <Confirm
         title="Sign out everywhere?"
         action="Sign out everywhere"

@@ -97,7 +97,9 @@ describe('a flood of attempts to sign in', () => {
     const [knownCookie = ''] = signedIn.headers.getSetCookie()[1]?.split(';') ?? [];
     expect(knownCookie).toMatch(/^rtr-known=/);
     for (const email of ['ada@example.com', 'nobody@example.com']) {
-      for (let n = 0; n < 50; n += 1)
+      // As many as it takes, most of them without the cost of a hash.
+      for (let n = 0; n < 47; n += 1) await accounts.guard.take({ address: `10.1.${email.length}.${n}`, email });
+      for (let n = 47; n < 50; n += 1)
         expect((await attempt(email, 'wrong', `10.1.${email.length}.${n}`)).status).toBe(401);
       const refused = await attempt(email, goodPassword, '10.1.9.9');
       expect(refused).toMatchObject({ status: 429, body: { error: { code: 'too_many_attempts' } } });
@@ -124,10 +126,11 @@ describe('a flood of attempts to sign in', () => {
   });
 
   it('from one address is refused for every account, and locks out no other address', async () => {
-    const { firstAdmin, browser } = await openConsole({ trustProxy: true });
+    const { firstAdmin, browser, accounts } = await openConsole({ trustProxy: true });
     await firstAdmin();
     const attempt = (email: string, password: string, address: string) =>
       browser().ask('POST', '/session', { email, password }, { 'x-forwarded-for': address });
+    for (let n = 0; n < 90; n += 1) await accounts.guard.take({ address: '10.2.0.1', email: `m${n}@example.com` });
     const statuses: number[] = [];
     for (let round = 0; !statuses.includes(429); round += 1) {
       const flood = Array.from({ length: 9 }, (_, n) => attempt(`n${n}-${round}@example.com`, 'wrong', '10.2.0.1'));
@@ -135,7 +138,7 @@ describe('a flood of attempts to sign in', () => {
     }
     // Only a few may wait at once. Attempts that were not checked do not count.
     expect(statuses).toContain(503);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
   });

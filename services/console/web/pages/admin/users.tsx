@@ -24,7 +24,11 @@ interface Question {
   title: string;
   action: string;
   about: string;
-  input: UserChange | { id: string; signOut: true } | { id: string; resetsFactor: true };
+  input:
+    | UserChange
+    | { id: string; signOut: true }
+    | { id: string; resetsFactor: true }
+    | { id: string; deletes: true };
 }
 
 /** Everyone with an account. */
@@ -38,6 +42,7 @@ export function Users() {
     (input: Question['input']) => {
       const path = `/users/${encodeURIComponent(input.id)}`;
       if ('signOut' in input) return callApi('POST', `${path}/sign-out`);
+      if ('deletes' in input) return callApi('DELETE', path);
       if ('resetsFactor' in input) return callApi('DELETE', `${path}/second-factor`);
       return callApi('PATCH', path, input.change);
     },
@@ -160,5 +165,12 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
           about: 'They are signed out, and their personal keys are refused within a second, until you unblock them.',
           input: { id, change: { blocked: true } },
         },
+    {
+      title: `Delete ${name}?`,
+      action: 'Delete',
+      about:
+        'Their keys are revoked, their batches cancelled, and their files, responses and webhooks removed. What they have used stays, without their name. This cannot be undone.',
+      input: { id, deletes: true },
+    },
   ];
 }

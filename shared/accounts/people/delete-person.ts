@@ -1,0 +1,82 @@
+import type { Redis } from 'ioredis';
+import { accessTokenMs } from '../programs/access-tokens.ts';
+import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
+import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
+import { removeFilesOf } from '../files/remove-files-of.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { accountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
+import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
+import type { UserStore } from './user-store.ts';
+
+const removeUser = new RedisScript(new URL('lua/remove-user.lua', import.meta.url));
+
+export interface DeletePersonParts {
+  redis: Redis;
+  /** What all names in Redis begin with. */
+  prefix: string;
+  users: UserStore;
+  keys: KeyStore;
+}
+
+export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
+
+/**
+ * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys are revoked,
+ * batches cancelled, responses, files and webhooks removed; the record goes last. After a crash in between it can be done again. What they
+ * have used stays in the ledger, under their id.
+ * @throws RouterError `store_unavailable` as KeyStore does
+ */
+export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
+  const { redis, prefix, users, keys } = parts;
+  const names = accountNames(prefix);
+  const blocked = await users.change(id, { blocked: true }, Date.now());
+  if (blocked !== 'changed') return blocked;
+  const keyIds = await askRedis(redis.zrange(names.keysOf(id), '0', '-1'));
+  for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
+  await cancelBatchesOf(redis, prefix, id);
+  await removeStoredOf(redis, prefix, id);
+  await removeFilesOf(redis, prefix, id);
+  await removeWebhooksOf(redis, prefix, `user:${id}`);
+  await removeBackgroundOf(redis, prefix, id);
+  await forgetNames(parts, id, keyIds);
+  const args = {
+    id,
+    revokedUntil: Date.now() + accessTokenMs,
+    membersOfPrefix: names.membersOf(''),
+    sessionPrefix: names.session(''),
+    programPrefix: names.program(''),
+  };
+  const own = [
+    names.user(id),
+    names.userEmails,
+    names.users,
+    names.admins,
+    names.teamsOf(id),
+    names.sessionsOf(id),
+    names.programsOf(id),
+    names.revokedPrograms,
+    names.externalAccounts,
+    names.externalAccount(id),
+    names.secondFactor(id),
+    names.connectionsOf(id),
+  ];
+  return (await removeUser.run(redis, { keys: own, args })) as PersonDeletion;
+}
+
+/** Takes the person's name, and what they called their keys, from where requests are named by their key. */
+async function forgetNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
+  const names = accountNames(prefix);
+  const teams = await askRedis(redis.hkeys(names.teamsOf(id)));
+  const identities = [`session:${id}`, ...teams.map((team) => `session:${id}:${team}`)];
+  const steps = redis.multi().hdel(`${prefix}usage:key-names`, ...identities, ...keyIds);
+  for (const keyId of keyIds) steps.hset(names.key(keyId), 'name', 'deleted');
+  await askRedisAll(steps);
+}
+
+/** What a person who is deleted is called, wherever their id is kept: always the same, and nothing that tells who it was. */
+export function deletedName(id: string): string {
+  return `deleted person ${id.slice(0, 4)}`;
+}

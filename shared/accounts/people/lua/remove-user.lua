@@ -1,0 +1,51 @@
+-- Removes a person: the record, the address, which can be used again, memberships, sessions, programs, second factors, and the account at an
+-- identity provider. The last administrator stays.
+--
+-- KEYS[1]  record of the user (hash)
+-- KEYS[2]  addresses (hash: address to id)
+-- KEYS[3]  index of all users (sorted set)
+-- KEYS[4]  the administrators who are not blocked (set of ids)
+-- KEYS[5]  the user's teams (hash: team to role)
+-- KEYS[6]  the user's sessions (list of hashes of ids)
+-- KEYS[7]  the user's programs (sorted set of ids)
+-- KEYS[8]  programs that were signed out (sorted set: id by the time until which an access token may last)
+-- KEYS[9]  accounts at providers (hash: issuer and subject to the id of a person)
+-- KEYS[10] the user's account at a provider (hash)
+-- KEYS[11] the user's second factors (hash)
+-- KEYS[12] the user's connections to MCP servers (hash)
+-- ARGV[1]  JSON:
+--   id
+--   revokedUntil  ms since 1970, until which access tokens that exist may last
+--   membersOfPrefix, sessionPrefix, programPrefix  of names
+-- Returns 'deleted', 'last admin' or 'unknown'.
+local user, emails, users, admins, teams, sessions, programs, revoked, externals, external, factor, connections =
+  unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local email = redis.call('HGET', user, 'email')
+if not email then
+  return 'unknown'
+end
+if redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
+  return 'last admin'
+end
+if redis.call('HGET', emails, email) == args.id then
+  redis.call('HDEL', emails, email)
+end
+for _, team in ipairs(redis.call('HKEYS', teams)) do
+  redis.call('HDEL', args.membersOfPrefix .. team, args.id)
+end
+for _, session in ipairs(redis.call('LRANGE', sessions, 0, -1)) do
+  redis.call('DEL', args.sessionPrefix .. session)
+end
+for _, program in ipairs(redis.call('ZRANGE', programs, 0, -1)) do
+  redis.call('DEL', args.programPrefix .. program)
+  redis.call('ZADD', revoked, args.revokedUntil, program)
+end
+local issuer, subject = unpack(redis.call('HMGET', external, 'issuer', 'subject'))
+if issuer and subject then
+  redis.call('HDEL', externals, issuer .. ' ' .. subject)
+end
+redis.call('ZREM', users, args.id)
+redis.call('SREM', admins, args.id)
+redis.call('DEL', user, teams, sessions, programs, external, factor, connections)
+return 'deleted'

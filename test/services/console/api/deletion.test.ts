@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { deletedName } from '#shared/accounts/people/delete-person.ts';
+import { partyNames } from '#shared/accounts/people/party-names.ts';
+import { goodPassword, openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+
+const invalid = { code: 'invalid_api_key' };
+
+async function verify({ verifier }: OpenConsole, raw: string) {
+  return verifier.verify(raw);
+}
+
+describe('a person who is deleted', () => {
+  it('is gone with keys, sessions, memberships and everything else, and the address can be used again', async () => {
+    const open = await openConsole();
+    const { firstAdmin, join, store, accounts, connection, prefix, browser } = open;
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Research' });
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
+    const key = await createOwnedKey(store, { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id });
+    if (typeof key === 'string') throw new Error(key);
+    expect(await verify(open, key.raw)).toMatchObject({ ownerId: bob.id });
+    expect((await bob.delete(`/users/${ada.id}`)).status).toBe(403);
+    expect((await ada.delete(`/users/${bob.id}`)).status).toBe(204);
+    await expect(verify(open, key.raw)).rejects.toMatchObject(invalid);
+    expect((await bob.get('/session')).status).toBe(401);
+    expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
+    expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
+    expect((await ada.delete(`/users/${bob.id}`)).status).toBe(404);
+    // Nothing that stays is called by the id but the list of revoked keys, and they have no name.
+    const names = await connection.redis.keys(`${prefix}*${bob.id}*`);
+    const kept = await Promise.all(names.map(async (name) => ({ name, ms: await connection.redis.pttl(name) })));
+    expect(kept.filter(({ ms }) => ms < 0).map(({ name }) => name)).toEqual([`${prefix}keys-of:${bob.id}`]);
+    expect((await store.find(key.record.id))?.name).toBe('deleted');
+    const again = await join(ada, 'bob@example.com');
+    expect(again.id).not.toBe(bob.id);
+    expect((await accounts.users.list()).map(({ email }) => email)).toEqual(['ada@example.com', 'bob@example.com']);
+  });
+
+  it('has no name any more in the audit trail, whoever did what', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { role: 'admin' });
+    const { body: team } = await bob.post('/teams', { name: 'Research' });
+    await bob.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
+    await bob.patch('/account', { name: 'Robert Tables' });
+    await ada.delete(`/users/${bob.id}`);
+    const { body } = await ada.get('/audit');
+    expect(body[0]).toMatchObject({ action: 'user.delete', actor: { name: 'Ada' }, target: { id: bob.id } });
+    const about = body.filter((entry: unknown) => JSON.stringify(entry).includes(bob.id));
+    expect(about.length).toBeGreaterThan(4);
+    expect(JSON.stringify(about)).not.toMatch(/bob@example\.com|Robert|"bob"/);
+    expect(JSON.stringify(about)).toContain(deletedName(bob.id));
+  });
+
+  it('deletes the own account with the password, unless they are the last administrator', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    expect(await ada.ask('DELETE', '/account', { password: goodPassword })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'last_admin' } },
+    });
+    expect((await ada.get('/session')).status).toBe(200);
+    expect((await bob.ask('DELETE', '/account', { password: 'wrong' })).status).toBe(403);
+    expect((await bob.ask('DELETE', '/account', {})).status).toBe(403);
+    expect((await bob.ask('DELETE', '/account', { password: goodPassword })).status).toBe(204);
+    expect((await bob.get('/session')).status).toBe(401);
+    expect((await ada.get('/users')).body).toHaveLength(1);
+    expect((await ada.get('/audit')).body[0]).toMatchObject({
+      action: 'user.delete',
+      actor: { id: bob.id, name: deletedName(bob.id) },
+    });
+  });
+
+  it('can be deleted again after a crash in the middle, and is refused meanwhile', async () => {
+    const open = await openConsole();
+    const { firstAdmin, join, accounts, browser } = open;
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    // As after the first step.
+    await accounts.users.change(bob.id, { blocked: true }, Date.now());
+    expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
+    expect(await accounts.deletePerson(bob.id)).toBe('deleted');
+    expect(await accounts.deletePerson(bob.id)).toBe('unknown');
+  });
+
+  it('keeps the place in the ledger, under a pseudonym that is always the same', async () => {
+    const { firstAdmin, join, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const recordOf = (key: UsageRecord['key'], owner: UsageRecord['owner']) =>
+      ({ id: 'r', key, owner, cost: 0 }) as UsageRecord;
+    const records = [
+      recordOf({ id: 'key1', name: "Bob's laptop" }, { kind: 'user', id: bob.id }),
+      recordOf({ id: `session:${bob.id}`, name: 'bob' }, { kind: 'user', id: bob.id }),
+      recordOf({ id: `session:${bob.id}:team1`, name: 'bob' }, { kind: 'team', id: 'team1' }),
+      recordOf({ id: 'key2', name: 'ada' }, { kind: 'user', id: ada.id }),
+    ];
+    const named = () => nameRequests((parties) => partyNames(accounts, parties))(records);
+    expect((await named()).map(({ key }) => key.name)).toEqual(["Bob's laptop", 'bob', 'bob', 'ada']);
+    await ada.delete(`/users/${bob.id}`);
+    const after = await named();
+    const gone = deletedName(bob.id);
+    expect(after.map(({ key }) => key.name)).toEqual([gone, gone, gone, 'ada']);
+    expect(after.map(({ owner }) => owner?.name)).toEqual([gone, gone, 'team1', 'Ada']);
+    expect(gone).toMatch(/^deleted person \w{4}$/);
+  });
+});
