@@ -104,16 +104,22 @@ describe('a session', () => {
 });
 
 describe('the settings of a newer release', () => {
-  it('hold as far as they can be read; in doubt members make no keys', async () => {
+  it('hold as far as they can be read; in doubt members make no keys, and a second factor is needed', async () => {
     const { settings } = open.accounts;
     await redis.hset(`${prefix}console-settings`, {
       sessionHours: 8,
       invitationDays: 'P7D',
       membersMakeKeys: 'ask',
+      requireSecondFactor: 'some',
       theme: 'x',
     });
-    expect(await settings.read()).toEqual({ sessionHours: 8, invitationDays: 7, membersMakeKeys: false });
-    expect(open.unreadable).toHaveLength(2);
+    expect(await settings.read()).toEqual({
+      sessionHours: 8,
+      invitationDays: 7,
+      membersMakeKeys: false,
+      requireSecondFactor: true,
+    });
+    expect(open.unreadable).toHaveLength(3);
     await settings.change({ sessionHours: 9 });
     expect(await redis.hgetall(`${prefix}console-settings`)).toMatchObject({ invitationDays: 'P7D', theme: 'x' });
   });
