@@ -49,19 +49,26 @@ export async function discover(router) {
   const endpoint = (name) => {
     const value = found[name];
     if (typeof value !== 'string') return undefined;
-    if (!value.startsWith(`${origin}/`)) {
-      const named = URL.canParse(value) ? new URL(value).origin : value;
+    if (originOf(value) !== origin) {
+      const named = originOf(value) ?? 'the address that its operator names';
       throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
     }
     return value;
   };
+  // RFC 8414, section 3.3.
+  endpoint('issuer');
   const device = endpoint('device_authorization_endpoint');
   const token = endpoint('token_endpoint');
   if (answer.status !== 200 || device === undefined || token === undefined) {
     throw new ClientError(`${router} is no Model Router, or one of a release that programs cannot sign in to.`);
   }
-  const apis = Object.entries(Object(found['model_router_apis'])).filter(([, url]) => String(url).startsWith(origin));
+  const apis = Object.entries(Object(found['model_router_apis'])).filter(([, url]) => originOf(String(url)) === origin);
   return { device, token, revocation: endpoint('revocation_endpoint'), apis: Object.fromEntries(apis) };
+}
+
+/** @param {string} url */
+function originOf(url) {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /**
@@ -78,12 +85,12 @@ export async function beginDevice({ device }, name) {
   const { verification_uri_complete: whole, expires_in: seconds, interval } = others;
   return {
     deviceCode,
-    userCode,
-    page,
+    userCode: printable(userCode),
+    page: printable(page),
     /** With the code in it. */
-    completePage: typeof whole === 'string' ? whole : page,
-    expiresMs: Number(seconds ?? 600) * 1_000,
-    intervalMs: Number(interval ?? 5) * 1_000,
+    completePage: printable(typeof whole === 'string' ? whole : page),
+    expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
+    intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
   };
 }
 
@@ -102,7 +109,8 @@ export async function claimDevice({ token }, deviceCode) {
  * @returns {Promise<Grant>}
  */
 export async function refreshTokens(tokenEndpoint, refreshToken) {
-  return readGrant(await postForm(tokenEndpoint, { grant_type: 'refresh_token', refresh_token: refreshToken }));
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  return readGrant(await postForm(tokenEndpoint, fields, refreshMs));
 }
 
 /**
@@ -113,8 +121,11 @@ export async function revoke(revocationEndpoint, refreshToken) {
   await postForm(revocationEndpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
 }
 
-/** Milliseconds for finding out whether a token is accepted. Claude Code waits for a token for ten seconds, a refresh included. */
-const checkMs = 2_000;
+/** Milliseconds for finding out whether a token is accepted. */
+const checkMs = 1_500;
+
+/** Milliseconds for a refresh. With the check, and the wait for another process, a token takes less than ten seconds (Claude Code's limit). */
+const refreshMs = 3_500;
 
 /**
  * Whether the router accepts an access token. While it is away, it may.
@@ -132,6 +143,14 @@ export async function accepts(url, accessToken) {
 }
 
 /**
+ * What a router sends, without what would move a terminal's cursor.
+ * @param {string} text
+ */
+function printable(text) {
+  return text.replaceAll(/[^\x20-\x7e\u00a0-\ud7ff]/g, '').slice(0, 500);
+}
+
+/**
  * The JSON at an address of the router that needs a token; undefined when there is none.
  * @param {string} url
  * @param {string} accessToken
@@ -145,17 +164,19 @@ export async function getJson(url, accessToken) {
 /**
  * @param {string} url
  * @param {Record<string, string>} fields
+ * @param {number} [timeoutMs]
  * @returns {Promise<Record<string, unknown>>}
  */
-async function postForm(url, fields) {
-  const { status, text } = await ask(url, { form: new URLSearchParams(fields).toString() });
+async function postForm(url, fields, timeoutMs) {
+  const form = new URLSearchParams(fields).toString();
+  const { status, text } = await ask(url, { form, ...(timeoutMs !== undefined && { timeoutMs }) });
   const body = text === '' ? {} : parse(text, url);
   if (status === 200) return body;
   const { error, error_description: description } = body;
   if (status >= 500 || typeof error !== 'string') {
     throw new RouterAwayError(`${new URL(url).origin} cannot answer now (status ${status}). Try again soon.`);
   }
-  throw new OAuthAnswer(error, typeof description === 'string' ? description : error);
+  throw new OAuthAnswer(error, printable(typeof description === 'string' ? description : error));
 }
 
 /**

@@ -38,6 +38,10 @@ export async function runClient(words) {
 
 /** @param {readonly string[]} words */
 async function run([command = '', ...words]) {
+  if (words.some((word) => word === '--help' || word === '-h')) {
+    process.stdout.write(help);
+    return 0;
+  }
   switch (command) {
     case 'login': {
       const { values, positionals } = read(words, { 'no-browser': { type: 'boolean' } });

@@ -212,7 +212,7 @@ describe('the data of an ingress', () => {
     expect((await ada.post('/password', { current: password, next })).status).toBe(200);
     const typed = [password, next, guess];
     const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', body.raw, body.raw.slice(-40)];
-    const stored = await everythingUnder(connection.redis, '');
+    const stored = await everythingUnder(connection.redis, `${cluster.prefix}:`);
     const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
     expect(stored).toContain(adaId);
     expect(logged).toContain('/link/…');

@@ -72,8 +72,42 @@ describe('a settings file of TOML', () => {
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
-  it('may have lines that end as on Windows', () => {
-    expect(mergeToml('model = "x"\r\n[a]\r\nb = 1\r\n', { model: 'auto' }, {})).toBe('model = "auto"\n\n[a]\nb = 1\n');
+  it('has lines that end as they did, on Windows too', () => {
+    const before = 'model = "x"\r\n[a]\r\nb = 1\r\n';
+    expect(mergeToml(before, { model: 'auto' }, {})).toBe('model = "auto"\r\n\r\n[a]\r\nb = 1\r\n');
+  });
+
+  it('may have lists over several lines, and quotes in comments and texts', () => {
+    const before = [
+      'x = [',
+      '  ["a", "]"], # three quotes: """ and [p.rtr]',
+      ']',
+      'text = "it is \\"""',
+      "path = 'C:\\\\' # '''",
+      'model = "old"',
+      '# """',
+      '[p.rtr]',
+      'name = "old"',
+      "[tui] # don't",
+      'y = 1',
+    ].join('\n');
+    const once = mergeToml(before, top, tables);
+    expect(mergeToml(once, top, tables)).toBe(once);
+    expect(once.match(/^\[p\.rtr\]$/gm)).toHaveLength(1);
+    expect(once.match(/^model = /gm)).toHaveLength(1);
+    expect(once).not.toContain('old');
+    for (const line of ['x = [', '  ["a", "]"], # three quotes: """ and [p.rtr]', '# """', "[tui] # don't"]) {
+      expect(once.split('\n')).toContain(line);
+    }
+  });
+
+  it('loses the same settings in other spellings, and is refused where they are inside of one value', () => {
+    const dotted = 'p.rtr.name = "old"\np.rtr.auth = { command = "old" }\np.other.name = "kept"\n[p]\nrtr.n = 4\n';
+    const after = mergeToml(dotted, top, tables);
+    expect(after).not.toContain('old');
+    expect(after).not.toContain('n = 4');
+    expect(after).toContain('p.other.name = "kept"');
+    expect(() => mergeToml('p = { rtr = { name = "old" } }\n', top, tables)).toThrow('has `p` as one value');
   });
 });
 

@@ -3,12 +3,16 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
-import { beginDevice, claimDevice, discover, OAuthAnswer, RouterAwayError } from '../router-api.mjs';
+import { beginDevice, claimDevice, discover, OAuthAnswer, revoke, RouterAwayError } from '../router-api.mjs';
 import { routerAddress } from '../router-address.mjs';
-import { keepSignIn } from '../store/sign-ins.mjs';
+import { fileOf, findSignIn, keepSignIn } from '../store/sign-ins.mjs';
+import { withLock } from '../store/with-lock.mjs';
 
 /** Milliseconds that a poll waits longer after each `slow_down` (RFC 8628, section 3.5). */
 const slowDownMs = 5_000;
+
+/** Milliseconds between two polls while the router is away, at most (RFC 8628, section 3.5). */
+const longestWaitMs = 30_000;
 
 /**
  * Signs in to a router: shows a code, waits until the person approves it, and keeps the tokens.
@@ -23,10 +27,27 @@ export async function login(entered, { opensBrowser }) {
   if (opensBrowser) openBrowser(start.completePage);
   const { email, ...tokens } = await waitForApproval(endpoints, start);
   const { token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
-  const store = keepSignIn({ router, tokenEndpoint, revocationEndpoint, apis, ...tokens });
+  const signIn = { router, tokenEndpoint, revocationEndpoint, apis, ...tokens };
+  const store = await keepInPlace(signIn);
   const place = store === 'keyring' ? 'in the keyring of this system' : 'in a file that only you can read';
   say(`You are signed in to ${router}${email === undefined ? '' : ` as ${email}`}. The tokens are ${place}.`);
   say('Next: rtr env claude, rtr env codex, rtr env opencode or rtr env openai');
+}
+
+/**
+ * Keeps a sign-in, in place of an earlier one at this router, which is ended there.
+ * @param {import('../store/sign-ins.mjs').SignIn} signIn
+ */
+async function keepInPlace(signIn) {
+  const { router, revocationEndpoint } = signIn;
+  const before = findSignIn(router);
+  const keep = async () => keepSignIn(signIn);
+  const store = (await withLock(fileOf(router, 'lock'), keep)) ?? (await keep());
+  if (before && revocationEndpoint !== undefined) {
+    // The console lists it, should the router not answer now.
+    await revoke(revocationEndpoint, before.refreshToken).catch(() => {});
+  }
+  return store;
 }
 
 /**
@@ -42,7 +63,10 @@ async function waitForApproval(endpoints, { deviceCode, expiresMs, intervalMs })
       return await claimDevice(endpoints, deviceCode);
     } catch (error) {
       // The router may be restarted meanwhile.
-      if (error instanceof RouterAwayError) continue;
+      if (error instanceof RouterAwayError) {
+        waitMs = Math.min(waitMs * 2, longestWaitMs);
+        continue;
+      }
       if (!(error instanceof OAuthAnswer)) throw error;
       if (error.code === 'slow_down') waitMs += slowDownMs;
       else if (error.code !== 'authorization_pending') explain(error);

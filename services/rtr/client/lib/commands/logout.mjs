@@ -1,6 +1,7 @@
 import { OAuthAnswer, revoke, RouterAwayError } from '../router-api.mjs';
 import { routerAddress } from '../router-address.mjs';
-import { forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
+import { fileOf, forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
+import { withLock } from '../store/with-lock.mjs';
 
 /**
  * Signs out: at the router, and on this machine in any case.
@@ -18,7 +19,13 @@ export async function logout(entered) {
     if (!(error instanceof RouterAwayError) && !(error instanceof OAuthAnswer)) throw error;
     reason = error.message;
   }
-  forgetSignIn(router);
+  const forget = async () => forgetSignIn(router);
+  // Not while another process keeps new tokens.
+  const isDone = await withLock(fileOf(router, 'lock'), async () => {
+    await forget();
+    return true;
+  });
+  if (!isDone) await forget();
   if (reason === undefined) {
     process.stdout.write(`You are signed out of ${router}.\n`);
     return 0;

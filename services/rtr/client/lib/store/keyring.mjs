@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { environment } from '../environment.mjs';
 
 /** Milliseconds after which a keyring counts as one that cannot be used: it may wait for a person who is not there. */
-const timeoutMs = 3_000;
+const timeoutMs = 1_000;
 
 const service = 'rtr';
 

@@ -45,10 +45,15 @@ export function keepSignIn(signIn) {
  */
 export function updateSignIn(signIn) {
   const { router } = signIn;
+  const index = readIndex();
+  const place = index.routers[router];
+  // Signed out meanwhile.
+  if (place === undefined) return;
   const text = JSON.stringify(signIn);
-  if (readIndex().routers[router]?.store === 'keyring') {
-    if (systemKeyring()?.write(router, text) !== true) throw new ClientError('The keyring could not be written.');
-  } else replaceFile(tokenFile(router), text, 0o600);
+  if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return;
+  // Of a keyring that is locked now as well: the tokens before are used up.
+  replaceFile(tokenFile(router), text, 0o600);
+  if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
 }
 
 /**
@@ -68,6 +73,20 @@ export function readSignIn(router) {
     throw new ClientError(`You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`);
   }
   return JSON.parse(text);
+}
+
+/**
+ * A sign-in, if there is one that can be read.
+ * @param {string} router
+ * @returns {SignIn | undefined}
+ */
+export function findSignIn(router) {
+  try {
+    return readSignIn(router);
+  } catch (error) {
+    if (error instanceof ClientError) return undefined;
+    throw error;
+  }
 }
 
 /** @param {string} router */

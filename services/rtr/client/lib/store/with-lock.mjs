@@ -5,9 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 const staleMs = 15_000;
 
 /** Milliseconds to wait for a lock. */
-const waitMs = 6_000;
+const waitMs = 3_500;
 
 const lookEveryMs = 50;
+
+/** Milliseconds after which a lock without a process is left behind. */
+const emptyMs = 1_000;
 
 /**
  * Runs a task while no other process runs one with the same lock. A lock that a killed process has left behind is removed. In the
@@ -49,7 +52,9 @@ function isLeft(path) {
   try {
     if (Date.now() - statSync(path).mtimeMs > staleMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));
-    if (pid > 0) process.kill(pid, 0);
+    // Killed before it could write who it is.
+    if (pid === 0) return Date.now() - statSync(path).mtimeMs > emptyMs;
+    process.kill(pid, 0);
     return false;
   } catch (error) {
     // No such process. Any other error is that of a lock that was released meanwhile, or of a process of somebody else.

@@ -7,7 +7,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
  * @param {number} [mode] of the file; by default that of new files
  */
 export function replaceFile(path, text, mode) {
-  const unfinished = `${path}.${process.pid}`;
+  const unfinished = `${path}.${process.pid}.${Date.now()}`;
   try {
     writeFileSync(unfinished, text, { flag: 'wx', flush: true, ...(mode !== undefined && { mode }) });
     renameSync(unfinished, path);
