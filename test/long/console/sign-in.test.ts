@@ -31,7 +31,8 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
       async () => (await (await fetch(`${cluster.url}/console/api/sign-in`)).text()).includes('Example'),
       10_000,
     );
-    browser = await openBrowser();
+    // A name of another machine, as far as the browser knows.
+    browser = await openBrowser(['--host-resolver-rules=MAP router.test 127.0.0.1']);
   });
   afterAll(async () => {
     await browser?.close();
@@ -81,6 +82,25 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${provider.issuer}/**`);
     expect(troubles.filter((trouble) => !/^request: (?:https:\/\/fonts|http:\/\/127)/.test(trouble))).toEqual([]);
+  });
+
+  it('says on a page without TLS what cannot be done there, and not on this machine', async () => {
+    const far = cluster.url.replace('127.0.0.1', 'router.test');
+    const { page } = await openConsolePage(browser, far, phone);
+    await page.goto('/');
+    await page.getByRole('note').getByText('Your password can be read on the way.').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.goto('/account');
+    await page.getByRole('note').getByText('Browsers have passkeys').waitFor();
+    expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true);
+    const { page: near } = await openPage();
+    await near.goto('/');
+    await near.getByLabel('E-mail').waitFor();
+    expect(await near.getByRole('note').count()).toBe(0);
   });
 
   it('says why somebody may not come in, and has the form for everybody else', async () => {

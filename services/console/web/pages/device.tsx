@@ -6,6 +6,7 @@ import { callApi } from '../api/call-api.ts';
 import { useSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
+import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 
@@ -23,6 +24,10 @@ export function Device() {
     <Page title="Sign in a program">
       {done === undefined ? (
         <>
+          <InsecureNotice>
+            Programs sign in over plain http to a router on their own machine only, and what you do here can be read on
+            the way.
+          </InsecureNotice>
           <form className="panel" onSubmit={onSubmit}>
             <Group align="end">
               <TextInput

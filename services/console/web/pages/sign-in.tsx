@@ -7,6 +7,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
+import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
@@ -72,6 +73,7 @@ function LocalAccount() {
   return (
     <form onSubmit={onSubmit}>
       <Stack>
+        <InsecureNotice>Your password can be read on the way.</InsecureNotice>
         <TextInput
           label="E-mail"
           type="email"

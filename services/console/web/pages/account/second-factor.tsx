@@ -12,6 +12,7 @@ import { callApi } from '../../api/call-api.ts';
 import { refresh, useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
+import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
 const path = '/second-factor';
@@ -81,11 +82,10 @@ export function SecondFactor() {
                 </Button>
               ) : null}
             </Group>
-            {window.isSecureContext ? null : (
-              <Text size="xs" c="dimmed">
-                Browsers have passkeys on pages with TLS only, and on this machine. An authenticator app works here.
-              </Text>
-            )}
+            <InsecureNotice>
+              Browsers have passkeys on pages with TLS only, and on the machine of the router. An authenticator app
+              works here.
+            </InsecureNotice>
           </Stack>
         )}
       </Loaded>

@@ -1,0 +1,21 @@
+import { Alert, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/**
+ * Says what does not work on a page without TLS on another machine, where browsers have no passkeys, and programs refuse to sign in. On a
+ * secure page there is nothing to say.
+ */
+export function InsecureNotice({ children }: { children: ReactNode }) {
+  if (window.isSecureContext) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      title="This page has no TLS"
+      role="note"
+      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+    >
+      <Text size="sm">{children} Ask your administrator for an address with https.</Text>
+    </Alert>
+  );
+}
