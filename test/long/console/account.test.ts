@@ -1,0 +1,92 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+
+const password = 'tulip anvil 42 harbour';
+
+describe.skipIf(chromiumPath === undefined)('the account page', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: ConsoleClient;
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([
+      startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1' }),
+      openBrowser(),
+    ]);
+    ada = new ConsoleClient(cluster.url);
+    const person = { name: 'Ada', email: 'ada@example.com', password };
+    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  /** Somebody whom Ada has invited, as a client of the API. */
+  async function invite(name: string): Promise<ConsoleClient> {
+    const { body } = await ada.post('/invitations', { email: `${name}@example.com`, role: 'member' });
+    const client = new ConsoleClient(cluster.url);
+    await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password });
+    return client;
+  }
+
+  async function open(email: string, ...look: [Parameters<typeof openConsolePage>[2]?]) {
+    const opened = await openConsolePage(browser, cluster.url, ...look);
+    const { page } = opened;
+    await page.goto('/account');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    await waitUntilLoaded(page);
+    return opened;
+  }
+
+  it('lists the sessions, ends another one, and changes the name', async () => {
+    const bob = await invite('bob');
+    const { page, troubles } = await open('bob@example.com');
+    const own = page.getByRole('row', { name: /This one/ });
+    await own.getByText('Chrome on Linux').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End the session of A browser' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect((await bob.get('/session')).status).toBe(401);
+    await page.getByLabel('Your name').fill('Robert');
+    await page.getByRole('button', { name: 'Change name' }).click();
+    await page.getByRole('button', { name: 'Account of Robert' }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('deletes the account with the password', async () => {
+    await invite('dave');
+    const { page } = await open('dave@example.com');
+    await page.getByRole('button', { name: 'Delete my account' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill('wrong');
+    await dialog.getByRole('button', { name: 'Delete my account' }).click();
+    await dialog.getByText('This is not your password.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+    await dialog.getByRole('button', { name: 'Delete my account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    const gone = await new ConsoleClient(cluster.url).signIn('dave@example.com', password);
+    expect(gone.status).toBe(401);
+  });
+
+  it('is all that somebody sees of whom a second factor is demanded', async () => {
+    await invite('carol');
+    await ada.patch('/settings', { requireSecondFactor: true });
+    const { page } = await open('carol@example.com', phone);
+    await page.getByText('Your administrator demands a second factor.').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.goto('/keys');
+    await page.waitForURL(`${cluster.url}/account`);
+    await page.getByText('Your administrator demands a second factor.').waitFor();
+    // Ada has none herself: what she demands holds for her as well.
+    expect((await ada.get('/settings')).status).toBe(403);
+  });
+});
