@@ -62,13 +62,16 @@ describe.skipIf(chromiumPath === undefined)('a person with a second factor', () 
     await waitUntilLoaded(page);
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     await confirmPassword(page);
-    const secret = Secret.fromBase32((await page.getByRole('dialog').locator('code').textContent()) ?? '');
+    const shown = await page.getByRole('dialog', { name: 'Second factor' }).locator('code').textContent();
+    const secret = Secret.fromBase32(shown ?? '');
     expect(await page.getByRole('img', { name: 'QR code with the secret below' }).isVisible()).toBe(true);
     expect(await seriousViolations(page)).toEqual([]);
     const totp = new TOTP({ secret });
     await page.getByLabel('Code', { exact: true }).fill(totp.generate());
     await page.getByRole('button', { name: 'Confirm' }).click();
-    const codes = await page.getByRole('list', { name: 'Recovery codes' }).locator('code').allTextContents();
+    const list = page.getByRole('list', { name: 'Recovery codes' }).locator('code');
+    await list.nth(9).waitFor();
+    const codes = await list.allTextContents();
     expect(codes).toHaveLength(10);
     await page.getByRole('button', { name: 'I have kept them' }).click();
 
