@@ -1,6 +1,9 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
+import { cookieAttributes, cookieName, cookieOf } from '../session/cookies.ts';
+
+const name = 'rtr-sign-in';
 
 /** Milliseconds that a person has at the provider. */
 const lifeMs = 600_000;
@@ -34,17 +37,16 @@ export class SignInStates {
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
-    response.cookie(cookieName(request), sealed, { ...attributes(request), maxAge: lifeMs });
+    // Lax: the provider leads back here by a link.
+    response.cookie(cookieName(request, name), sealed, { ...cookieAttributes(request), maxAge: lifeMs });
     return true;
   }
 
   /** Takes the state from the browser, once; undefined when there is none that has not ended. */
   take(request: Request, response: Response): SignInState | undefined {
-    const start = `${cookieName(request)}=`;
-    const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-    const sealed = cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length);
+    const sealed = cookieOf(request, name);
     if (sealed === undefined) return undefined;
-    response.clearCookie(cookieName(request), attributes(request));
+    response.clearCookie(cookieName(request, name), cookieAttributes(request));
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
     return state && Date.now() < state.endsAt ? state : undefined;
@@ -53,14 +55,4 @@ export class SignInStates {
   #sealer(): Sealer | undefined {
     return sealerOf(this.#secrets().map((secret) => derive(secret, 'sign-in at a provider')));
   }
-}
-
-/** See `session-cookie.ts`. */
-function cookieName(request: Request): string {
-  return request.secure ? '__Host-rtr-sign-in' : 'rtr-sign-in';
-}
-
-function attributes(request: Request) {
-  // Lax: the provider leads back here by a link.
-  return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure } as const;
 }

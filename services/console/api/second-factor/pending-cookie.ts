@@ -1,25 +1,17 @@
-import type { CookieOptions, Request, Response } from 'express';
+import type { Request, Response } from 'express';
+import { cookieAttributes, cookieName, cookieOf } from '../session/cookies.ts';
 
-/** See `session-cookie.ts`. */
-function cookieName(request: Request): string {
-  return request.secure ? '__Host-rtr-pending' : 'rtr-pending';
-}
+const name = 'rtr-pending';
 
 /** The token of the sign-in whose second step this browser has to do. */
 export function pendingTokenOf(request: Request): string | undefined {
-  const start = `${cookieName(request)}=`;
-  const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length);
+  return cookieOf(request, name);
 }
 
 export function setPendingCookie(request: Request, response: Response, token: string): void {
-  response.cookie(cookieName(request), token, attributes(request));
+  response.cookie(cookieName(request, name), token, { ...cookieAttributes(request), sameSite: 'strict' });
 }
 
 export function clearPendingCookie(request: Request, response: Response): void {
-  response.clearCookie(cookieName(request), attributes(request));
-}
-
-function attributes(request: Request): CookieOptions {
-  return { httpOnly: true, sameSite: 'strict', path: '/', secure: request.secure };
+  response.clearCookie(cookieName(request, name), { ...cookieAttributes(request), sameSite: 'strict' });
 }

@@ -2,6 +2,9 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { derive } from '#shared/core/seal.ts';
+import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
+
+const name = 'rtr-known';
 
 /** Milliseconds for which a browser is known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
@@ -44,20 +47,13 @@ export class KnownDevices {
     const own = `${id}.${device}.${macOf(secret, id, device, epoch).toString('base64url')}`;
     const others = entriesOf(request).filter(({ userId }) => userId !== id);
     const kept = others.slice(0, mostAccounts - 1).map(({ text }) => text);
-    const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure } as const;
-    response.cookie(cookieName(request), [own, ...kept].join('~'), { ...attributes, maxAge: knownMs });
+    const options = { ...cookieAttributes(request), maxAge: knownMs };
+    response.cookie(cookieName(request, name), [own, ...kept].join('~'), options);
   }
 }
 
-/** See `session-cookie.ts`. */
-function cookieName(request: Request): string {
-  return request.secure ? '__Host-rtr-known' : 'rtr-known';
-}
-
 function entriesOf(request: Request): { text: string; userId: string; device: string; mac: string }[] {
-  const start = `${cookieName(request)}=`;
-  const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-  const value = cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length) ?? '';
+  const value = cookieOf(request, name) ?? '';
   return value
     .split('~')
     .slice(0, mostAccounts)
