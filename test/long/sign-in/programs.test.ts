@@ -62,8 +62,8 @@ async function requestsOfAda() {
   return (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
 }
 
-async function countsFor(kind: string, before: number): Promise<void> {
-  await until(async () => (await requestsOfAda()).length >= before + 2);
+async function countsFor(kind: string, before: number, requests = 2): Promise<void> {
+  await until(async () => (await requestsOfAda()).length >= before + requests);
   const [last] = await requestsOfAda();
   expect(last).toMatchObject({ owner: { kind: 'user', id: adaId }, key: { name: 'Ada' }, format: kind });
 }
@@ -120,8 +120,10 @@ describe('a person without a key', () => {
     ].join('\n');
     const script = `eval "$(${hostNode()} ${client.rtr} env openai)" && exec ${process.execPath} --input-type=module -e '${program.replaceAll("'", `'\\''`)}'`;
     const env = { HOME: client.home, XDG_CONFIG_HOME: join(client.home, 'config'), PATH: '/usr/bin:/bin' };
+    const before = (await requestsOfAda()).length;
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { env });
     expect(stdout).toBe('Hello, Ada.');
+    await countsFor('chat', before, 1);
   });
 
   it.skipIf(!claude)('is told by Claude Code when the sign-in was ended', async () => {
@@ -136,7 +138,7 @@ describe('a person without a key', () => {
 
 describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
   it('goes through /login, gets its settings, runs a tool, and is refused once it is signed out', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-login-'));
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-gateway-'));
     const proxy = await startRecordingProxy(cluster.url);
     const gateway = `${proxy.url}/api/anthropic`;
     const home = join(folder, 'home');
@@ -185,6 +187,9 @@ describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
     expect((await run(prompt)).stdout).toContain('It is in the fridge.');
     await countsFor('messages', before);
     expect(proxy.answered).toContain('GET /api/anthropic/managed/settings 200');
+    // The hint headers, which the settings switch on, say what each request is for.
+    expect((await requestsOfAda())[0]).toMatchObject({ purpose: 'main' });
+    expect(proxy.answered.some((each) => each.startsWith('GET /api/anthropic/v1/models'))).toBe(true);
     const [program] = (await ada.get('/programs')).body;
     await ada.delete(`/programs/${program.id}`);
     const refused = await run('Hello!');
