@@ -2,6 +2,7 @@ import {
   AuthorizationError,
   UserAuthenticationExpiredError,
   createInbox,
+  errors,
   type Msg,
   type MsgHdrs,
   type NatsConnection,
@@ -231,7 +232,14 @@ export async function connectBroker({
   }
 }
 
-/** Whether a connection failed because the broker refuses the credential. */
+/** What the server says to a connection whose credential is revoked, before it closes it. The library has no error for it. */
+const revoked = /^(User Authentication|Credentials) Revoked$/i;
+
+/** Whether a connection failed, or ended, because the broker refuses the credential. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
+  return (
+    error instanceof AuthorizationError ||
+    error instanceof UserAuthenticationExpiredError ||
+    (error instanceof errors.ProtocolError && revoked.test(error.message))
+  );
 }
