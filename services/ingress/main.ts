@@ -46,6 +46,7 @@ import { createApp } from './app.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
+import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
@@ -92,9 +93,7 @@ await runService(async (environment, releases) => {
   const log = createLog({ service: 'ingress', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const id = randomBytes(6).toString('hex');
   const { RTR_PREFIX: prefix } = config;
-  // This process serves plain HTTP, so an https address means a proxy in front of it.
-  if (URL.parse(config.PUBLIC_URL ?? '')?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
-    log.warn('PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address');
+  for (const warning of addressWarnings(config)) log.warn(warning);
 
   const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
   if (tracing) releases.add('traces', () => tracing.close());

@@ -1,0 +1,15 @@
+/** Host names of `URL` that only the machine itself reaches. */
+const ownMachine = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** What to warn an operator about the address at which people reach the router. This process itself serves plain HTTP. */
+export function addressWarnings(config: {
+  PUBLIC_URL?: string | undefined;
+  TRUSTED_PROXIES: readonly string[];
+}): string[] {
+  const address = URL.parse(config.PUBLIC_URL ?? '');
+  if (address?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
+    return ['PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address'];
+  if (address?.protocol === 'http:' && !ownMachine.test(address.hostname))
+    return ['PUBLIC_URL has no TLS: passwords, keys and tokens can be read on the way, and programs cannot sign in'];
+  return [];
+}
