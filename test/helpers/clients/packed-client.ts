@@ -30,8 +30,16 @@ export interface PackedClient {
   remove: () => void;
 }
 
+export interface PackedClientOptions {
+  /** The Node that runs it; that of this machine by default. */
+  node?: string;
+  /** Variables of every run. */
+  environment?: Record<string, string>;
+}
+
 /** Packs the client and installs the tarball without the network, as a person does with the registry's. */
-export async function installPackedClient(node = hostNode()): Promise<PackedClient> {
+export async function installPackedClient(options: PackedClientOptions = {}): Promise<PackedClient> {
+  const { node = hostNode(), environment: always = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
   const home = join(folder, 'home');
   await run('npm', ['pack', source, '--pack-destination', folder], { cwd: folder });
@@ -52,7 +60,7 @@ export async function installPackedClient(node = hostNode()): Promise<PackedClie
     run: (words, environment = {}) =>
       runCommand(node, [rtr, ...words], {
         cwd: folder,
-        env: { HOME: home, XDG_CONFIG_HOME: config, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...environment },
+        env: { HOME: home, XDG_CONFIG_HOME: config, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...always, ...environment },
       }),
     print: async (words) => {
       const command = client.run(words);

@@ -68,11 +68,14 @@ export function readSignIn(router) {
   if (wanted === undefined)
     throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
   const place = index.routers[wanted];
-  const text = place?.store === 'keyring' ? systemKeyring()?.read(wanted) : readText(tokenFile(wanted));
-  if (place === undefined || text === undefined) {
-    throw new ClientError(`You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`);
-  }
-  return JSON.parse(text);
+  const inKeyring = place?.store === 'keyring';
+  const text = inKeyring ? systemKeyring()?.read(wanted) : readText(tokenFile(wanted));
+  if (text !== undefined && place !== undefined) return JSON.parse(text);
+  throw new ClientError(
+    inKeyring
+      ? `The keyring does not give out the tokens for ${wanted}. Unlock it, or sign in again with: rtr login ${wanted}`
+      : `You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`,
+  );
 }
 
 /**

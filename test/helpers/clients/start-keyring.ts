@@ -1,0 +1,78 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../until.ts';
+
+/** A keyring like that of a person's desktop, with a message bus of its own. */
+export interface TestKeyring {
+  /** The variables of a program that uses it. */
+  environment: Record<string, string>;
+  /** All that it holds for the client, as it was stored. */
+  secrets: () => string[];
+  /** Replaces what it holds for a router. */
+  replace: (router: string, secret: string) => void;
+  /** Locks it, as a desktop does. A program that needs it would wait for a person. */
+  lock: () => void;
+  /** Ends it while its bus goes on. */
+  end: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+const programs = ['dbus-daemon', 'gnome-keyring-daemon', 'secret-tool'];
+
+/** Whether this machine has what a keyring needs. `get-keyring.sh` installs it. */
+export const hasKeyring = programs.every((program) => spawnSync(program, ['--help']).error === undefined);
+
+/** Starts a bus and an unlocked keyring on it. */
+export async function startKeyring(): Promise<TestKeyring> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-keyring-'));
+  const address = `unix:path=${join(folder, 'bus')}`;
+  const busConfig = join(folder, 'bus.conf');
+  writeFileSync(busConfig, busConfigWith(address));
+  const base = { HOME: folder, XDG_RUNTIME_DIR: folder, PATH: process.env['PATH'] ?? '' };
+  const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address };
+  const bus = spawn('dbus-daemon', [`--config-file=${busConfig}`, '--nofork', '--print-address'], {
+    env: base,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(bus.stdout, 'data');
+  const daemon = spawn('gnome-keyring-daemon', ['--unlock', '--components=secrets', '--foreground'], {
+    env,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  daemon.stdin.end('a password');
+  const lookUp = (): string =>
+    spawnSync('secret-tool', ['search', '--all', 'service', 'rtr'], { env, encoding: 'utf8' }).stdout;
+  await until(() => spawnSync('secret-tool', ['search', 'service', 'none'], { env }).status === 0);
+  const stop = async (): Promise<void> => {
+    await endOf(daemon);
+    await endOf(bus);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return {
+    environment: { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: folder },
+    secrets: () => [...lookUp().matchAll(/^secret = (.*)$/gm)].map(([, secret = '']) => secret),
+    replace: (router, secret) => {
+      const words = ['store', '--label=Model Router', 'service', 'rtr', 'account', router];
+      spawnSync('secret-tool', words, { env, input: secret });
+    },
+    lock: () => void spawnSync('secret-tool', ['lock'], { env }),
+    end: () => endOf(daemon),
+    stop,
+  };
+}
+
+/** Without activation: the bus would start a keyring of its own, a locked one, for the first program that asks. */
+function busConfigWith(address: string): string {
+  const allow = ['own="*"', 'send_destination="*"', 'receive_sender="*"'].map((what) => `<allow ${what}/>`).join('');
+  const policy = `<policy context="default">${allow}</policy>`;
+  return `<busconfig><type>session</type><listen>${address}</listen>${policy}</busconfig>`;
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
