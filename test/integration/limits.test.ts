@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
-import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
@@ -108,6 +108,32 @@ describe('a budget', () => {
     expect(messages.status).toBe(429);
     expect(messages.headers.get('x-should-retry')).toBe('false');
     expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
+  });
+
+  it('and a rate are those of a rotated key as well, for as long as both keys work and afterwards', async () => {
+    const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120, requestsPerMinute: 3 } });
+    expect((await ask(raw, { max_tokens: 30 })).status).toBe(200);
+    const { store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const rotate = async (old: string, overlapMs: number): Promise<{ raw: string; id: string }> => {
+      const record = await store.find(old);
+      const next = record && (await rotateKey(store, record, { createdBy: 'nobody', overlapMs }));
+      if (next === undefined || typeof next === 'string') throw new Error(next);
+      return { raw: next.raw, id: next.record.id };
+    };
+    const second = await rotate(id, 60_000);
+    const third = await rotate(second.id, 0);
+    const month = new Date().toISOString().slice(0, 7);
+    await until(async () => Number((await useOf(id))[month]?.['tokens'] ?? 0) > 0);
+    // More than what is left of the month, though not more than all of it.
+    expect(await (await ask(third.raw, { max_tokens: 90 })).json()).toMatchObject({
+      error: { code: 'insufficient_quota' },
+    });
+    expect((await ask(third.raw, { max_tokens: 10 })).status).toBe(200);
+    expect((await ask(raw, { max_tokens: 10 })).status).toBe(200);
+    expect(await (await ask(third.raw, { max_tokens: 10 })).json()).toMatchObject({
+      error: { code: 'rate_limit_exceeded' },
+    });
+    expect(await useOf(third.id)).toEqual({});
   });
 
   it('refuses a request that alone exceeds it', async () => {

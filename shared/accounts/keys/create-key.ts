@@ -38,7 +38,8 @@ export async function createOwnedKey(
 }
 
 /**
- * Makes a key with the settings of another one, which expires after `overlapMs`; or returns why there is none
+ * Makes a key with the settings of another one, which expires after `overlapMs`; what the two use is counted together. Or returns why there
+ * is none
  * (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
@@ -48,8 +49,9 @@ export async function rotateKey(
 ): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
   const { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
-  const key = await prepareKey({ ...settings, createdBy });
-  const outcome = await store.replace(old.id, key.record, key.record.createdAt + overlapMs);
+  const { raw, record } = await prepareKey({ ...settings, createdBy });
+  const key = { raw, record: { ...record, countedAs: old.countedAs ?? old.id } };
+  const outcome = await store.replace(old.id, key.record, record.createdAt + overlapMs);
   return outcome === 'created' ? key : outcome;
 }
 

@@ -35,6 +35,8 @@ export const keyRecordSchema = z.object({
   weight: storedWeightSchema,
   /** The key that was made in its place. */
   replacedBy: z.string().optional(),
+  /** The first of the keys that were made in place of each other: what all of them use counts as its use. Absent for a key in nobody's place. */
+  countedAs: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
 });
 
@@ -96,11 +98,16 @@ export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now
   return ownerId === undefined || owner?.blocked === false;
 }
 
+/** Whose use the use of a key is counted as, against the limits of the key. */
+export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
+  return `key:${countedAs}`;
+}
+
 /** Who a key stands for. */
 export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
   const { ownerId, owner, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
-  if (hasLimits(key.limits)) limits.push({ party: `key:${id}`, limits: key.limits });
+  if (hasLimits(key.limits)) limits.push({ party: partyOfKey({ id, ...key }), limits: key.limits });
   if (ownerId !== undefined && kind !== 'router' && hasLimits(owner?.limits)) {
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }

@@ -200,6 +200,6 @@ export class KeyStore {
 }
 
 /** What of a successor's record is its own; everything else it has from the key that it succeeds. */
-function identityFields({ id, hash, firstFour, lastFour, createdAt, createdBy }: NewKeyRecord) {
-  return { id, hash, firstFour, lastFour, createdAt, createdBy };
+function identityFields({ id, hash, firstFour, lastFour, createdAt, createdBy, countedAs }: NewKeyRecord) {
+  return { id, hash, firstFour, lastFour, createdAt, createdBy, countedAs };
 }

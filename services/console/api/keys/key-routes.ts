@@ -85,6 +85,10 @@ export function keyRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const key = await find(request.params.id, 'key.change', person);
     const { overlapMs } = parse(rotation, request.body);
+    // For as long as both work, that is one key more.
+    if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, person))) {
+      throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
+    }
     const created = await rotateKey(keys, key, { createdBy: person.id, overlapMs });
     if (created === 'not usable') throw notUsable();
     if (typeof created === 'string') throw notCreated(created);
@@ -134,7 +138,7 @@ async function visibleKeys({ accounts: { keys } }: ApiParts, person: SignedIn): 
 }
 
 async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
-  const { keys, settings: consoleSettings } = parts.accounts;
+  const { keys } = parts.accounts;
   const { kind, teamId, ...facts } = wanted;
   if (facts.class === 'high') requireAccess('key.class.high', person);
   const made = { ...facts, kind, createdBy: person.id };
@@ -147,12 +151,16 @@ async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeo
   }
   const owner = { kind, id: kind === 'team' ? (teamId ?? '') : person.id };
   requireAccess('key.make', person, owner);
-  if (kind === 'user' && person.role !== 'admin' && !(await consoleSettings.read()).membersMakeKeys) {
+  if (kind === 'user' && !(await mayMakePersonalKeys(parts, person))) {
     throw forbidden('Only administrators may create personal keys here.');
   }
   const created = await createOwnedKey(keys, { ...made, ownerId: owner.id });
   if (typeof created === 'string') throw notCreated(created);
   return created;
+}
+
+async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: SignedIn): Promise<boolean> {
+  return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
 }
 
 function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: string } | undefined {

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import { hasLimits, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { hasLimits, isUsable, partyOfKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
@@ -34,13 +34,16 @@ export function usageParts({
         viewer.isAdmin ? users.list() : users.find(viewer.userId).then((user) => (user ? [user] : [])),
         viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
       ]);
+      const now = Date.now();
+      // The successor of a key that was replaced shows what both have used.
+      const live = owned.filter((key) => isUsable(key, now) && key.replacedBy === undefined);
       const all = [
-        ...owned.filter(({ revokedAt }) => revokedAt === undefined).map((key) => ({ ...key, kind: 'key' as const })),
-        ...people.map((user) => ({ kind: 'user' as const, ...user })),
-        ...found.map((team) => ({ kind: 'team' as const, ...team })),
+        ...live.map((key) => ({ ...key, party: partyOfKey(key) })),
+        ...people.map((user) => ({ ...user, party: `user:${user.id}` as const })),
+        ...found.map((team) => ({ ...team, party: `team:${team.id}` as const })),
       ];
-      return all.flatMap(({ kind, id, name, limits }): (PartyLimits & { name: string })[] =>
-        hasLimits(limits) ? [{ party: `${kind}:${id}`, limits, name }] : [],
+      return all.flatMap(({ party, name, limits }): (PartyLimits & { name: string })[] =>
+        hasLimits(limits) ? [{ party, limits, name }] : [],
       );
     },
     notePriceChange: (response: Response, model, { before, after }) =>

@@ -161,8 +161,13 @@ describe('a personal key', () => {
 
   it('is created by administrators only where that is configured', async () => {
     const { ada, bob } = await openTeam();
+    const { body: made } = await bob.post('/keys', { kind: 'user', ...plain });
     await ada.patch('/settings', { membersMakeKeys: false });
     expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
+    // Rotated with an overlap, one key would be two.
+    const path = `/keys/${made.key.id}/rotate`;
+    expect(await bob.post(path, { overlapMs: 1_000 })).toMatchObject(denied);
+    expect((await bob.post(path, { overlapMs: 0 })).status).toBe(201);
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
   });
 

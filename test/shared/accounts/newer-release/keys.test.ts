@@ -80,6 +80,7 @@ describe('a key of a newer release', () => {
       ownerId: ada.id,
       createdBy: ada.id,
       id: next.record.id,
+      countedAs: old.id,
       hash: next.record.hash,
       firstFour: next.raw.slice(-40, -36),
       lastFour: next.raw.slice(-4),
