@@ -51,6 +51,22 @@ describe('the image', () => {
     expect(Config.Healthcheck).toBeDefined();
   });
 
+  it('can load every package that its code imports, also those that are loaded late', async () => {
+    const program = `
+      import { existsSync, globSync, readFileSync } from 'node:fs';
+      const files = globSync('/app/{services,shared}/**/*.{ts,mjs}', { exclude: ['/app/services/console/web/**'] });
+      const imports = /(?:from|import|import\\()\\s*'((?:@[\\w-]+\\/)?[\\w-]+(?:\\/[\\w./-]+)?)'/g;
+      const code = files.map((file) => readFileSync(file, 'utf8').replaceAll(/^import type .*$/gm, ''));
+      const names = new Set(code.flatMap((text) => [...text.matchAll(imports)].map(([, name]) => name)));
+      const isThere = (name) => existsSync('/app/node_modules/' + /^(@[^/]+\\/)?[^/]+/.exec(name)[0]);
+      const packages = [...names].filter(isThere);
+      for (const name of packages) await import(name);
+      console.log(packages.length);`;
+    const inApp = ['--workdir', '/app', '--entrypoint', 'node'];
+    const loaded = await docker('run', '--rm', ...inApp, image, '--input-type=module', '--eval', program);
+    expect(Number(loaded)).toBeGreaterThan(30);
+  });
+
   it('contains nothing that only builds or tests need', async () => {
     const list = await docker('run', '--rm', '--entrypoint', 'ls', image, '/app', '/app/node_modules');
     expect(list.split('\n')).toEqual(expect.arrayContaining(['services', 'shared', 'express', 'ioredis']));
