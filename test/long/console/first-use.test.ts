@@ -26,6 +26,9 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
 
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('No keys yet').waitFor();
+    await page.getByRole('link', { name: 'Admin, Router keys' }).click();
+    await page.getByRole('tabpanel').getByText(/^rtr_/).first().waitFor();
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('first key');
     await page.getByRole('dialog').getByLabel('Tokens a day').fill('100000');

@@ -1,5 +1,6 @@
-import { Button } from '@mantine/core';
+import { Anchor, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { Link } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
@@ -25,14 +26,28 @@ export function Keys() {
       <Loaded query={keys} what="the keys">
         {(all) => {
           const shown = all.filter(({ kind }) => kind !== 'router');
-          return shown.length === 0 ? (
-            <section className="panel">
-              <Empty title="No keys yet">
-                Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.
-              </Empty>
-            </section>
-          ) : (
-            <KeyList keys={shown} label="API keys" />
+          return (
+            <>
+              {shown.length === 0 ? (
+                <section className="panel">
+                  <Empty title="No keys yet">
+                    Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.
+                  </Empty>
+                </section>
+              ) : (
+                <KeyList keys={shown} label="API keys" />
+              )}
+              {/* Administrators alone see any of them. */}
+              {shown.length < all.length && (
+                <Text size="sm" mt="sm">
+                  Keys that belong to nobody, such as the one made at the first start, are under{' '}
+                  <Anchor component={Link} href="/admin/router-keys" inherit underline="always">
+                    Admin, Router keys
+                  </Anchor>
+                  .
+                </Text>
+              )}
+            </>
           );
         }}
       </Loaded>
