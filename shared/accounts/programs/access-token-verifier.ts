@@ -16,6 +16,9 @@ const maxKnown = 10_000;
 /** Milliseconds by which the clocks of nodes may differ. */
 const clockToleranceMs = 30_000;
 
+/** Milliseconds after which a token that was judged while the store was away is judged again. */
+const storeRetryMs = 1_000;
+
 /** Rounds in which a token is verified anew, because changes are announced all the time. */
 const maxRounds = 10;
 
@@ -32,12 +35,20 @@ interface KnownToken {
   parties: readonly string[];
   /** ms since 1970 */
   expiresAt: number;
+  /** When it is judged again, ms since 1970. */
+  trustedUntil: number;
+}
+
+interface Judgement {
+  identity: KeyIdentity;
+  /** False where a change may have been missed that the store could not be asked for. */
+  isCertain: boolean;
 }
 
 /**
  * Verifies access tokens, and returns whose they are. A token in use is verified from memory. A new one costs a signature, and no access
  * to the store: what it says of its person and team is used, unless a change may have been announced since it was made. Then both
- * are read; while the store is away, what the token says counts for its short life.
+ * are read; while the store is away, what the token says counts, and it is judged again every second.
  */
 export class AccessTokenVerifier {
   readonly #parts: AccessTokenVerifierParts;
@@ -66,8 +77,9 @@ export class AccessTokenVerifier {
     const digest = hash('sha256', token, 'base64url');
     const known = this.#known.get(digest);
     if (known === undefined) return this.#verifyUnknown(token, digest);
-    if (Date.now() >= known.expiresAt) throw invalidToken();
-    return known.identity;
+    const now = Date.now();
+    if (now >= known.expiresAt) throw invalidToken();
+    return now < known.trustedUntil ? known.identity : this.#verifyUnknown(token, digest);
   }
 
   /** Is called with every change that is announced: `user:<id>`, `team:<id>`, or `program:<id>` for one that was signed out. */
@@ -94,29 +106,32 @@ export class AccessTokenVerifier {
     if (!claims) throw invalidToken();
     for (let round = 0; round < maxRounds; round++) {
       const generation = this.#generation;
-      const identity = await this.#judge(claims);
+      const { identity, isCertain } = await this.#judge(claims);
       if (generation !== this.#generation) continue;
       const { sub, sid, team, exp } = claims;
       const parties = [`user:${sub}`, ...(team ? [`team:${team.id}`] : [])];
-      this.#known.set(digest, { identity, programId: sid, parties, expiresAt: exp * 1_000 + clockToleranceMs });
+      const expiresAt = exp * 1_000 + clockToleranceMs;
+      const trustedUntil = isCertain ? expiresAt : Date.now() + storeRetryMs;
+      this.#known.set(digest, { identity, programId: sid, parties, expiresAt, trustedUntil });
       return identity;
     }
     throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
   }
 
   /** @throws RouterError `invalid_api_key` for a program that is signed out, and a person who is blocked, gone, or not in the team */
-  async #judge(claims: AccessClaims): Promise<KeyIdentity> {
+  async #judge(claims: AccessClaims): Promise<Judgement> {
     const { sub, sid, user, team } = claims;
     const isOld = this.#mayHaveChanged(claims);
     if (isOld && !this.#hasList) await this.#readSignedOut();
     if (this.#signedOut.has(sid)) throw invalidToken();
-    if (!isOld) return identityOfPerson({ ...user, id: sub }, team);
+    const claimed = identityOfPerson({ ...user, id: sub }, team);
+    if (!isOld) return { identity: claimed, isCertain: true };
     try {
-      return await this.#read(claims);
+      return { identity: await this.#read(claims), isCertain: this.#hasList };
     } catch (error) {
       const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
       if (!isAway || error.code !== 'store_unavailable') throw error;
-      return identityOfPerson({ ...user, id: sub }, team);
+      return { identity: claimed, isCertain: false };
     }
   }
 

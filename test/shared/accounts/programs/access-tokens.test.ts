@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { readAccessToken } from '#shared/accounts/programs/access-tokens.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import { SigningKeys } from '#shared/accounts/programs/signing-keys.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
@@ -139,6 +140,26 @@ describe('an access token', () => {
     expect(await verify(node, one.tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
     await expect(verify(node, other.tokens.accessToken)).rejects.toMatchObject(invalid);
   });
+
+  it.each(['is signed out', 'ends with all sessions of its person'])(
+    'whose program %s, unnoticed, is refused a second after the store is back',
+    async (how) => {
+      const store = await openKeyStore(inject('redisUrl'), open.prefix);
+      const node = open.addNode({ store });
+      const { tokens, programId } = await open.signIn();
+      await verify(node, tokens.accessToken);
+      if (how === 'is signed out') await open.programs.store.signOut(programId);
+      else await open.accounts.users.endSessions(open.ada.id);
+      const away = async () => Promise.reject(new RouterError('store_unavailable', 'away'));
+      const reads = [vi.spyOn(node.store, 'signedOut'), vi.spyOn(store.accounts.users, 'find')];
+      for (const read of reads) read.mockImplementation(away);
+      node.verifier.markStale();
+      expect(await verify(node, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+      for (const read of reads) read.mockRestore();
+      pass(1_000);
+      await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+    },
+  );
 
   it('cannot be judged by a node that does not know its key while the store is away', async () => {
     const store = await openKeyStore(inject('redisUrl'), open.prefix);
