@@ -10,11 +10,14 @@ import { accessTokenMs, readAccessToken, type AccessClaims } from './access-toke
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Tokens that are known at once, and changes that are remembered. */
+/** Tokens that are known at once, and people and teams whose changes are remembered. */
 const maxKnown = 10_000;
 
 /** Milliseconds by which the clocks of nodes may differ. */
 const clockToleranceMs = 30_000;
+
+/** Milliseconds for which a token made before a change may still be used. */
+const rememberMs = accessTokenMs + clockToleranceMs;
 
 /** Milliseconds after which a token that was judged while the store was away is judged again. */
 const storeRetryMs = 1_000;
@@ -55,9 +58,17 @@ export class AccessTokenVerifier {
   /** By digest. */
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
   /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`. ms since 1970, as all times here. */
-  readonly #changes = new LRUCache<string, number>({ max: maxKnown, ttl: accessTokenMs + clockToleranceMs });
-  readonly #signedOut = new LRUCache<string, true>({ max: maxKnown, ttl: accessTokenMs + clockToleranceMs });
-  /** Changes from before may have been missed. */
+  readonly #changes = new LRUCache<string, number>({
+    max: maxKnown,
+    ttl: rememberMs,
+    // Of one that is forgotten early, any older token may be.
+    dispose: (_at, _changed, reason) => {
+      if (reason === 'evict') this.#listensSince = Date.now();
+    },
+  });
+  /** None is forgotten early: the store lists all of them, too. */
+  readonly #signedOut = new LRUCache<string, true>({ ttl: rememberMs, ttlAutopurge: true });
+  /** Changes from before may have been missed or forgotten. */
   #listensSince = Date.now();
   /** Whether the list of the programs that are signed out was read since then. */
   #hasList = false;

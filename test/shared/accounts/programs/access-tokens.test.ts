@@ -161,6 +161,26 @@ describe('an access token', () => {
     },
   );
 
+  it.each(['is signed out', 'belongs to somebody who has ended all sessions'])(
+    'that %s is refused, however much else is announced afterwards',
+    async (how) => {
+      const node = open.addNode();
+      // So that the node has listened since well before the token was made.
+      pass(60_000);
+      const { tokens, programId } = await open.signIn();
+      if (how === 'is signed out') node.verifier.drop(`program:${programId}`);
+      else {
+        await open.accounts.users.endSessions(open.ada.id);
+        node.verifier.drop(`user:${open.ada.id}`);
+      }
+      for (let at = 0; at < 10_001; at++) {
+        node.verifier.drop(`program:other-${at}`);
+        node.verifier.drop(`user:other-${at}`);
+      }
+      await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+    },
+  );
+
   it('cannot be judged by a node that does not know its key while the store is away', async () => {
     const store = await openKeyStore(inject('redisUrl'), open.prefix);
     const { tokens } = await open.signIn();
