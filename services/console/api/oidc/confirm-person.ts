@@ -69,16 +69,20 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: ExternalAccou
   }
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
-  const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
-  const next = { ...account, refreshToken, goodUntil: until };
-  await externals.keep(user.id, next);
+  // At once: the one before may be used up. That the person may stay is only known below.
+  await externals.keep(user.id, { ...account, refreshToken });
   const claims = tokens.claims();
   // A provider need not give a new ID token. With one, groups and address count anew.
-  if (!claims) return true;
-  const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
-  if (typeof admitted === 'object') return true;
-  await signOut(parts, user, account);
-  return false;
+  if (claims) {
+    const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
+    if (typeof admitted !== 'object') {
+      await signOut(parts, user, account);
+      return false;
+    }
+  }
+  const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
+  await externals.keep(user.id, { ...account, refreshToken, goodUntil: until });
+  return true;
 }
 
 async function signOut({ accounts, announce, log }: ConfirmParts, user: UserRecord, account: ExternalAccount) {
