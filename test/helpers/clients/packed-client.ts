@@ -21,7 +21,7 @@ export interface PackedClient {
   /** Runs it to its end. @throws an Error for another exit code than 0 */
   print: (words: readonly string[]) => Promise<string>;
   /** Signs in, with somebody who approves it. */
-  signIn: (url: string, approver: Approver) => Promise<RunningCommand>;
+  signIn: (url: string, approver: Approver, environment?: Record<string, string>) => Promise<RunningCommand>;
   /** The tokens that it keeps, and how to change them. */
   tokens: () => Record<string, unknown>;
   changeTokens: (change: Record<string, unknown>) => void;
@@ -68,8 +68,8 @@ export async function installPackedClient(options: PackedClientOptions = {}): Pr
       if (code !== 0) throw new Error(`rtr ${words.join(' ')} ended with ${code}: ${command.err}`);
       return command.out;
     },
-    signIn: async (url, approver) => {
-      const command = client.run(['login', url]);
+    signIn: async (url, approver, environment) => {
+      const command = client.run(['login', url], environment);
       await until(() => /^ {2}[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
       const [code = ''] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
       await approver.post(`/devices/${code}`, { decision: 'approve' });

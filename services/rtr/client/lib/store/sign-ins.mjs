@@ -31,9 +31,13 @@ import { replaceFile } from './write-file.mjs';
 export function keepSignIn(signIn) {
   const { router } = signIn;
   const text = JSON.stringify(signIn);
-  const store = systemKeyring()?.write(router, text) === true ? 'keyring' : 'file';
-  if (store === 'file') replaceFile(tokenFile(router), text, 0o600);
-  else rmSync(tokenFile(router), { force: true });
+  const keyring = systemKeyring();
+  const store = keyring?.write(router, text) === true ? 'keyring' : 'file';
+  if (store === 'keyring') rmSync(tokenFile(router), { force: true });
+  else {
+    replaceFile(tokenFile(router), text, 0o600);
+    keyring?.remove(router);
+  }
   const index = readIndex();
   writeIndex({ default: router, routers: { ...index.routers, [router]: { store } } });
   return store;
@@ -95,7 +99,8 @@ export function findSignIn(router) {
 /** @param {string} router */
 export function forgetSignIn(router) {
   const index = readIndex();
-  if (index.routers[router]?.store === 'keyring') systemKeyring()?.remove(router);
+  // Also where the tokens are in the file: the keyring may have been locked when they moved there.
+  systemKeyring()?.remove(router);
   rmSync(tokenFile(router), { force: true });
   const { [router]: _, ...routers } = index.routers;
   const [other] = Object.keys(routers);

@@ -59,6 +59,17 @@ describe.skipIf(!hasKeyring)('the client where there is a keyring (get-keyring.s
     expect(tokenFiles()).toEqual([]);
   });
 
+  it('takes tokens out of it with the sign-out, also when a later sign-in could not reach it', async () => {
+    await client.signIn(cluster.url, ada);
+    await client.signIn(cluster.url, ada, { DBUS_SESSION_BUS_ADDRESS: '' });
+    expect(tokenFiles()).toHaveLength(1);
+    expect(keyring.secrets()).toHaveLength(1);
+    await client.print(['logout']);
+    expect(tokenFiles()).toEqual([]);
+    expect(keyring.secrets()).toEqual([]);
+    await client.signIn(cluster.url, ada);
+  });
+
   it('says that the keyring cannot be read when it is locked, within seconds', async () => {
     keyring.lock();
     const startedAt = performance.now();
