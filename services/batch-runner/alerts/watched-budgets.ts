@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { isUsable, partyOfKey } from '#shared/accounts/keys/key-record.ts';
+import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Step } from '#shared/accounts/periods.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
@@ -29,14 +29,10 @@ export async function watchedBudgets(
 ): Promise<BudgetParty[]> {
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
-    ...allKeys
-      // The budget of a key that was replaced is that of its successor, whose use is counted with its own.
-      .filter((key) => isUsable(key, now) && key.replacedBy === undefined)
-      .map((key) => {
-        const { name, kind, ownerId, limits = {} } = key;
-        const owner: WebhookOwner = kind === 'router' || ownerId === undefined ? 'router' : `${kind}:${ownerId}`;
-        return { party: partyOfKey(key), name, limits, owner };
-      }),
+    ...[...liveKeysByParty(allKeys, now)].map(([party, { name, kind, ownerId, limits = {} }]) => {
+      const owner: WebhookOwner = kind === 'router' || ownerId === undefined ? 'router' : `${kind}:${ownerId}`;
+      return { party, name, limits, owner };
+    }),
     ...people
       .filter(({ blockedAt }) => blockedAt === undefined)
       .map(({ id, name, limits = {} }) => ({

@@ -38,9 +38,8 @@ export async function createOwnedKey(
 }
 
 /**
- * Makes a key with the settings of another one, which expires after `overlapMs`; what the two use is counted together. Or returns why there
- * is none
- * (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
+ * Makes a key with the settings of another one, which expires after `overlapMs`. What both use is counted together. Returns why there is
+ * none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,

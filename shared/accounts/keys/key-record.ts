@@ -103,6 +103,14 @@ export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'count
   return `key:${countedAs}`;
 }
 
+/**
+ * Of keys in the order of their creation, those that can be used at a time, and of several whose use is counted together the newest one.
+ * By their parties.
+ */
+export function liveKeysByParty(keys: readonly FoundKey[], now: number): ReadonlyMap<`key:${string}`, FoundKey> {
+  return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [partyOfKey(key), key]));
+}
+
 /** Who a key stands for. */
 export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
   const { ownerId, owner, models, tiers, tools, weight } = key;

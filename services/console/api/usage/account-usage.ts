@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import { hasLimits, isUsable, partyOfKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { hasLimits, liveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
@@ -34,11 +34,8 @@ export function usageParts({
         viewer.isAdmin ? users.list() : users.find(viewer.userId).then((user) => (user ? [user] : [])),
         viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
       ]);
-      const now = Date.now();
-      // The successor of a key that was replaced shows what both have used.
-      const live = owned.filter((key) => isUsable(key, now) && key.replacedBy === undefined);
       const all = [
-        ...live.map((key) => ({ ...key, party: partyOfKey(key) })),
+        ...[...liveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party })),
         ...people.map((user) => ({ ...user, party: `user:${user.id}` as const })),
         ...found.map((team) => ({ ...team, party: `team:${team.id}` as const })),
       ];

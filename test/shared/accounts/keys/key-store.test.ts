@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { createFirstRouterKey, createKey } from '#shared/accounts/keys/create-key.ts';
+import { createFirstRouterKey, createKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
+import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
@@ -20,6 +21,23 @@ describe('KeyStore', () => {
     const { record } = await createKey(store, { kind: 'user', name: 'second', class: 'low' });
     await store.create({ ...record, id: 'zzzzzzzzzzzz', name: 'first', createdAt: record.createdAt - 1 });
     expect((await store.list()).map(({ name }) => name)).toEqual(['first', 'second']);
+  });
+
+  it('has one key for each use that is counted: the newest that can be used', async () => {
+    const { store } = open;
+    const live = async (): Promise<[string, string][]> =>
+      [...liveKeysByParty(await store.list(), Date.now())].map(([party, { id }]) => [party, id]);
+    const { record: first } = await createKey(store, { kind: 'router', name: 'rotated', class: 'normal' });
+    const { record: other } = await createKey(store, { kind: 'router', name: 'other', class: 'normal' });
+    const second = await rotateKey(store, first, { createdBy: 'nobody', overlapMs: 60_000 });
+    if (typeof second === 'string') throw new Error(second);
+    const others = [`key:${other.id}`, other.id];
+    expect(await live()).toEqual(expect.arrayContaining([[`key:${first.id}`, second.record.id], others]));
+    // The one before goes on for as long as the two overlap.
+    await store.revoke(second.record.id, Date.now());
+    expect(await live()).toEqual(expect.arrayContaining([[`key:${first.id}`, first.id], others]));
+    await store.revoke(first.id, Date.now());
+    expect(await live()).toEqual([others]);
   });
 
   it('revokes once, keeps the time of the first revocation, and says when there is nothing to revoke', async () => {
