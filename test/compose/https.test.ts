@@ -133,10 +133,12 @@ describe('the load balancer with a folder of certificates', () => {
     expect((await ask('/health')).statusCode).toBe(200);
   });
 
-  it('does not start without a certificate, and names the setting', async () => {
+  it('does not start without a folder, without a certificate, or with a faulty one, and says so', async () => {
     const broken = new ComposeProject({ ...options, env: { ...options.env, TLS_FOLDER: file('none') } });
     await expect(upBalancer(broken)).rejects.toThrow(/bind source path does not exist: .*none/);
     await mkdir(file('none'));
+    await expect(upBalancer(broken)).rejects.toThrow();
+    expect(await broken.logs('lb')).toContain('no SSL certificate specified');
     await writeFile(file('none/router.crt'), 'no certificate');
     await expect(upBalancer(broken)).rejects.toThrow();
     expect(await broken.logs('lb')).toContain('/TLS_FOLDER/router.crt');
