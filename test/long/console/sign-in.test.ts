@@ -84,6 +84,26 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     expect(troubles.filter((trouble) => !/^request: (?:https:\/\/fonts|http:\/\/127)/.test(trouble))).toEqual([]);
   });
 
+  it('comes back, on whatever page, for somebody who is blocked at the provider', async () => {
+    const { page } = await openPage();
+    const joan = { name: 'Joan Clarke', email: 'joan@example.org', email_verified: true, groups: ['scientists'] };
+    provider.accounts.set('joan', joan);
+    provider.setLifetime(1);
+    await page.goto('/usage');
+    await signInAtProvider(page, 'joan');
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    // The answer of the provider ends after a second, and is given again.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    provider.accounts.delete('joan');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    provider.setLifetime(3_600);
+  });
+
   it('says on a page without TLS what cannot be done there, and not on this machine', async () => {
     const far = cluster.url.replace('127.0.0.1', 'router.test');
     const { page } = await openConsolePage(browser, far, phone);
