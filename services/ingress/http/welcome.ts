@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { routerAddress } from '#shared/core/router-address.ts';
 import { version } from '#shared/core/version.ts';
 
 /**
@@ -12,7 +13,7 @@ export function welcome(
 ): RequestHandler {
   return (request, response, next) => {
     if (request.get('accept')?.includes('text/html')) return next();
-    const base = (publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).replace(/\/$/, '');
+    const base = routerAddress(request, publicUrl);
     const lines = [
       `Model Router ${version}`,
       '',

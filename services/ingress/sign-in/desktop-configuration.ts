@@ -1,10 +1,10 @@
+import { routerAddress } from '#shared/core/router-address.ts';
 import type { RequestHandler, Response } from 'express';
 import { issuerOf } from '#shared/accounts/credentials/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { bearerToken } from '../http/require-key.ts';
-import { addressOf } from './oauth-routes.ts';
 
 export interface DesktopConfigurationParts {
   registry: () => Pick<Registry, 'token_issuers'>;
@@ -34,7 +34,7 @@ export function answerDesktopConfiguration(
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';
     const base = request.baseUrl.slice(0, request.baseUrl.length - prefix.length);
     const { issuer, desktop } = accepted;
-    const facts = { baseUrl: `${addressOf(request, parts)}${base}`, issuer, desktop };
+    const facts = { baseUrl: `${routerAddress(request, parts.publicUrl)}${base}`, issuer, desktop };
     response.set('cache-control', 'private, no-store').json(desktopApi.configuration(cards(response), facts));
   };
 }

@@ -52,6 +52,7 @@ function asOAuthError(thrown: unknown): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
   if (thrown instanceof RouterError) {
     const { code, message, retryAfter = 2 } = thrown;
+    if (code === 'invalid_request') return new OAuthError('invalid_request', message);
     if (code === 'rate_limit_exceeded') return new OAuthError('slow_down', message, { status: 429, retryAfter });
     return new OAuthError('temporarily_unavailable', message, { status: 503, retryAfter });
   }

@@ -4,6 +4,7 @@ import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-cod
 import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
 /** Bytes of a form. A refresh token has about 80. */
@@ -52,7 +53,7 @@ export function oauthRoutes(
   const { programs, announce, noteReplay, store } = parts;
   const routes = Router();
   routes.get(`/.well-known/oauth-authorization-server`, (request, response) => {
-    const address = addressOf(request, parts);
+    const address = routerAddress(request, parts.publicUrl);
     const issuer = `${address}${base}`;
     response.set('cache-control', 'no-store').json({
       issuer,
@@ -76,11 +77,13 @@ export function oauthRoutes(
   });
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
   endpoints.post('/device_authorization', async (request, response) => {
+    const fields = read(request);
+    const page = `${routerAddress(request, parts.publicUrl)}${devicePage}`;
     const start = await programs.devices.begin({
-      client: clientName(read(request), request),
+      client: clientName(fields, request),
       address: request.ip ?? '',
+      clientId: fields.client_id,
     });
-    const page = `${addressOf(request, parts)}${devicePage}`;
     response.json({
       device_code: start.deviceCode,
       user_code: start.userCode,
@@ -120,11 +123,16 @@ export function oauthRoutes(
   routes.use('/oauth', endpoints);
   return routes;
 
-  function exchange({ grant_type, device_code, refresh_token }: z.infer<typeof form>): Promise<TokenOutcome> {
+  function exchange({
+    grant_type,
+    client_id,
+    device_code,
+    refresh_token,
+  }: z.infer<typeof form>): Promise<TokenOutcome> {
     switch (grant_type) {
       case deviceGrant:
         if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
-        return programs.claim(device_code);
+        return programs.claim(device_code, client_id);
       case 'refresh_token':
         if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
         return programs.refresh(refresh_token);
@@ -169,9 +177,4 @@ function clientName({ client_id: clientId, surface = '' }: z.infer<typeof form>,
   const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
   const named = [clientId, surfaces[surface], product].map((name) => displayNameSchema.safeParse(name).data);
   return named.find((name) => name !== undefined) ?? 'a program without a name';
-}
-
-/** The address at which people reach the router. */
-export function addressOf(request: Request, { publicUrl }: Pick<OAuthRoutesParts, 'publicUrl'>): string {
-  return (publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).replace(/\/$/, '');
 }

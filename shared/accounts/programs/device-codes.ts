@@ -77,11 +77,17 @@ export class DeviceCodes {
   }
 
   /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or of this address */
-  async begin({ client, address }: Pick<DeviceRequest, 'client' | 'address'>): Promise<DeviceStart> {
+  async begin({
+    client,
+    address,
+    clientId,
+  }: Pick<DeviceRequest, 'client' | 'address'> & { clientId?: string | undefined }): Promise<DeviceStart> {
     const deviceCode = mintToken();
     const deviceHash = tokenHash(deviceCode);
     const now = Date.now();
-    const fields = storedFields({ client, address, createdAt: now, state: 'pending', intervalMs: devicePollMs });
+    const clientHash = clientId === undefined ? undefined : tokenHash(clientId);
+    const facts = { client, clientHash, address, createdAt: now, state: 'pending', intervalMs: devicePollMs };
+    const fields = storedFields(facts);
     for (let attempt = 0; attempt < codeAttempts; attempt++) {
       const userCode = newUserCode();
       const keys = [
@@ -119,14 +125,18 @@ export class DeviceCodes {
     return this.#decide(entered, { state: 'denied' });
   }
 
-  /** How the sign-in of a device stands. An approved one becomes a program, once. */
-  async claim(deviceCode: string): Promise<DeviceOutcome> {
+  /**
+   * How the sign-in of a device stands. An approved one becomes a program, once.
+   * @param clientId what the program says its `client_id` is: one that began the sign-in with another has no part in it
+   */
+  async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };
     const deviceHash = tokenHash(deviceCode);
     const programId = mintId();
     const now = Date.now();
     const args = {
       deviceHash,
+      clientHash: clientId === undefined ? undefined : tokenHash(clientId),
       now,
       slackMs,
       programId,
@@ -134,6 +144,7 @@ export class DeviceCodes {
       revokedUntil: now + accessTokenMs,
       mostPerUser: mostProgramsPerUser,
       userPrefix: this.#names.user(''),
+      membersOfPrefix: this.#names.membersOf(''),
       programPrefix: this.#names.program(''),
       programsOfPrefix: this.#names.programsOf(''),
     };

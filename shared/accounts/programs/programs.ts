@@ -62,10 +62,10 @@ export class Programs {
   }
 
   /** The tokens of a device whose sign-in is approved; how it stands until then. */
-  async claim(deviceCode: string): Promise<TokenOutcome> {
+  async claim(deviceCode: string, clientId?: string): Promise<TokenOutcome> {
     // What would fail afterwards is done before the code is used up.
     await this.#keys.current();
-    const outcome = await this.devices.claim(deviceCode);
+    const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
     const { programId, userId, teamId } = outcome;
     return this.#issue({ programId, generation: 0 }, userId, teamId);
@@ -96,11 +96,17 @@ export class Programs {
   async #issue(token: RefreshToken, userId: string, teamId: string | undefined): Promise<TokenOutcome> {
     const { users, teams } = this.#parts;
     const { programId } = token;
-    const [person, team] = await Promise.all([
+    // They may have left the team since the script has looked: an announcement of that counts for tokens that were made before it only.
+    const [person, team, members] = await Promise.all([
       users.find(userId),
       teamId === undefined ? undefined : teams.find(teamId),
+      teamId === undefined ? undefined : teams.membersOf(teamId),
     ]);
-    if (!person || (teamId !== undefined && !team) || !(await this.#confirm(person))) {
+    if (
+      !person ||
+      (teamId !== undefined && (!team || members?.has(userId) !== true)) ||
+      !(await this.#confirm(person))
+    ) {
       await this.store.signOut(programId);
       return { state: 'ended', programId, userId };
     }

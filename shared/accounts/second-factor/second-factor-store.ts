@@ -193,7 +193,8 @@ export class SecondFactorStore {
     if (!isToken(token)) return false;
     const name = this.#names.pendingSignIn(tokenHash(token));
     if ((await askRedis(this.#redis.exists(name))) === 0) return false;
-    await askRedis(this.#redis.hset(name, 'challenge', challenge));
+    // The sign-in may have ended in between: what is left must not stay.
+    await askRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
     return true;
   }
 

@@ -231,6 +231,17 @@ describe('a request to sign a program in', () => {
     expect(await bob.get(`/devices/${body.user_code}`)).toMatchObject({ status: 429 });
     expect((await ada.get(`/devices/${body.user_code}`)).status).toBe(200);
   });
+
+  it('is not found by guessing many codes at once, nor by mixing them with codes that are right', async () => {
+    const bob = await invited('fast-guesser@example.com');
+    const right = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    const paths = Array.from({ length: 60 }, (_, guess) =>
+      guess % 6 === 0 ? String(right.body.user_code) : 'BBBB-BBBB',
+    );
+    const answers = await Promise.all(paths.map((path) => bob.get(`/devices/${path}`)));
+    expect(answers.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(10);
+    expect((await bob.get('/devices/BBBB-BBBB')).status).toBe(429);
+  });
 });
 
 /** Somebody whom Ada has invited. */

@@ -5,6 +5,7 @@ import { ConnectError } from '#shared/connections/connect-error.ts';
 import type { Connections, PersonsServer } from '#shared/connections/connections.ts';
 import { connectionsPath } from '#shared/connections/served-connections.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 import type { Connection } from '../../contract/connections.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record } from '../api-parts.ts';
@@ -59,7 +60,7 @@ function connectionAnswer({ server, url, state, connectedAt }: PersonsServer): C
 
 /** The one address to which people come back. */
 function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
-  return new URL(connectionsPath, publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`).href;
+  return new URL(connectionsPath, routerAddress(request, publicUrl)).href;
 }
 
 /** @throws ApiFailure with the sentence of a ConnectError */

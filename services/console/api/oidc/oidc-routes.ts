@@ -3,6 +3,7 @@ import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 import type { SignInFailure, WaysIn } from '../../contract/sign-in.ts';
 import { notFound } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
@@ -115,8 +116,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   }
 
   function callbackOf(request: Request, { name }: SignInProvider): string {
-    const origin = parts.publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
-    return new URL(`/console/api/oidc/${name}/callback`, origin).href;
+    return new URL(`/console/api/oidc/${name}/callback`, routerAddress(request, parts.publicUrl)).href;
   }
 }
 

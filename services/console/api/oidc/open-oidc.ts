@@ -5,6 +5,7 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { personConfirmer } from './confirm-person.ts';
 import type { OidcParts } from './oidc-routes.ts';
@@ -38,7 +39,7 @@ export function openOidc(parts: OpenOidcParts) {
     const provider = settings().providers.find((each) => each.name === name);
     const client = provider && (await clients.of(provider).catch(() => undefined));
     if (client?.serverMetadata().end_session_endpoint === undefined) return undefined;
-    const home = publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
+    const home = routerAddress(request, publicUrl);
     return oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', home).href }).href;
   }
 }

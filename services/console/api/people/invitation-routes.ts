@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { z } from 'zod';
 import type { InvitationRecord } from '#shared/accounts/people/invitation-store.ts';
 import { emailSchema, userRoles } from '#shared/accounts/people/user.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 import type { Invitation } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
@@ -36,8 +37,7 @@ export function invitationRoutes(parts: ApiParts): Router {
     const target = { kind: 'invitation', id, name: email };
     const details = { role: wanted.role, teamId: wanted.teamId };
     await record(parts, person, { action: 'invitation.create', target, details });
-    const origin = parts.publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
-    const link = new URL(`/link/${created.token}`, origin).href;
+    const link = new URL(`/link/${created.token}`, routerAddress(request, parts.publicUrl)).href;
     response.status(201).json({ invitation: invitationAnswer(created.invitation), link });
   });
   routes.delete('/invitations/:id', async (request, response) => {

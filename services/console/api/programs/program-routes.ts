@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-import { Router } from 'express';
+import { Router, type Request } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
@@ -18,25 +17,20 @@ export interface ProgramRoutesParts {
   log: Logger;
 }
 
-/** Wrong codes that a person may enter within the time that a sign-in waits, on one ingress. */
-const maxWrongCodes = 10;
-const wrongCodesMs = 600_000;
-
 const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
 
 /** Programs that people sign in: a person approves a sign-in by the code that the program shows, and signs programs out. */
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
-  const wrongCodes = new LRUCache<string, number>({ max: 10_000, ttl: wrongCodesMs, noUpdateTTL: true });
   const routes = Router();
   routes.get('/devices/:code', async (request, response) => {
-    response.json(await waiting(signedInOf(response), request.params.code));
+    response.json(await waiting(request, signedInOf(response), request.params.code));
   });
   routes.post('/devices/:code', async (request, response) => {
     const person = signedInOf(response);
     const { code } = request.params;
     const { decision: decided, teamId } = parse(decision, request.body);
-    const { client, address } = await waiting(person, code);
+    const { client, address } = await waiting(request, person, code);
     const team = teamId === undefined ? undefined : await teamOf(person, teamId);
     const { devices } = programs;
     const isDone = decided === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
@@ -67,15 +61,20 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   return routes;
 
   /** The sign-in that waits behind a code. @throws ApiFailure 404, and 429 for somebody who guesses */
-  async function waiting({ id }: SignedIn, code: string) {
-    const wrong = wrongCodes.get(id) ?? 0;
-    if (wrong >= maxWrongCodes) {
-      const retryAfter = Math.ceil(wrongCodes.getRemainingTTL(id) / 1_000);
+  async function waiting({ ip = '' }: Pick<Request, 'ip'>, { id }: SignedIn, code: string) {
+    // Wrong codes count as wrong passwords do, and apart from them.
+    const attempt = { address: ip, email: `codes of programs, entered by ${id}` };
+    const { waitMs } = await accounts.guard.take(attempt);
+    if (waitMs > 0) {
+      const retryAfter = Math.ceil(waitMs / 1_000);
       throw new ApiFailure(429, 'too_many_attempts', 'Too many wrong codes. Try again later.', { retryAfter });
     }
     const found = await programs.devices.find(code);
-    if (found) return { client: found.client, address: found.address, createdAt: found.createdAt };
-    wrongCodes.set(id, wrong + 1);
+    if (found) {
+      // Not `giveBack`: a right code, which anybody can get, must not buy further guesses.
+      await accounts.guard.withdraw(attempt);
+      return { client: found.client, address: found.address, createdAt: found.createdAt };
+    }
     throw new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', { field: 'code' });
   }
 

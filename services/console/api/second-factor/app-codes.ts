@@ -19,6 +19,8 @@ export function newApp(email: string): { secret: string; uri: string } {
  */
 export function stepOfCode(secret: string, code: string): number | undefined {
   const token = code.replaceAll(/\s/g, '');
+  // The library compares bytes, and throws for six characters of more bytes than six.
+  if (!/^[0-9]{6}$/.test(token)) return undefined;
   const delta = totpOf('', Secret.fromBase32(secret)).validate({ token, window: 1 });
   return delta === null ? undefined : Math.floor(Date.now() / 1_000 / period) + delta;
 }

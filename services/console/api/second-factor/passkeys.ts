@@ -6,6 +6,7 @@ import type {
 import type { Request } from 'express';
 import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
 
 /** Loaded when a passkey is used first: it takes a fifth of a second, for which no start of an ingress has to wait. */
 const library = () => import('@simplewebauthn/server');
@@ -18,7 +19,7 @@ export interface RelyingParty {
 
 /** @param publicUrl address at which people reach the router; the address of the request if unset */
 export function relyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
-  const { hostname, origin } = new URL(publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`);
+  const { hostname, origin } = new URL(routerAddress(request, publicUrl));
   return { id: hostname, origin };
 }
 

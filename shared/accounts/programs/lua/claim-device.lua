@@ -6,19 +6,24 @@
 -- KEYS[3]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   deviceHash        hash of the code that the device holds
+--   clientHash        hash of the program's `client_id`; absent when it has sent none
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
 --   programId         of the program, if it becomes one
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   mostPerUser       programs of one person
---   userPrefix, programPrefix, programsOfPrefix  of names
+--   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
 -- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the person, id of the team or ''}.
 local device, waiting, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local state, interval, polledAt, userId, epoch, teamId, client, address =
   unpack(redis.call('HMGET', device, 'state', 'intervalMs', 'polledAt', 'userId', 'epoch', 'teamId', 'client', 'address'))
 if not state then
+  return { 'expired' }
+end
+local clientHash = redis.call('HGET', device, 'clientHash')
+if args.clientHash and clientHash and args.clientHash ~= clientHash then
   return { 'expired' }
 end
 if state == 'pending' then
@@ -36,7 +41,8 @@ if state ~= 'approved' then
   return { 'denied' }
 end
 local blockedAt, nowEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
-if blockedAt or nowEpoch ~= epoch then
+local isMember = not teamId or redis.call('HEXISTS', args.membersOfPrefix .. teamId, userId) == 1
+if blockedAt or nowEpoch ~= epoch or not isMember then
   return { 'denied' }
 end
 local program = args.programPrefix .. args.programId

@@ -168,7 +168,9 @@ describe('a second factor', () => {
     const { firstAdmin } = await openConsole();
     const ada = await firstAdmin();
     await ada.post('/second-factor/app', withPassword);
-    expect((await ada.post('/second-factor/app/confirm', { code: '000000' })).status).toBe(400);
+    for (const code of ['000000', '１２３４５６', '12345é', '12345']) {
+      expect(await ada.post('/second-factor/app/confirm', { code })).toMatchObject({ status: 400 });
+    }
     const answer = { name: 'key', response: { id: 'x', rawId: 'x', type: 'public-key', response: {} } };
     expect((await ada.post('/second-factor/passkeys', answer)).status).toBe(409);
     await ada.post('/second-factor/passkeys/options', withPassword);

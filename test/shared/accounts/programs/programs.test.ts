@@ -57,6 +57,43 @@ describe('the sign-in of a program', () => {
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
   });
 
+  it('for a team gets no tokens when the person has left the team since it was approved', async () => {
+    const { devices } = open.programs;
+    const { deviceCode, userCode } = await devices.begin(asked);
+    await devices.approve(userCode, open.ada, open.team.id);
+    await open.accounts.teams.removeMember(open.team.id, open.ada.id);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
+    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+  });
+
+  it('ends when the person leaves the team while the tokens are being made', async () => {
+    const { devices } = open.programs;
+    const { deviceCode, userCode } = await devices.begin(asked);
+    await devices.approve(userCode, open.ada, open.team.id);
+    const { teams } = open.accounts;
+    vi.spyOn(teams, 'find').mockImplementationOnce(async (id) => {
+      await teams.removeMember(id, open.ada.id);
+      return open.team;
+    });
+    const outcome = await open.programs.claim(deviceCode);
+    // The membership may have been read before it ended: then the announcement, which comes after the token, ends its use.
+    expect(['ended', 'issued']).toContain(outcome.state);
+    if (outcome.state === 'issued') {
+      open.programs.verifier.drop(`user:${open.ada.id}`);
+      await expect(async () => open.programs.verifier.verify(outcome.tokens.accessToken)).rejects.toMatchObject({
+        code: 'invalid_api_key',
+      });
+    }
+  });
+
+  it('is claimed by no program that has another client_id', async () => {
+    const { devices } = open.programs;
+    const { deviceCode, userCode } = await devices.begin({ ...asked, clientId: 'one' });
+    await devices.approve(userCode, open.ada, undefined);
+    expect(await open.programs.claim(deviceCode, 'another')).toEqual({ state: 'expired' });
+    expect(await open.programs.claim(deviceCode, 'one')).toMatchObject({ state: 'issued' });
+  });
+
   it('is refused when too many of one address wait', async () => {
     const { devices } = open.programs;
     await Promise.all(Array.from({ length: 50 }, () => devices.begin(asked)));
