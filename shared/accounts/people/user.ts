@@ -26,13 +26,14 @@ export const userRecordSchema = z.object({
 
 export type UserRecord = z.infer<typeof userRecordSchema>;
 
-/** A name for a person, a team or an invitation to show: 1 to 100 characters, none of which could hide or turn text. */
+/** A name for a person, a team or an invitation to show: 1 to 100 characters that can be seen, none of which could hide or turn text. */
 export const displayNameSchema = z
   .string()
   .trim()
   .min(1, 'A name is needed.')
   .max(100, 'A name has 100 characters at most.')
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'A name has no control characters.');
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
+  .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.');
 
 /** An e-mail address in the form in which addresses are stored and compared: in lower case. */
 export const emailSchema = z
