@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { autoModel } from './resolve-model.ts';
 
-/** What a key's lists of models and tiers permit. */
+/** What the lists of models and tiers of a key and its owner permit. */
 export interface KeyPermits {
   /** Whether the key has such a list. */
   restricts: boolean;
@@ -14,16 +14,23 @@ export interface KeyPermits {
 }
 
 /**
- * Reads the permits of a key. `auto` is always permitted; it chooses among the models of the list, or among all models if
+ * Reads the permits of a key, within those of its owner. `auto` is always permitted; it chooses among the models of the list, or among all models if
  * the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
-export function permitsOf({ models, tiers }: Pick<KeyIdentity, 'models' | 'tiers'>): KeyPermits {
-  const takesAny = models === undefined || models.includes(autoModel);
+export function permitsOf({
+  models,
+  ownerModels = [],
+  tiers,
+}: Pick<KeyIdentity, 'models' | 'ownerModels' | 'tiers'>): KeyPermits {
+  const lists = models === undefined ? ownerModels : [models, ...ownerModels];
+  // For `auto`, a list that contains it permits all models.
+  const choices = lists.filter((list) => !list.includes(autoModel));
   return {
-    restricts: models !== undefined || tiers !== undefined,
-    allowsName: (name) => models === undefined || name === autoModel || models.includes(name),
+    restricts: lists.length > 0 || tiers !== undefined,
+    allowsName: (name) => name === autoModel || lists.every((list) => list.includes(name)),
     allowsLane: (tier, model) =>
-      (tiers === undefined || tiers.includes(tier)) && (takesAny || model === undefined || models.includes(model)),
+      (tiers === undefined || tiers.includes(tier)) &&
+      (model === undefined || choices.every((list) => list.includes(model))),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Limits } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
@@ -62,6 +63,10 @@ export interface Key extends KeySettings {
   revokedAt?: number;
   /** Time of the last request, to the minute. */
   lastUsedAt?: number;
+  /** What its owner may use at most, whatever the key says; absent: not restricted. */
+  ceiling?: Ceiling;
+  /** Settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>`. */
+  adminSet?: string[];
 }
 
 /** The settings of a key that can be changed. */
@@ -79,9 +84,14 @@ export interface KeySettings {
   weight?: number;
 }
 
-/** Admins may create router keys, a team's owners its keys. Members may not choose the class `high`. */
+/**
+ * Admins may create router keys and keys for everybody, a team's owners its keys. Members may choose the class `high` where the ceiling of
+ * the owner says so.
+ */
 export interface NewKey extends KeySettings {
   kind: 'router' | 'user' | 'team';
+  /** For a personal key of somebody else (admins). */
+  userId?: string;
   /** For a team key. */
   teamId?: string;
 }
@@ -90,7 +100,7 @@ export interface NewKey extends KeySettings {
  * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account` `{ name }`, `POST
  * /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change what somebody is called.
  *
- * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight? }`; `POST /users/<id>/sign-out`.
+ * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`.
  */
 export interface User {
   id: string;
@@ -101,13 +111,15 @@ export interface User {
   limits: Limits;
   /** Turns in the queue for each one of somebody else with the weight 1. */
   weight: number;
+  /** What their keys, sessions and programs may use at most. */
+  ceiling: Ceiling;
   createdAt: number;
   lastSeenAt?: number;
 }
 
 /**
  * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
- * `{ name?, limits?, weight? }` (limits and weight: admins; name: owners too); `DELETE /teams/<id>` (admins) revokes its keys;
+ * `{ name?, limits?, weight?, ceiling? }` (name: owners; all others: admins); `DELETE /teams/<id>` (admins) revokes its keys;
  * `PUT /teams/<id>/members/<user>` `{ role }` and `DELETE` the same (owners).
  */
 export interface Team {
@@ -116,6 +128,7 @@ export interface Team {
   limits: Limits;
   /** As of a person. */
   weight: number;
+  ceiling: Ceiling;
   createdAt: number;
   members: { id: string; name: string; email: string; role: TeamRole }[];
 }
@@ -156,4 +169,6 @@ export interface Settings {
   membersMakeKeys: boolean;
   /** Whether local accounts need a second factor. */
   requireSecondFactor: boolean;
+  /** What new members begin with. */
+  newMembers: { limits: Limits; ceiling: Ceiling };
 }

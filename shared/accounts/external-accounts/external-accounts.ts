@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { mintId } from '../keys/mint-key.ts';
+import type { PersonStart } from '../people/console-settings.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
@@ -69,10 +70,11 @@ export class ExternalAccounts {
   }
 
   /** Makes the account of somebody who comes for the first time. */
-  async make(person: NewExternalPerson): Promise<UserRecord | 'email taken' | 'taken'> {
+  async make(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
-    const user: UserRecord = { id: mintId(), name, email, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const account = { id: mintId(), name, email, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const user: UserRecord = { ...account, ...start };
     const { externalAccounts, userEmails, user: record, users, admins } = this.#names;
     const args = {
       external: keyOf(person),

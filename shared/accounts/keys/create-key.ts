@@ -9,7 +9,8 @@ import { mintKey } from './mint-key.ts';
 export type NewKey = Pick<
   KeyRecord,
   'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
->;
+> &
+  Partial<Pick<KeyRecord, 'adminSet'>>;
 
 /** A key that was just made. This is the only moment at which its raw form is known. */
 export interface CreatedKey {

@@ -3,6 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
+import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
@@ -33,6 +34,10 @@ export const keyRecordSchema = z.object({
   tools: storedJson(z.array(z.string())).optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
+  /**
+   * The settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>` for one of the limits.
+   */
+  adminSet: storedJson(z.array(z.string())).optional(),
   /** The key that was made in its place. */
   replacedBy: z.string().optional(),
   /** The first of the keys that were made in place of each other: what all of them use counts as its use. Absent for a key in nobody's place. */
@@ -48,12 +53,14 @@ export const keyOwnerSchema = z
     name: z.string(),
     limits: storedLimitsSchema.default({}),
     weight: storedWeightSchema,
+    ceiling: storedCeilingSchema.optional(),
     blockedAt: z.string().optional(),
   })
-  .transform(({ name, limits, weight, blockedAt }): KeyOwner => ({
+  .transform(({ name, limits, weight, ceiling, blockedAt }): KeyOwner => ({
     name,
     limits,
     weight,
+    ceiling,
     blocked: blockedAt !== undefined,
   }));
 
@@ -63,6 +70,7 @@ export interface KeyOwner {
   limits: Limits;
   /** See `weightSchema`; undefined: 1. */
   weight?: number | undefined;
+  ceiling?: Ceiling | undefined;
   /** The keys of a blocked person are refused. */
   blocked: boolean;
 }
@@ -80,6 +88,8 @@ export interface KeyIdentity {
   readonly ownerId: string | undefined;
   /** Names of models that the key may ask for; undefined: all. */
   readonly models: readonly string[] | undefined;
+  /** Lists of the person's or the team's, each of which must permit a model, too. */
+  readonly ownerModels?: readonly (readonly string[])[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
   /** Tools that the key may list and call, see `toolPermitsOf`; undefined: all. */
@@ -111,7 +121,7 @@ export function liveKeysByParty(keys: readonly FoundKey[], now: number): Readonl
   return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [partyOfKey(key), key]));
 }
 
-/** Who a key stands for. */
+/** Who a key stands for, within the ceiling of its owner. */
 export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
   const { ownerId, owner, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
@@ -120,7 +130,8 @@ export function identityOfKey({ id, kind, name, class: priority, ...key }: Found
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
   const weights = { weight, ownerWeight: owner?.weight };
-  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, tools, limits, ...weights });
+  const capped = capBy([owner?.ceiling], { class: priority, tiers });
+  return Object.freeze({ id, kind, name, ownerId, models, tools, limits, ...weights, ...capped });
 }
 
 /** Whether there is anything in them. */

@@ -38,7 +38,7 @@ export type KeyCreation = 'created' | 'no owner' | 'too many';
 /** What of a key can be changed. */
 export type KeyChange = Pick<
   KeyRecord,
-  'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
+  'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet'
 >;
 
 /**
@@ -115,15 +115,23 @@ export class KeyStore {
     return (await createFirstRouterKey.run(this.#redis, { keys: names, args })) === 1;
   }
 
-  /** Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is. */
-  async change(id: string, change: Partial<KeyChange>): Promise<'changed' | 'over' | 'unknown'> {
+  /**
+   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is.
+   * @param judged the `adminSet` of the key with which the change was judged. `admin set`: it is another one by now. Absent: it does not matter.
+   */
+  async change(
+    id: string,
+    change: Partial<KeyChange>,
+    judged?: { adminSet: readonly string[] | undefined },
+  ): Promise<'changed' | 'over' | 'unknown' | 'admin set'> {
     const name = this.#names.key(id);
     const { limits } = change;
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const args = { removed, fields: storedFields({ ...change, limits: stored }) };
+    const adminSet = judged && (judged.adminSet ?? []);
+    const args = { removed, fields: storedFields({ ...change, limits: stored }), adminSet };
     const outcome = await changeKey.run(this.#redis, { keys: [name], args });
-    return outcome as 'changed' | 'over' | 'unknown';
+    return outcome as 'changed' | 'over' | 'unknown' | 'admin set';
   }
 
   /**

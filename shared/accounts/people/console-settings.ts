@@ -1,9 +1,12 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { UserRole } from './user.ts';
+import { limitsSchema, type Limits } from '../limits/limits.ts';
+import { ceilingSchema, readCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, readHash } from '../redis/ask-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { storedFields, storedJson } from '../redis/stored-value.ts';
 
 /** What administrators set for the console. */
 export const consoleSettingsSchema = z.strictObject({
@@ -15,11 +18,20 @@ export const consoleSettingsSchema = z.strictObject({
   membersMakeKeys: z.boolean(),
   /** Whether local accounts need a second factor. */
   requireSecondFactor: z.boolean(),
+  /** What new members begin with. */
+  newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
 });
 
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
+const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
+
+/** What a new person has besides their account. */
+export interface PersonStart {
+  limits?: Limits;
+  ceiling?: Ceiling;
+}
 
 /** The settings that nobody has changed. */
 const defaults: ConsoleSettings = {
@@ -27,6 +39,7 @@ const defaults: ConsoleSettings = {
   sessionHours: 24,
   membersMakeKeys: true,
   requireSecondFactor: false,
+  newMembers: { limits: {}, ceiling: {} },
 };
 
 /** Used in place of a setting that cannot be read. */
@@ -60,7 +73,15 @@ export class ConsoleSettingsStore {
       sessionHours: read('sessionHours', positive),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
+      newMembers: read('newMembers', storedNewMembers),
     };
+  }
+
+  /** What somebody with this role begins with: administrators have no limits that they could not lift themselves. */
+  async startOf(role: UserRole): Promise<PersonStart> {
+    if (role === 'admin') return {};
+    const { limits, ceiling } = (await this.read()).newMembers;
+    return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };
   }
 
   /** Changes what is given. */

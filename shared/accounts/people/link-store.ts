@@ -6,6 +6,7 @@ import { mintId } from '../keys/mint-key.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, mintToken, tokenHash } from './secret-token.ts';
+import type { PersonStart } from './console-settings.ts';
 import type { UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -102,8 +103,9 @@ export class LinkStore {
     token: string,
     { id, email, role, teamId }: InvitationRecord,
     person: Omit<NewPerson, 'email'>,
+    start: PersonStart,
   ): Promise<UserRecord | 'no link' | 'email taken'> {
-    const user = newUser({ ...person, email }, role);
+    const user = { ...newUser({ ...person, email }, role), ...start };
     const name = this.#names;
     const keys = [
       name.invitationLink(tokenHash(token)),

@@ -1,5 +1,6 @@
 import { hasLimits, type KeyIdentity } from '../keys/key-record.ts';
 import type { Limits, PartyLimits } from '../limits/limits.ts';
+import { capBy, type Ceiling } from './ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** What the id of such an identity begins with: `session:<person>`, and `session:<person>:<team>` for the team's account. */
@@ -11,11 +12,12 @@ export interface IdentityParty {
   name: string;
   limits?: Limits | undefined;
   weight?: number | undefined;
+  ceiling?: Ceiling | undefined;
 }
 
 /**
  * The identity of a person who is signed in, in the console or in a program, as if with one of their keys. For a team's account, the
- * team is the owner, and the limits of both apply.
+ * team is the owner, and the limits and ceilings of both apply.
  */
 export function identityOfPerson(
   person: IdentityParty,
@@ -29,13 +31,12 @@ export function identityOfPerson(
     id: `${prefix}${person.id}${team ? `:${team.id}` : ''}`,
     kind: team ? 'team' : 'user',
     name: person.name,
-    class: priority,
     ownerId: (team ?? person).id,
     models: undefined,
-    tiers: undefined,
     tools: undefined,
     limits,
     ownerWeight: (team ?? person).weight,
+    ...capBy([person.ceiling, team?.ceiling], { class: priority, tiers: undefined }),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { ceilingNames, storedCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
@@ -26,6 +27,7 @@ const teamRecordSchema = z.object({
   createdAt: z.coerce.number(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
+  ceiling: storedCeilingSchema.optional(),
 });
 
 /** What is stored of a team, its members aside. */
@@ -36,6 +38,7 @@ export interface TeamChange {
   name?: string | undefined;
   limits?: Limits | undefined;
   weight?: number | undefined;
+  ceiling?: Ceiling | undefined;
 }
 
 /** Roles by id, of a team's members or in a person's teams. */
@@ -93,10 +96,12 @@ export class TeamStore {
 
   /** Changes what is given. False when there is no such team. */
   async change(id: string, change: TeamChange): Promise<boolean> {
-    const { limits } = change;
+    const { limits, ceiling } = change;
     const name = this.#names.team(id);
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
-    const args = { fields: storedFields({ ...change, limits: stored }) };
+    const storedCeiling =
+      ceiling && replaceJson(await askRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
+    const args = { fields: storedFields({ ...change, limits: stored, ceiling: storedCeiling }) };
     return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
   }
 

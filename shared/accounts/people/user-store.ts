@@ -5,6 +5,7 @@ import { limitNames, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson } from '../redis/stored-value.ts';
+import { ceilingNames, type Ceiling } from './ceiling.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
@@ -18,6 +19,7 @@ export interface UserChange {
   blocked?: boolean | undefined;
   limits?: Limits | undefined;
   weight?: number | undefined;
+  ceiling?: Ceiling | undefined;
 }
 
 /** The people, in Redis. They are made by links (see LinkStore). Every method throws `store_unavailable` as KeyStore does. */
@@ -65,12 +67,18 @@ export class UserStore {
    * Changes what is given. Blocking ends all sessions of the person, and deletes their connections to MCP servers. The last
    * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
    */
-  async change(id: string, { role, blocked, limits, weight }: UserChange, now: number): Promise<UserChangeOutcome> {
+  async change(
+    id: string,
+    { role, blocked, limits, weight, ceiling }: UserChange,
+    now: number,
+  ): Promise<UserChangeOutcome> {
     const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
     const names = [user(id), admins, invitations, connectionsOf(id)];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
-    const args = { id, now, role, blocked, limits: stored, weight, ...prefixes };
+    const storedCeiling =
+      ceiling && replaceJson(await askRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
+    const args = { id, now, role, blocked, limits: stored, weight, ceiling: storedCeiling, ...prefixes };
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedCeilingSchema } from './ceiling.ts';
 import { storedLimitsSchema, storedWeightSchema } from '../limits/limits.ts';
 
 export const userRoles = ['admin', 'member'] as const;
@@ -20,6 +21,7 @@ export const userRecordSchema = z.object({
   blockedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
+  ceiling: storedCeilingSchema.optional(),
   /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
 });

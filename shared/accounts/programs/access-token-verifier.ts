@@ -185,8 +185,8 @@ export class AccessTokenVerifier {
   }
 }
 
-function partyOf({ id, name, limits, weight }: IdentityParty): IdentityParty {
-  return { id, name, limits, weight };
+function partyOf({ id, name, limits, weight, ceiling }: IdentityParty): IdentityParty {
+  return { id, name, limits, weight, ceiling };
 }
 
 function invalidToken(): RouterError {

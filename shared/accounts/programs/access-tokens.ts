@@ -1,6 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { limitsSchema, type Limits } from '../limits/limits.ts';
+import { readCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** Milliseconds for which an access token lasts. */
@@ -22,6 +23,7 @@ const partySchema = z.object({
   name: z.string(),
   limits: z.object(limitsSchema.shape).optional(),
   weight: z.number().optional(),
+  ceiling: readCeilingSchema.optional(),
 });
 
 const claimsSchema = z.object({
@@ -44,6 +46,7 @@ export interface ClaimedParty {
   name: string;
   limits?: Limits | undefined;
   weight?: number | undefined;
+  ceiling?: Ceiling | undefined;
 }
 
 /** What a new token is made of. */

@@ -130,8 +130,8 @@ export class Programs {
   }
 }
 
-function claimed({ name, limits, weight }: ClaimedParty): ClaimedParty {
-  return { name, ...(limits && { limits }), ...(weight !== undefined && { weight }) };
+function claimed({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty {
+  return { name, ...(limits && { limits }), ...(weight !== undefined && { weight }), ...(ceiling && { ceiling }) };
 }
 
 function secretUnknown(): RouterError {

@@ -1,5 +1,6 @@
 import { hasLimits, type KeyIdentity } from '../keys/key-record.ts';
 import type { PartyLimits } from '../limits/limits.ts';
+import { capBy } from '../people/ceiling.ts';
 import type { IdentityParty } from '../people/person-identity.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
@@ -33,19 +34,18 @@ export function identityOfService({
 
 /** The identity of a team's workload, as if with a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
-  const { id, name, limits, weight } = team;
+  const { id, name, limits, weight, ceiling } = team;
   const own: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
   return Object.freeze({
     id: teamPrefix + id,
     kind: 'team',
     name,
-    class: priority,
     ownerId: id,
     models: undefined,
-    tiers: undefined,
     tools: undefined,
     limits: own,
     ownerWeight: weight,
+    ...capBy([ceiling], { class: priority, tiers: undefined }),
   });
 }
 

@@ -21,7 +21,8 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       limits = {},
       weight = 1,
     } = key;
-    const { ownerId, owner, createdBy } = key;
+    const { ownerId, owner, createdBy, adminSet = [] } = key;
+    const { ceiling = {} } = owner ?? {};
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const lastUsedAt = uses[at];
     return {
@@ -41,6 +42,8 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       ...(models === undefined ? {} : { models }),
       ...(tiers === undefined ? {} : { tiers }),
       ...(tools === undefined ? {} : { tools }),
+      ...(Object.keys(ceiling).length === 0 ? {} : { ceiling }),
+      ...(adminSet.length === 0 ? {} : { adminSet }),
     };
   });
 }

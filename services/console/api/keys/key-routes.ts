@@ -4,6 +4,7 @@ import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/a
 import { keyKinds } from '#shared/accounts/keys/key-format.ts';
 import { keyToolsSchema, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
@@ -11,6 +12,7 @@ import { tiers } from '#shared/core/tier.ts';
 import { requireAccess, type Action } from '../access.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { keyAnswers } from './key-answers.ts';
 import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
@@ -33,7 +35,11 @@ const settings = z.strictObject({
   limits: limitsSchema.default({}),
   weight: weightSchema.optional(),
 });
-const newKey = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
+const newKey = settings.extend({
+  kind: z.enum(keyKinds),
+  userId: z.string().optional(),
+  teamId: z.string().optional(),
+});
 /** The settings to change; null removes a restriction. */
 const change = z.strictObject({
   name: displayNameSchema.optional(),
@@ -69,11 +75,23 @@ export function keyRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const key = await find(request.params.id, 'key.change', person);
     const wanted = parse(change, request.body);
-    if (wanted.class === 'high' && key.class !== 'high') requireAccess('key.class.high', person, ownerOf(key));
+    const owner = ownerOf(key);
+    const isAdmin = person.role === 'admin';
+    if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
+      requireAccess('key.class.high', person, owner);
+    }
+    const locked = isAdmin ? undefined : lockedIn(key, wanted);
+    if (locked !== undefined) throw lockedFailure(locked);
     const changes = Object.fromEntries(
       Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
     );
-    const outcome = await keys.change(key.id, changes);
+    const adminSet = locks(person, owner) ? { adminSet: adminSetAfter(key, wanted) } : {};
+    const outcome = await keys.change(
+      key.id,
+      { ...changes, ...adminSet },
+      isAdmin ? undefined : { adminSet: key.adminSet },
+    );
+    if (outcome === 'admin set') throw lockedFailure();
     if (outcome === 'unknown') throw notFound();
     if (outcome === 'over') throw notUsable();
     await announce(key.id);
@@ -139,8 +157,7 @@ async function visibleKeys({ accounts: { keys } }: ApiParts, person: SignedIn): 
 
 async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
-  const { kind, teamId, ...facts } = wanted;
-  if (facts.class === 'high') requireAccess('key.class.high', person);
+  const { kind, userId = person.id, teamId, ...facts } = wanted;
   const made = { ...facts, kind, createdBy: person.id };
   if (kind === 'router') {
     requireAccess('key.make.router', person);
@@ -149,14 +166,34 @@ async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeo
   if (kind === 'team' && teamId === undefined) {
     throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
   }
-  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : person.id };
+  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
   requireAccess('key.make', person, owner);
+  if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
+    requireAccess('key.class.high', person, owner);
+  }
   if (kind === 'user' && !(await mayMakePersonalKeys(parts, person))) {
     throw forbidden('Only administrators may create personal keys here.');
   }
-  const created = await createOwnedKey(keys, { ...made, ownerId: owner.id });
+  const created = await createOwnedKey(keys, {
+    ...made,
+    ownerId: owner.id,
+    ...(locks(person, owner) && { adminSet: adminSetAfter({ class: 'normal' }, facts) }),
+  });
   if (typeof created === 'string') throw notCreated(created);
   return created;
+}
+
+/** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
+function locks({ id, role }: SignedIn, owner: { kind: 'user' | 'team'; id: string } | undefined): boolean {
+  return role === 'admin' && owner !== undefined && owner.id !== id;
+}
+
+async function ceilingOf(
+  { accounts: { users, teams } }: ApiParts,
+  { kind, id }: { kind: 'user' | 'team'; id: string },
+): Promise<Ceiling | undefined> {
+  const owner = kind === 'user' ? await users.find(id) : await teams.find(id);
+  return owner?.ceiling;
 }
 
 async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: SignedIn): Promise<boolean> {
@@ -170,6 +207,13 @@ function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: stri
 function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
   if (outcome === 'no owner') return notFound();
   return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
+}
+
+/** @param field the setting; undefined when an administrator has changed the key at the same time */
+function lockedFailure(field?: string): ApiFailure {
+  return field === undefined
+    ? new ApiFailure(409, 'key_changed', 'An administrator has changed this key meanwhile. Reload the page.')
+    : new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
 }
 
 function notUsable(): ApiFailure {

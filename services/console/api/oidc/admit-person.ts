@@ -47,7 +47,7 @@ async function findOrMake(
     await note(parts, same, 'user.link', { provider });
     return same;
   }
-  const made = await externals.make({ ...subject, name, email, role });
+  const made = await externals.make({ ...subject, name, email, role }, await accounts.settings.startOf(role));
   // Somebody else was faster, or the same person in another window.
   if (made === 'taken') return accounts.users.find((await externals.findPerson(subject)) ?? '');
   if (made === 'email taken') return undefined;

@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { teamRoles, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Team } from '../../contract/account.ts';
@@ -16,6 +17,7 @@ const change = z.strictObject({
   name: displayNameSchema.optional(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional(),
 });
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 
@@ -41,11 +43,17 @@ export function teamRoutes(parts: ApiParts): Router {
     const before = await find(request.params.id, 'team.rename', person);
     const wanted = parse(change, request.body);
     const owner = { kind: 'team', id: before.id } as const;
-    if (wanted.limits !== undefined || wanted.weight !== undefined) requireAccess('team.limit', person, owner);
+    const { name: _, ...administrators } = wanted;
+    if (Object.keys(administrators).length > 0) requireAccess('team.limit', person, owner);
     if (!(await teams.change(before.id, wanted))) throw notFound();
     await announce(`team:${before.id}`);
     await note('team.change', person, before, {
-      before: { name: before.name, limits: before.limits ?? {}, weight: before.weight ?? 1 },
+      before: {
+        name: before.name,
+        limits: before.limits ?? {},
+        weight: before.weight ?? 1,
+        ceiling: before.ceiling ?? {},
+      },
       after: wanted,
     });
     response.json(await teamAnswer(accounts, (await teams.find(before.id)) ?? before));
@@ -97,7 +105,7 @@ export function teamRoutes(parts: ApiParts): Router {
 
 async function teamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,
-  { id, name, limits = {}, weight = 1, createdAt }: TeamRecord,
+  { id, name, limits = {}, weight = 1, ceiling = {}, createdAt }: TeamRecord,
 ): Promise<Team> {
   const roles = await teams.membersOf(id);
   const members = await users.findAll([...roles.keys()]);
@@ -106,6 +114,7 @@ async function teamAnswer(
     name,
     limits,
     weight,
+    ceiling,
     createdAt,
     members: members.map((user) => ({
       id: user.id,

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
@@ -14,6 +15,7 @@ const change = z.strictObject({
   blocked: z.boolean().optional(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional(),
 });
 
 /** Accounts, for administrators. */
@@ -74,11 +76,15 @@ async function noteChanges(parts: ApiParts, actor: SignedIn, before: UserRecord,
   if (weightBefore !== weightAfter) {
     notes.push({ action: 'user.weight', details: { before: weightBefore, after: weightAfter } });
   }
+  const [ceilingBefore, ceilingAfter] = [before, after].map(({ ceiling }) => ceiling ?? {});
+  if (JSON.stringify(ceilingBefore) !== JSON.stringify(ceilingAfter)) {
+    notes.push({ action: 'user.ceiling', details: { before: ceilingBefore, after: ceilingAfter } });
+  }
   for (const { action, details } of notes) await record(parts, actor, { action, target, details });
 }
 
 function userAnswer({ id, name, email, role, blockedAt, createdAt, lastSeenAt, ...others }: UserRecord): User {
-  const { limits = {}, weight = 1 } = others;
+  const { limits = {}, weight = 1, ceiling = {} } = others;
   const seen = lastSeenAt === undefined ? {} : { lastSeenAt };
-  return { id, name, email, role, blocked: blockedAt !== undefined, limits, weight, createdAt, ...seen };
+  return { id, name, email, role, blocked: blockedAt !== undefined, limits, weight, ceiling, createdAt, ...seen };
 }

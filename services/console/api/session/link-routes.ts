@@ -46,7 +46,7 @@ function linkAnswer(link: FoundLink): Link {
 }
 
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
-  const { links, guard } = parts.accounts;
+  const { links, guard, settings } = parts.accounts;
   const hash = (password: string, known: string[]) =>
     newPasswordHash(parts, request, { password, known, field: 'password' });
   switch (link.kind) {
@@ -58,7 +58,8 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);
       const passwordHash = await hash(password, [name, link.invitation.email]);
-      return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }));
+      const start = await settings.startOf(link.invitation.role);
+      return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
     }
     case 'password': {
       const { password } = parse(passwordForm, request.body);

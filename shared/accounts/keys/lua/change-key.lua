@@ -2,15 +2,22 @@
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   removed  names of fields that are removed
---   fields   that are set
--- Returns 'changed', 'over' or 'unknown'.
+--   removed   names of fields that are removed
+--   fields    that are set
+--   adminSet  the settings of an administrator's with which the change was judged (list of names); absent: they do not matter
+-- Returns 'changed', 'over', 'unknown', or 'admin set' when an administrator has set others since.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'unknown'
 end
 if redis.call('HEXISTS', KEYS[1], 'revokedAt') == 1 or redis.call('HEXISTS', KEYS[1], 'replacedBy') == 1 then
   return 'over'
+end
+if args.adminSet then
+  local stored = cjson.decode(redis.call('HGET', KEYS[1], 'adminSet') or '[]')
+  if table.concat(stored, ' ') ~= table.concat(args.adminSet, ' ') then
+    return 'admin set'
+  end
 end
 for _, name in ipairs(args.removed) do
   redis.call('HDEL', KEYS[1], name)

@@ -1,4 +1,4 @@
--- Changes a person's role, blocks or unblocks them, or sets their limits or weight. The last administrator stays one.
+-- Changes a person's role, blocks or unblocks them, or sets their limits, weight or ceiling. The last administrator stays one.
 -- Blocking ends all sessions of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
 -- withdrawn: their links would let that person, or anybody they like, in again.
 --
@@ -13,6 +13,7 @@
 --   blocked           true or false; absent: stays
 --   limits            as JSON; absent: stay
 --   weight            absent: stays
+--   ceiling           as JSON; absent: stays
 --   invitationPrefix  of the names of invitations' records
 --   linkPrefix        of the names of invitations' links
 -- Returns 'changed', 'last admin' or 'unknown'.
@@ -47,6 +48,9 @@ if args.limits then
 end
 if args.weight then
   redis.call('HSET', user, 'weight', args.weight)
+end
+if args.ceiling then
+  redis.call('HSET', user, 'ceiling', args.ceiling)
 end
 if serves then
   redis.call('SADD', admins, args.id)

@@ -176,6 +176,7 @@ describe('a team', () => {
       name: 'Blue',
       limits: {},
       weight: 1,
+      ceiling: {},
       createdAt: expect.any(Number),
       members: [],
     });
@@ -285,7 +286,13 @@ describe('the settings', () => {
   it('have defaults, change one by one, and stay within their limits', async () => {
     const { firstAdmin } = await openConsole();
     const ada = await firstAdmin();
-    const defaults = { invitationDays: 7, sessionHours: 24, membersMakeKeys: true, requireSecondFactor: false };
+    const defaults = {
+      invitationDays: 7,
+      sessionHours: 24,
+      membersMakeKeys: true,
+      requireSecondFactor: false,
+      newMembers: { limits: {}, ceiling: {} },
+    };
     expect((await ada.get('/settings')).body).toEqual(defaults);
     expect((await ada.patch('/settings', { membersMakeKeys: false })).body).toMatchObject({ membersMakeKeys: false });
     expect(await ada.patch('/settings', { sessionHours: 0 })).toMatchObject({

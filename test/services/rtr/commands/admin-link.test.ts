@@ -32,7 +32,7 @@ async function invite(email: string, role: 'admin' | 'member'): Promise<UserReco
   const created = await accounts.invitations.create({ email, role, invitedBy: 'nobody', ms: 1_000 });
   if (typeof created === 'string') throw new Error(created);
   const person = { name: 'Eve', passwordHash: 'old' };
-  const user = await accounts.links.acceptInvitation(created.token, created.invitation, person);
+  const user = await accounts.links.acceptInvitation(created.token, created.invitation, person, {});
   if (typeof user === 'string') throw new Error(user);
   return user;
 }

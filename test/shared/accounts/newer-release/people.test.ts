@@ -34,7 +34,7 @@ describe('a person of a newer release', () => {
     expect(await invitations.list()).toMatchObject([{ role: 'member', email: 'b@example.com' }]);
     const link = await links.find(invited.token);
     if (link?.kind !== 'invitation') throw new Error('the link is gone');
-    const made = await links.acceptInvitation(invited.token, link.invitation, { name: 'Bob', passwordHash: '$' });
+    const made = await links.acceptInvitation(invited.token, link.invitation, { name: 'Bob', passwordHash: '$' }, {});
     if (typeof made === 'string') throw new Error(made);
     expect(await redis.hget(`${prefix}user:${made.id}`, 'role')).toBe('auditor');
     expect(await users.find(made.id)).toMatchObject({ role: 'member' });
@@ -111,6 +111,7 @@ describe('the settings of a newer release', () => {
       invitationDays: 'P7D',
       membersMakeKeys: 'ask',
       requireSecondFactor: 'some',
+      newMembers: 'many',
       theme: 'x',
     });
     expect(await settings.read()).toEqual({
@@ -118,8 +119,9 @@ describe('the settings of a newer release', () => {
       invitationDays: 7,
       membersMakeKeys: false,
       requireSecondFactor: true,
+      newMembers: { limits: {}, ceiling: {} },
     });
-    expect(open.unreadable).toHaveLength(3);
+    expect(open.unreadable).toHaveLength(4);
     await settings.change({ sessionHours: 9 });
     expect(await redis.hgetall(`${prefix}console-settings`)).toMatchObject({ invitationDays: 'P7D', theme: 'x' });
   });

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+
+const plain = { kind: 'user', name: 'laptop', class: 'normal', limits: {} };
+const adminSet = { status: 403, body: { error: { code: 'admin_set' } } };
+
+let console: OpenConsole;
+let ada: Person;
+let bob: Person;
+
+/** An administrator, Ada, and a member, Bob. */
+async function openTwo(): Promise<void> {
+  console = await openConsole();
+  ada = await console.firstAdmin();
+  bob = await console.join(ada, 'bob@example.com');
+}
+
+describe('the ceiling of a person', () => {
+  it('bounds tiers, models and class of their keys, whatever these say, from the moment that it is set', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', { ...plain, models: ['auto', 'a'], tiers: ['gpu', 'cloud'] });
+    const ceiling = { models: ['a', 'b'], tiers: ['cloud', 'cli'], maxClass: 'low' };
+    expect(await console.verifier.verify(body.raw)).toMatchObject({ class: 'normal', tiers: ['gpu', 'cloud'] });
+    expect((await ada.patch(`/users/${bob.id}`, { ceiling })).body).toMatchObject({ ceiling });
+    expect(await console.verifier.verify(body.raw)).toMatchObject({
+      class: 'low',
+      models: ['auto', 'a'],
+      ownerModels: [['a', 'b']],
+      tiers: ['cloud'],
+    });
+    expect((await bob.get('/keys')).body).toMatchObject([{ ceiling }]);
+    expect((await ada.get('/audit')).body[0]).toMatchObject({
+      action: 'user.ceiling',
+      details: { before: {}, after: ceiling },
+    });
+    await ada.patch(`/users/${bob.id}`, { ceiling: {} });
+    expect(await console.verifier.verify(body.raw)).not.toHaveProperty('ownerModels');
+  });
+
+  it('leaves nothing of a key whose tiers are all outside of it', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', { ...plain, tiers: ['gpu'] });
+    await ada.patch(`/users/${bob.id}`, { ceiling: { tiers: ['cli'] } });
+    expect(await console.verifier.verify(body.raw)).toMatchObject({ tiers: [] });
+  });
+
+  it('lets them choose the class high where it says so', async () => {
+    await openTwo();
+    const wanted = { ...plain, class: 'high' };
+    expect((await bob.post('/keys', wanted)).status).toBe(403);
+    await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
+    expect((await bob.post('/keys', wanted)).status).toBe(201);
+  });
+
+  it('is set by administrators only, and refused when it could not be carried by a token', async () => {
+    await openTwo();
+    expect((await bob.patch(`/users/${bob.id}`, { ceiling: {} })).status).toBe(403);
+    const models = Array.from({ length: 50 }, (_, at) => `${'m'.repeat(50)}${at}`);
+    const refused = await ada.patch(`/users/${bob.id}`, { ceiling: { models } });
+    expect(refused).toMatchObject({ status: 400, body: { error: { field: 'ceiling.models' } } });
+    for (const ceiling of [{ tiers: ['moon'] }, { maxClass: 'royal' }, { model: ['a'] }, { models: [] }]) {
+      expect((await ada.patch(`/users/${bob.id}`, { ceiling })).status).toBe(400);
+    }
+  });
+});
+
+describe('the ceiling of a team', () => {
+  it('bounds its keys, and is set by administrators, not by its owners', async () => {
+    await openTwo();
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const { body } = await bob.post('/keys', { ...plain, kind: 'team', teamId: team.id });
+    expect((await bob.patch(`/teams/${team.id}`, { ceiling: {} })).status).toBe(403);
+    expect((await ada.patch(`/teams/${team.id}`, { ceiling: { models: ['a'] } })).body.ceiling).toEqual({
+      models: ['a'],
+    });
+    expect(await console.verifier.verify(body.raw)).toMatchObject({ ownerModels: [['a']] });
+  });
+});
+
+describe('what an administrator has set on a key', () => {
+  it('is not changed by its owner, who may change all else', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', plain);
+    const path = `/keys/${body.key.id}`;
+    await ada.patch(path, { models: ['a'], limits: { costPerDay: 1 }, name: 'laptop' });
+    expect((await bob.get('/keys')).body).toMatchObject([{ adminSet: ['models', 'limits.costPerDay'] }]);
+    expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
+    expect(await bob.patch(path, { models: ['a', 'b'] })).toMatchObject({ body: { error: { field: 'models' } } });
+    expect(await bob.patch(path, { limits: {} })).toMatchObject({ body: { error: { field: 'limits.costPerDay' } } });
+    // As the pages send it: all settings, those of the administrator as they are.
+    const limits = { costPerDay: 1, requestsPerMinute: 5 };
+    const changed = await bob.patch(path, { name: 'desktop', models: ['a'], tiers: ['gpu'], limits });
+    expect(changed).toMatchObject({ status: 200, body: { name: 'desktop', tiers: ['gpu'], limits } });
+  });
+
+  it('stays when the key is rotated, and ends when an administrator removes it', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', plain);
+    await ada.patch(`/keys/${body.key.id}`, { tiers: ['gpu'], class: 'low' });
+    const { body: rotated } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
+    const path = `/keys/${rotated.key.id}`;
+    expect(await bob.patch(path, { tiers: null })).toMatchObject(adminSet);
+    expect(await bob.patch(path, { class: 'normal' })).toMatchObject(adminSet);
+    expect((await ada.patch(path, { tiers: null })).body).toMatchObject({ adminSet: ['class'] });
+    expect((await bob.patch(path, { tiers: ['cloud'] })).status).toBe(200);
+  });
+
+  it('is not lifted by a change that was judged before', async () => {
+    await openTwo();
+    const { keys } = console.accounts;
+    const { body } = await bob.post('/keys', plain);
+    await ada.patch(`/keys/${body.key.id}`, { models: ['a'] });
+    expect(await keys.change(body.key.id, { models: undefined }, { adminSet: undefined })).toBe('admin set');
+    expect(await keys.change(body.key.id, { models: undefined }, { adminSet: ['models'] })).toBe('changed');
+  });
+});
+
+describe('an administrator', () => {
+  it('makes a key for somebody else, who owns it and cannot lift what was set', async () => {
+    await openTwo();
+    const made = await ada.post('/keys', { ...plain, userId: bob.id, limits: { costPerMonth: 5 } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { key: { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['limits.costPerMonth'] } },
+    });
+    expect(await console.verifier.verify(made.body.raw)).toMatchObject({ ownerId: bob.id });
+    expect(await bob.patch(`/keys/${made.body.key.id}`, { limits: { costPerMonth: 50 } })).toMatchObject(adminSet);
+    expect((await bob.post('/keys', { ...plain, userId: ada.id })).status).toBe(404);
+    expect((await ada.post('/keys', { ...plain, userId: 'nobody' })).status).toBe(404);
+  });
+});
+
+describe('a new member', () => {
+  it('begins with the limits and the ceiling of the settings; an administrator does not', async () => {
+    await openTwo();
+    const newMembers = { limits: { costPerMonth: 20 }, ceiling: { tiers: ['gpu', 'cli'] } };
+    expect((await ada.patch('/settings', { newMembers })).body).toMatchObject({ newMembers });
+    const eve = await console.join(ada, 'eve@example.com');
+    const root = await console.join(ada, 'root@example.com', { role: 'admin' });
+    const { body: people } = await ada.get('/users');
+    const find = (id: string) => people.find((each: { id: string }) => each.id === id);
+    expect(find(eve.id)).toMatchObject(newMembers);
+    expect(find(root.id)).toMatchObject({ limits: {}, ceiling: {} });
+    expect(find(bob.id)).toMatchObject({ limits: {}, ceiling: {} });
+    const { body } = await eve.post('/keys', plain);
+    expect(await console.verifier.verify(body.raw)).toMatchObject({ tiers: ['gpu', 'cli'] });
+  });
+});
