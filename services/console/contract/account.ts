@@ -120,7 +120,8 @@ export interface User {
 /**
  * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
  * `{ name?, limits?, weight?, ceiling? }` (name: owners; all others: admins); `DELETE /teams/<id>` (admins) revokes its keys;
- * `PUT /teams/<id>/members/<user>` `{ role }` and `DELETE` the same (owners).
+ * `POST /teams/<id>/members` `{ email, role }` adds somebody who has an account (404 `no_account`), `PUT /teams/<id>/members/<user>` `{ role }`
+ * and `DELETE` the same (owners).
  */
 export interface Team {
   id: string;

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
-import { teamRoles, type TeamRecord } from '#shared/accounts/people/team-store.ts';
-import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import { teamRoles, type TeamRecord, type TeamRole } from '#shared/accounts/people/team-store.ts';
+import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Team } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
-import { notFound } from '../api-failure.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
@@ -20,6 +20,7 @@ const change = z.strictObject({
   ceiling: ceilingSchema.optional(),
 });
 const membership = z.strictObject({ role: z.enum(teamRoles) });
+const addition = membership.extend({ email: emailSchema });
 
 /** The teams that a person may see, and their actions on them. */
 export function teamRoutes(parts: ApiParts): Router {
@@ -71,12 +72,15 @@ export function teamRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const team = await find(request.params.id, 'team.members', person);
     const { role } = parse(membership, request.body);
-    const user = await users.find(request.params.user);
-    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
-    if (!user || before === 'unknown') throw notFound();
-    const action = before === undefined ? 'team.member.add' : 'team.member.change';
-    await note(action, person, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
-    response.json(await teamAnswer(accounts, team));
+    response.json(await admit(person, team, await users.find(request.params.user), role));
+  });
+  routes.post('/teams/:id/members', async (request, response) => {
+    const person = signedInOf(response);
+    const team = await find(request.params.id, 'team.members', person);
+    const { email, role } = parse(addition, request.body);
+    const user = await users.findByEmail(email);
+    if (!user) throw noAccount();
+    response.json(await admit(person, team, user, role));
   });
   routes.delete('/teams/:id/members/:user', async (request, response) => {
     const person = signedInOf(response);
@@ -90,6 +94,20 @@ export function teamRoutes(parts: ApiParts): Router {
   });
   return routes;
 
+  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist */
+  async function admit(
+    person: SignedIn,
+    team: TeamRecord,
+    user: UserRecord | undefined,
+    role: TeamRole,
+  ): Promise<Team> {
+    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
+    if (!user || before === 'unknown') throw notFound();
+    const action = before === undefined ? 'team.member.add' : 'team.member.change';
+    await note(action, person, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
+    return teamAnswer(accounts, team);
+  }
+
   /** A team that this person may see and act on. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, person: SignedIn): Promise<TeamRecord> {
     requireAccess(action, person, { kind: 'team', id });
@@ -101,6 +119,11 @@ export function teamRoutes(parts: ApiParts): Router {
   function note(action: string, person: SignedIn, { id, name }: TeamRecord, details: Record<string, unknown>) {
     return record(parts, person, { action, target: { kind: 'team', id, name }, details });
   }
+}
+
+function noAccount(): ApiFailure {
+  const message = 'Nobody has an account with this address. Ask an administrator to invite them.';
+  return new ApiFailure(404, 'no_account', message, { field: 'email' });
 }
 
 async function teamAnswer(

@@ -13,13 +13,24 @@ const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[
 ];
 
 /** Inputs for limits. An empty one means no limit. */
-export function LimitsFields({ value, onChange }: { value: Limits; onChange: (limits: Limits) => void }) {
+export function LimitsFields({
+  value,
+  isSet = () => false,
+  onChange,
+}: {
+  value: Limits;
+  /** Whether an administrator has set it, so that the person may not change it. */
+  isSet?: (name: keyof Limits) => boolean;
+  onChange: (limits: Limits) => void;
+}) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
       {names.map(({ field, label, isMoney = false }) => (
         <NumberField
           key={field}
           label={label}
+          disabled={isSet(field)}
+          description={isSet(field) ? 'Set by an administrator' : undefined}
           placeholder="no limit"
           min={isMoney ? 0.01 : 1}
           allowDecimal={isMoney}

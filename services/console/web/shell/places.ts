@@ -8,6 +8,8 @@ export interface Place {
   name: string;
   icon: IconName;
   adminsOnly?: boolean;
+  /** Only for people who are in a team. */
+  teamsOnly?: boolean;
   Page: LazyExoticComponent<ComponentType>;
   /** Loads the page's code before its first visit. */
   preload: () => void;
@@ -69,6 +71,13 @@ export const places: readonly Place[] = [
     name: 'API keys',
     icon: 'keys',
     ...page(() => import('../pages/keys/keys.tsx').then(({ Keys }) => Keys)),
+  },
+  {
+    path: '/teams',
+    name: 'Teams',
+    icon: 'teams',
+    teamsOnly: true,
+    ...page(() => import('../pages/teams/teams.tsx').then(({ Teams }) => Teams)),
   },
   {
     path: '/batches',

@@ -2,7 +2,7 @@ import { AppShell, Burger, Group, NavLink, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, Suspense, useContext, useEffect, Component, type ReactNode } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { sessionKey, useIsAdmin } from '../api/session.ts';
+import { sessionKey, useIsAdmin, useSession } from '../api/session.ts';
 import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
 import { Empty, Loading } from '../parts/loaded.tsx';
@@ -30,7 +30,8 @@ export function Shell() {
     // The connection may be lost because the session has ended.
     if (connection === 'lost') void queryClient.invalidateQueries({ queryKey: sessionKey });
   }, [connection]);
-  const shown = places.filter(({ adminsOnly }) => !adminsOnly || isAdmin);
+  const isInTeam = useSession().user.teams.length > 0;
+  const shown = places.filter(({ adminsOnly, teamsOnly }) => (!adminsOnly || isAdmin) && (!teamsOnly || isInTeam));
   return (
     <AppShell
       header={{ height: 52 }}

@@ -301,3 +301,23 @@ describe('the settings', () => {
     expect(await ada.patch('/settings', { other: 1 })).toMatchObject({ body: { error: { field: 'other' } } });
   });
 });
+
+describe('an owner of a team', () => {
+  it('adds somebody by the address of their account, and is not told more than that there is none', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const eve = await join(ada, 'eve@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const path = `/teams/${team.id}/members`;
+    const added = await bob.post(path, { email: 'EVE@example.com', role: 'member' });
+    expect(added.body.members).toMatchObject([{ id: bob.id }, { id: eve.id, role: 'member' }]);
+    expect(await bob.post(path, { email: 'no@example.com', role: 'member' })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'no_account', field: 'email' } },
+    });
+    expect((await eve.post(path, { email: 'bob@example.com', role: 'owner' })).status).toBe(403);
+    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'team.member.add', actor: { id: bob.id } });
+  });
+});

@@ -1,20 +1,30 @@
 import type { Limits } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiFailure } from '../../api/call-api.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
 
+/** What an administrator changes of a person or a team. */
+export interface PartyChange {
+  id: string;
+  limits: Limits;
+  weight: number;
+  ceiling: Ceiling;
+}
+
 export interface LimitsModalProps {
   /** Whose limits are changed; undefined while the dialog is closed. */
-  party: { id: string; name: string; limits: Limits; weight: number } | undefined;
-  change: UseMutationResult<unknown, ApiFailure, { id: string; limits: Limits; weight: number }>;
+  party: (PartyChange & { name: string }) | undefined;
+  change: UseMutationResult<unknown, ApiFailure, PartyChange>;
   onClose: () => void;
 }
 
-/** Changes the limits and the weight of a person or a team, which apply over all their keys. */
+/** Changes the limits, the weight and the ceiling of a person or a team, which apply over all their keys. */
 export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
   const close = (): void => {
     change.reset();
@@ -28,24 +38,29 @@ export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
 }
 
 function Form({
-  party: { id, limits, weight },
+  party: { id, limits, weight, ceiling },
   change,
   onClose,
 }: LimitsModalProps & { party: NonNullable<LimitsModalProps['party']> }) {
   const [value, setValue] = useState(limits);
   const [turns, setTurns] = useState(weight);
+  const [most, setMost] = useState(ceiling);
+  const modelsProblem = change.error?.field?.startsWith('ceiling.models') ? change.error.message : undefined;
   return (
     <Stack gap="sm">
       <LimitsFields value={value} onChange={setValue} />
       <WeightField among="people and teams" value={turns} onChange={setTurns} />
-      {change.error ? <Failure title="The limits were not changed" error={change.error} /> : null}
+      <CeilingFields value={most} modelsProblem={modelsProblem} onChange={setMost} />
+      {change.error && modelsProblem === undefined ? (
+        <Failure title="The limits were not changed" error={change.error} />
+      ) : null}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
         <Button
           loading={change.isPending}
-          onClick={() => change.mutate({ id, limits: value, weight: turns }, { onSuccess: onClose })}
+          onClick={() => change.mutate({ id, limits: value, weight: turns, ceiling: most }, { onSuccess: onClose })}
         >
           Save
         </Button>

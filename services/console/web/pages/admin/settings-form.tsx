@@ -1,9 +1,11 @@
-import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Button, Fieldset, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Settings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
+import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
 /** The settings for invitations, sessions and keys. */
@@ -26,9 +28,10 @@ function Form({ found }: { found: Settings }) {
   const set = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
   const { error } = save;
   const problemOf = (field: keyof Settings): string | undefined => (error?.field === field ? error.message : undefined);
+  const newMembersProblem = error?.field?.startsWith('newMembers') ? error.message : undefined;
   return (
     <form className="panel" onSubmit={onSubmit}>
-      <Stack gap="sm" maw="26rem">
+      <Stack gap="sm" maw="34rem">
         <NumberInput
           label="Days until an invitation expires"
           min={1}
@@ -57,6 +60,19 @@ function Form({ found }: { found: Settings }) {
           checked={settings.requireSecondFactor}
           onChange={({ currentTarget }) => set({ requireSecondFactor: currentTarget.checked })}
         />
+        <Fieldset legend="What new members begin with">
+          <Stack gap="sm">
+            <LimitsFields
+              value={settings.newMembers.limits}
+              onChange={(limits) => set({ newMembers: { ...settings.newMembers, limits } })}
+            />
+            <CeilingFields
+              value={settings.newMembers.ceiling}
+              modelsProblem={newMembersProblem}
+              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling } })}
+            />
+          </Stack>
+        </Fieldset>
         {error && error.field === undefined ? <Failure title="The settings were not changed" error={error} /> : null}
         {save.isSuccess ? (
           <Text size="sm" role="status">

@@ -1,7 +1,6 @@
-import type { Limits } from '#shared/accounts/limits/limits.ts';
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Menu, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -9,11 +8,11 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { Failure } from '../../parts/failure.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
-import { LimitsModal } from './limits-modal.tsx';
-import { Members } from './members.tsx';
+import { LimitsModal, type PartyChange } from './limits-modal.tsx';
+import { Members } from '../../parts/members.tsx';
+import { TeamName } from '../../parts/team-name.tsx';
 
 /** The teams: people who share keys and limits. */
 export function Teams() {
@@ -29,8 +28,7 @@ export function Teams() {
     ['/teams', '/keys', '/users'],
   );
   const limits = useChange(
-    ({ id, limits, weight }: { id: string; limits: Limits; weight: number }) =>
-      callApi('PATCH', `/teams/${encodeURIComponent(id)}`, { limits, weight }),
+    ({ id, ...change }: PartyChange) => callApi('PATCH', `/teams/${encodeURIComponent(id)}`, change),
     ['/teams'],
   );
   return (
@@ -89,10 +87,10 @@ export function Teams() {
         }
       </Loaded>
       <Modal opened={isNew} onClose={asNew.close} title="New team">
-        {isNew ? <NameForm onDone={asNew.close} /> : null}
+        {isNew ? <TeamName onDone={asNew.close} /> : null}
       </Modal>
       <Modal opened={renamed !== undefined} onClose={() => rename(undefined)} title={`Rename ${renamed?.name ?? ''}`}>
-        {renamed ? <NameForm team={renamed} onDone={() => rename(undefined)} /> : null}
+        {renamed ? <TeamName team={renamed} onDone={() => rename(undefined)} /> : null}
       </Modal>
       <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
       <Confirm
@@ -105,48 +103,6 @@ export function Teams() {
         Its keys are revoked within a second. This cannot be undone. Its members keep their accounts and personal keys.
       </Confirm>
     </Stack>
-  );
-}
-
-function NameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
-  const [name, setName] = useState(team?.name ?? '');
-  const save = useChange(
-    (input: string) =>
-      team
-        ? callApi<Team>('PATCH', `/teams/${encodeURIComponent(team.id)}`, { name: input })
-        : callApi<Team>('POST', '/teams', { name: input }),
-    ['/teams', '/keys'],
-  );
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    save.mutate(name, { onSuccess: onDone });
-  };
-  const { error } = save;
-  return (
-    <form onSubmit={onSubmit}>
-      <Stack gap="sm">
-        <TextInput
-          label="Name"
-          required
-          maxLength={100}
-          data-autofocus
-          value={name}
-          error={error?.field === 'name' ? error.message : undefined}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        {error && error.field === undefined ? (
-          <Failure title={team ? 'The team was not renamed' : 'The team was not created'} error={error} />
-        ) : null}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {team ? 'Save' : 'Create team'}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }
 

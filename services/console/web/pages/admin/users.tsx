@@ -1,4 +1,3 @@
-import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -12,11 +11,11 @@ import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { LimitsModal } from './limits-modal.tsx';
+import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 
 interface UserChange {
   id: string;
-  change: { role?: User['role']; blocked?: boolean; limits?: Limits };
+  change: { role?: User['role']; blocked?: boolean };
 }
 
 /** A change to a person that needs confirmation. */
@@ -49,8 +48,7 @@ export function Users() {
     ['/users'],
   );
   const limits = useChange(
-    ({ id, limits, weight }: { id: string; limits: Limits; weight: number }) =>
-      callApi('PATCH', `/users/${encodeURIComponent(id)}`, { limits, weight }),
+    ({ id, ...change }: PartyChange) => callApi('PATCH', `/users/${encodeURIComponent(id)}`, change),
     ['/users'],
   );
   return (

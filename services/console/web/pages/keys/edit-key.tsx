@@ -29,7 +29,7 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   return (
     <form onSubmit={onSubmit}>
       <Stack gap="sm">
-        <KeyFields value={settings} problem={change.error ?? undefined} onChange={setSettings} />
+        <KeyFields value={settings} editing={editing} problem={change.error ?? undefined} onChange={setSettings} />
         {change.error && change.error.field === undefined ? (
           <Failure title="The key was not changed" error={change.error} />
         ) : null}

@@ -1,10 +1,11 @@
 import { tiers } from '#shared/core/tier.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
-import { Fieldset, MultiSelect, Select, TagsInput, TextInput } from '@mantine/core';
-import type { KeySettings } from '../../../contract/account.ts';
+import { Fieldset, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core';
+import type { Key, KeySettings } from '../../../contract/account.ts';
 import type { ServedModel } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
+import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
@@ -12,6 +13,8 @@ import { useTools, type ListedTool } from '../tools/run-tool.ts';
 
 export interface KeyFieldsProps {
   value: KeySettings;
+  /** The key that is changed; absent for a new one. */
+  editing?: Pick<Key, 'adminSet' | 'ceiling'>;
   /** The field that the API refused, and why. */
   problem: { field: string | undefined; message: string } | undefined;
   onChange: (settings: KeySettings) => void;
@@ -24,13 +27,17 @@ const classes: Record<PriorityClass, string> = {
 };
 
 /** The inputs for a key's settings. */
-export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
+export function KeyFields({ value, editing: { adminSet = [], ceiling } = {}, problem, onChange }: KeyFieldsProps) {
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
   const tools = useTools();
   const set = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
   const problemOf = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
-  const allowed = priorityClasses.filter((name) => name !== 'high' || isAdmin || value.class === 'high');
+  const allowed = priorityClasses.filter(
+    (name) => name !== 'high' || isAdmin || value.class === 'high' || ceiling?.maxClass === 'high',
+  );
+  const isSet = (field: string): boolean => !isAdmin && adminSet.includes(field);
+  const about = (field: string, text: string): string => (isSet(field) ? 'Set by an administrator' : text);
   return (
     <>
       <TextInput
@@ -45,7 +52,8 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <TextInput
         label="Expires"
-        description="Empty: never"
+        description={about('expiresAt', 'Empty: never')}
+        disabled={isSet('expiresAt')}
         type="date"
         min={dateOf(Date.now() + 86_400_000)}
         value={value.expiresAt === undefined ? '' : dateOf(value.expiresAt)}
@@ -58,6 +66,8 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <Select
         label="Priority"
+        description={isSet('class') ? 'Set by an administrator' : undefined}
+        disabled={isSet('class')}
         data={allowed.map((name) => ({ value: name, label: classes[name] }))}
         value={value.class}
         allowDeselect={false}
@@ -67,7 +77,8 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       <WeightField among="keys of the owner" value={value.weight ?? 1} onChange={(weight) => set({ weight })} />
       <TagsInput
         label="Models"
-        description="Empty: all"
+        description={about('models', 'Empty: all')}
+        disabled={isSet('models')}
         data={models.data?.map(({ id }) => id) ?? []}
         value={value.models ?? []}
         clearable
@@ -80,7 +91,8 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <MultiSelect
         label="Tiers"
-        description="Empty: all"
+        description={about('tiers', 'Empty: all')}
+        disabled={isSet('tiers')}
         data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
         value={value.tiers ?? []}
         clearable
@@ -94,7 +106,8 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <TagsInput
         label="Tools"
-        description="Empty: all; server/* stands for all tools of an MCP server"
+        description={about('tools', 'Empty: all; server/* stands for all tools of an MCP server')}
+        disabled={isSet('tools')}
         data={toolChoices(tools.data ?? [])}
         value={value.tools ?? []}
         clearable
@@ -105,8 +118,13 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
           onChange(chosen.length === 0 ? others : { ...others, tools: chosen });
         }}
       />
+      {ceiling ? <Text size="sm">Its owner may use: {ceilingInWords(ceiling)}.</Text> : null}
       <Fieldset legend="Limits of this key">
-        <LimitsFields value={value.limits} onChange={(limits) => set({ limits })} />
+        <LimitsFields
+          value={value.limits}
+          isSet={(name) => isSet(`limits.${name}`)}
+          onChange={(limits) => set({ limits })}
+        />
       </Fieldset>
     </>
   );

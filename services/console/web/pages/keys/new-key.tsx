@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Key, KeySettings, NewKey, Team } from '../../../contract/account.ts';
+import type { Key, KeySettings, NewKey, Team, User } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
@@ -16,7 +16,7 @@ export interface NewKeyProps {
 }
 
 const kindNames: Record<Key['kind'], string> = {
-  user: 'Yourself',
+  user: 'A person',
   team: 'A team',
   router: 'The router: no owner',
 };
@@ -29,10 +29,12 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const isAdmin = useIsAdmin();
   const [settings, setSettings] = useState(blank);
   const [kind, setKind] = useState(kinds[0]);
+  const [userId, setUserId] = useState<string | null>(user.id);
   const [teamId, setTeamId] = useState<string | null>(null);
   const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
   // Administrators may create keys for every team, others only for teams that they own.
   const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
+  const people = useApi<User[]>('/users', { enabled: isAdmin && opened && kinds.includes('user') });
   const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const offered = kinds.filter((each) => each !== 'team' || teams.length > 0);
   const close = (): void => {
@@ -42,7 +44,12 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    create.mutate({ ...settings, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
+    create.mutate({
+      ...settings,
+      kind,
+      ...(kind === 'team' && teamId !== null ? { teamId } : {}),
+      ...(kind === 'user' && userId !== null && userId !== user.id ? { userId } : {}),
+    });
   };
   return (
     <Modal
@@ -60,10 +67,27 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
             {offered.length > 1 ? (
               <Select
                 label="For"
-                data={offered.map((each) => ({ value: each, label: kindNames[each] }))}
+                data={offered.map((each) => ({
+                  value: each,
+                  label: each === 'user' && !isAdmin ? 'Yourself' : kindNames[each],
+                }))}
                 value={kind}
                 allowDeselect={false}
                 onChange={(chosen) => setKind(offered.find((each) => each === chosen) ?? kinds[0])}
+              />
+            ) : null}
+            {kind === 'user' && isAdmin ? (
+              <Select
+                label="Person"
+                required
+                searchable
+                allowDeselect={false}
+                data={(people.data ?? [user]).map(({ id, name, email }) => ({
+                  value: id,
+                  label: id === user.id ? `${name} (yourself)` : `${name} (${email})`,
+                }))}
+                value={userId}
+                onChange={setUserId}
               />
             ) : null}
             {kind === 'team' ? (

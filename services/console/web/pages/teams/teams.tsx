@@ -1,0 +1,93 @@
+import { Anchor, Button, Group, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from 'wouter';
+import type { Team } from '../../../contract/account.ts';
+import { useSession } from '../../api/session.ts';
+import { useApi } from '../../api/use-api.ts';
+import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
+import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Members } from '../../parts/members.tsx';
+import { TeamName } from '../../parts/team-name.tsx';
+
+/** The teams that the person is in. Their owners change name and members; limits and ceilings are an administrator's. */
+export function Teams() {
+  const { user } = useSession();
+  const teams = useApi<Team[]>('/teams');
+  return (
+    <Page title="Teams" about="People who share keys, limits and a bill.">
+      <Loaded query={teams} what="your teams">
+        {(all) => {
+          // Administrators see every team; those that they are not in are under Admin.
+          const mine = all.filter(({ id }) => user.teams.some((team) => team.id === id));
+          return mine.length === 0 ? (
+            <section className="panel">
+              <Empty title="You are in no team">An administrator makes teams and adds people to them.</Empty>
+            </section>
+          ) : (
+            <Stack gap="md">
+              {mine.map((team) => (
+                <TeamPanel
+                  key={team.id}
+                  team={team}
+                  isOwner={user.teams.some(({ id, role }) => id === team.id && role === 'owner')}
+                />
+              ))}
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
+  const { id, name, limits, ceiling, members } = team;
+  const [isRenaming, renaming] = useDisclosure();
+  const [isChanging, changing] = useDisclosure();
+  return (
+    <section className="panel" aria-labelledby={`team-${id}`}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} id={`team-${id}`} className="break">
+          {name}
+        </Title>
+        {isOwner ? (
+          <Group gap="xs">
+            <Button size="xs" variant="default" aria-label={`Rename ${name}`} onClick={renaming.open}>
+              Rename
+            </Button>
+            <Button size="xs" variant="default" aria-label={`Change members of ${name}`} onClick={changing.open}>
+              Change members
+            </Button>
+          </Group>
+        ) : null}
+      </Group>
+      <Text size="sm">
+        Limits: {limitsInWords(limits)}. Allowed: {ceilingInWords(ceiling)}.{' '}
+        <Anchor component={Link} href={`/usage?team=${encodeURIComponent(id)}`} inherit underline="always">
+          Usage
+        </Anchor>
+        ,{' '}
+        <Anchor component={Link} href="/keys" inherit underline="always">
+          API keys
+        </Anchor>
+      </Text>
+      <Table aria-label={`Members of ${name}`} mt="xs">
+        <Table.Tbody>
+          {members.map((member) => (
+            <Table.Tr key={member.id}>
+              <Table.Td className="break">{member.name}</Table.Td>
+              <Table.Td className="break">{member.email}</Table.Td>
+              <Table.Td>{member.role === 'owner' ? 'Owner' : 'Member'}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Modal opened={isRenaming} onClose={renaming.close} title={`Rename ${name}`}>
+        {isRenaming ? <TeamName team={team} onDone={renaming.close} /> : null}
+      </Modal>
+      <Members team={isChanging ? team : undefined} onClose={changing.close} />
+    </section>
+  );
+}

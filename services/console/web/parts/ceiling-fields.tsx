@@ -1,0 +1,70 @@
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+import { Fieldset, MultiSelect, Select, Stack, TagsInput } from '@mantine/core';
+import type { ServedModel } from '../../contract/live.ts';
+import { useApi } from '../api/use-api.ts';
+import { tierNames } from './tier-mark.tsx';
+
+export interface CeilingFieldsProps {
+  value: Ceiling;
+  /** Why the API has refused the models, if it has. */
+  modelsProblem?: string | undefined;
+  onChange: (ceiling: Ceiling) => void;
+}
+
+/** Inputs for the ceiling of a person or a team. An empty one restricts nothing. */
+export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsProps) {
+  const models = useApi<ServedModel[]>('/models');
+  const { models: chosenModels, tiers: chosenTiers, maxClass } = value;
+  return (
+    <Fieldset legend="Whatever their keys say">
+      <Stack gap="sm">
+        <TagsInput
+          label="Models"
+          description="Empty: all"
+          data={models.data?.map(({ id }) => id) ?? []}
+          value={chosenModels ?? []}
+          error={modelsProblem}
+          onChange={(chosen) => onChange(without(value, 'models', chosen.length > 0 && { models: chosen }))}
+        />
+        <MultiSelect
+          label="Tiers"
+          description="Empty: all"
+          data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
+          value={chosenTiers ?? []}
+          onChange={(chosen) => {
+            const kept = tiers.filter((tier) => chosen.includes(tier));
+            onChange(without(value, 'tiers', kept.length > 0 && { tiers: kept }));
+          }}
+        />
+        <Select
+          label="Highest class"
+          description="Empty: that of the key; only administrators give a key the class high"
+          data={priorityClasses.map((name) => ({ value: name, label: name }))}
+          value={maxClass ?? null}
+          clearable
+          onChange={(chosen) => {
+            const found = priorityClasses.find((name) => name === chosen);
+            onChange(without(value, 'maxClass', found !== undefined && { maxClass: found }));
+          }}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** A ceiling as a short text. */
+export function ceilingInWords({ models, tiers: allowed, maxClass }: Ceiling): string {
+  const parts = [
+    ...(models === undefined ? [] : [models.join(', ')]),
+    ...(allowed === undefined ? [] : [`only ${allowed.join(', ')}`]),
+    ...(maxClass === undefined ? [] : [`class ${maxClass} at most`]),
+  ];
+  return parts.length === 0 ? 'all models and tiers' : parts.join('; ');
+}
+
+function without(ceiling: Ceiling, field: keyof Ceiling, instead: Ceiling | false): Ceiling {
+  const { [field]: _, ...others } = ceiling;
+  return { ...others, ...instead };
+}

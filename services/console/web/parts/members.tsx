@@ -1,0 +1,152 @@
+import { Button, Group, Modal, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Team, TeamRole, User } from '../../contract/account.ts';
+import { callApi } from '../api/call-api.ts';
+import { useApi, useChange } from '../api/use-api.ts';
+import { useIsAdmin } from '../api/session.ts';
+import { Failure } from './failure.tsx';
+
+const roles: { value: TeamRole; label: string }[] = [
+  { value: 'owner', label: 'Owner: creates keys, adds people' },
+  { value: 'member', label: 'Member' },
+];
+
+/** The members of a team and their roles. Administrators choose from all people; owners enter the address of somebody to add. */
+export function Members({ team, onClose }: { team: Team | undefined; onClose: () => void }) {
+  return (
+    <Modal opened={team !== undefined} onClose={onClose} title={`Members of ${team?.name ?? ''}`} size="lg">
+      {team ? <MemberList key={team.id} team={team} /> : null}
+    </Modal>
+  );
+}
+
+function MemberList({ team: { id, members } }: { team: Team }) {
+  const path = (user: string): string => `/teams/${encodeURIComponent(id)}/members/${encodeURIComponent(user)}`;
+  const change = useChange(
+    ({ user, role }: { user: string; role: TeamRole | 'none' }) =>
+      role === 'none' ? callApi('DELETE', path(user)) : callApi('PUT', path(user), { role }),
+    ['/teams', '/session'],
+  );
+  const isAdmin = useIsAdmin();
+  return (
+    <Stack gap="sm">
+      {change.error ? <Failure title="The team was not changed" error={change.error} /> : null}
+      {members.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          This team has no members yet. Add someone below.
+        </Text>
+      ) : (
+        <Table aria-label="Members">
+          <Table.Tbody>
+            {members.map((member) => (
+              <Table.Tr key={member.id}>
+                <Table.Td>
+                  <Text size="sm" className="break">
+                    {member.name}
+                  </Text>
+                  <Text size="xs" c="dimmed" className="break">
+                    {member.email}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Select
+                    aria-label={`Role of ${member.name}`}
+                    data={roles}
+                    value={member.role}
+                    allowDeselect={false}
+                    onChange={(role) => change.mutate({ user: member.id, role: role === 'owner' ? 'owner' : 'member' })}
+                  />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Button
+                    size="xs"
+                    variant="default"
+                    aria-label={`Remove ${member.name}`}
+                    onClick={() => change.mutate({ user: member.id, role: 'none' })}
+                  >
+                    Remove
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {isAdmin ? (
+        <AddSomebody
+          members={members}
+          isPending={change.isPending}
+          onAdd={(user) => change.mutate({ user, role: 'member' })}
+        />
+      ) : (
+        <AddByAddress team={id} />
+      )}
+    </Stack>
+  );
+}
+
+/** Adds one of the people with an account. */
+function AddSomebody({
+  members,
+  isPending,
+  onAdd,
+}: {
+  members: Team['members'];
+  isPending: boolean;
+  onAdd: (user: string) => void;
+}) {
+  const users = useApi<User[]>('/users');
+  const [added, add] = useState<string | null>(null);
+  const others = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
+  // Somebody who is a member by now is not added again.
+  const chosen = others.some(({ id }) => id === added) ? added : null;
+  return (
+    <Group align="flex-end">
+      <Select
+        label="Add someone"
+        placeholder={others.length === 0 ? 'Everyone is a member' : 'Choose'}
+        searchable
+        disabled={others.length === 0}
+        style={{ flexGrow: 1 }}
+        data={others.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
+        value={chosen}
+        onChange={add}
+      />
+      <Button disabled={chosen === null} loading={isPending} onClick={() => chosen !== null && onAdd(chosen)}>
+        Add
+      </Button>
+    </Group>
+  );
+}
+
+/** Adds somebody by the address of their account. */
+function AddByAddress({ team }: { team: string }) {
+  const [email, setEmail] = useState('');
+  const add = useChange(
+    (address: string) =>
+      callApi('POST', `/teams/${encodeURIComponent(team)}/members`, { email: address, role: 'member' }),
+    ['/teams', '/session'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    add.mutate(email, { onSuccess: () => setEmail('') });
+  };
+  return (
+    <form onSubmit={onSubmit}>
+      <Group align="flex-end">
+        <TextInput
+          label="Add someone by e-mail address"
+          type="email"
+          required
+          style={{ flexGrow: 1 }}
+          value={email}
+          error={add.error?.message}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <Button type="submit" loading={add.isPending}>
+          Add
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Team } from '../../contract/account.ts';
+import { callApi } from '../api/call-api.ts';
+import { useChange } from '../api/use-api.ts';
+import { Failure } from './failure.tsx';
+
+/** Makes a team, or renames one. */
+export function TeamName({ team, onDone }: { team?: Team; onDone: () => void }) {
+  const [name, setName] = useState(team?.name ?? '');
+  const save = useChange(
+    (input: string) =>
+      team
+        ? callApi<Team>('PATCH', `/teams/${encodeURIComponent(team.id)}`, { name: input })
+        : callApi<Team>('POST', '/teams', { name: input }),
+    ['/teams', '/keys', '/session'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    save.mutate(name, { onSuccess: onDone });
+  };
+  const { error } = save;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          required
+          maxLength={100}
+          data-autofocus
+          value={name}
+          error={error?.field === 'name' ? error.message : undefined}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {error && error.field === undefined ? (
+          <Failure title={team ? 'The team was not renamed' : 'The team was not created'} error={error} />
+        ) : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {team ? 'Save' : 'Create team'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
