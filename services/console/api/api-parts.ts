@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
+import type { AuditNote, AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 import type { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Request } from 'express';
@@ -34,15 +34,28 @@ export interface ApiParts {
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,
-  actor: Pick<SignedIn, 'id' | 'name' | 'role'> | null,
+  actor: (Pick<SignedIn, 'id' | 'name' | 'role'> & Partial<Pick<SignedIn, 'address' | 'sessionId'>>) | null,
   note: Omit<AuditNote, 'actor'>,
 ): Promise<void> {
   const { action, target } = note;
   const facts = { action, actor: actor?.id, target: target && { kind: target.kind, id: target.id } };
   log.info(facts, 'an entry for the audit trail');
   try {
-    await accounts.audit.add({ actor: actor && { id: actor.id, name: actor.name, role: actor.role }, ...note });
+    const from = actor && originOf(accounts, actor);
+    await accounts.audit.add({
+      actor: actor && { id: actor.id, name: actor.name, role: actor.role },
+      ...(from && { from }),
+      ...note,
+    });
   } catch (error) {
     log.error({ err: error, ...facts }, 'the audit trail has a gap');
   }
+}
+
+function originOf(
+  { sessions }: Accounts,
+  { address, sessionId }: Partial<Pick<SignedIn, 'address' | 'sessionId'>>,
+): AuditOrigin | undefined {
+  if (address === undefined) return undefined;
+  return { address, ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }) };
 }

@@ -155,6 +155,8 @@ export interface AuditEntry {
   target: { kind: string; id: string; name: string } | null;
   /** Old and new values, never a secret. */
   details: Record<string, unknown>;
+  /** Where it came from: a network address and the id of a session, or a command line (`ada@workstation`). */
+  from?: { address?: string | undefined; session?: string | undefined; commandLine?: string | undefined } | undefined;
   /** Of several changes of the same fields of the same thing: how many there were from `since` to `at`. */
   count?: number;
   since?: number;

@@ -1,6 +1,7 @@
 import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
+import { thisCommandLine } from './this-command-line.ts';
 
 /**
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates the first one.
@@ -34,7 +35,13 @@ export async function adminLink(
   if (resetSecondFactor) await accounts.links.removeSecondFactor(user.id);
   const link = consoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
   const target = { kind: 'user', id: user.id, name: user.name };
-  await accounts.audit.add({ actor: null, action: 'user.password-link', target, details: { resetSecondFactor } });
+  await accounts.audit.add({
+    actor: null,
+    action: 'user.password-link',
+    target,
+    details: { resetSecondFactor },
+    from: thisCommandLine(),
+  });
   print(
     json
       ? JSON.stringify({ kind: 'password', email: user.email, link })

@@ -16,6 +16,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { dateOf } from './date-of.ts';
 import { tableLines } from './table-lines.ts';
+import { thisCommandLine } from './this-command-line.ts';
 
 /**
  * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints
@@ -124,7 +125,7 @@ function auditNote(
   { id, name }: { id: string; name: string },
   details: Record<string, unknown>,
 ): AuditNote {
-  return { actor: null, action, target: { kind: 'key', id, name }, details };
+  return { actor: null, action, target: { kind: 'key', id, name }, details, from: thisCommandLine() };
 }
 
 function table(records: FoundKey[]): string[] {

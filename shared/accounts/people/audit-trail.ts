@@ -24,11 +24,18 @@ const maxDetails = 4_096;
 
 const details = z.record(z.string(), z.unknown());
 const target = z.object({ kind: z.string(), id: z.string(), name: z.string() });
+const origin = z.object({
+  address: z.string().optional(),
+  session: z.string().optional(),
+  commandLine: z.string().optional(),
+});
 const noteSchema = z.object({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
   action: z.string(),
   target: target.nullable(),
   details,
+  // An entry of another release stays readable, whatever it says there.
+  from: origin.optional().catch(undefined),
 });
 const entrySchema = z.object({
   note: storedJson(noteSchema),
@@ -48,6 +55,16 @@ export interface AuditNote {
   target: z.output<typeof target> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof details>;
+  /** Where the change came from; absent where nobody knows. */
+  from?: AuditOrigin | undefined;
+}
+
+/** Where a change came from: a network address, with the session as the list of sessions names it, or a command line. */
+export interface AuditOrigin {
+  address?: string | undefined;
+  session?: string | undefined;
+  /** The account of the operating system, as `ada@workstation`. */
+  commandLine?: string | undefined;
 }
 
 /**

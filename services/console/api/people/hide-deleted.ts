@@ -14,8 +14,11 @@ export async function hideDeleted(
     const { actor, target, details } = entry;
     const member = memberOf(details);
     const isTargetGone = target?.kind === 'user' && isGone(target.id);
+    const { from, ...kept } = entry;
     return {
-      ...entry,
+      ...kept,
+      // The address of somebody who is gone goes with the name.
+      ...(from && !(actor && isGone(actor.id)) && { from }),
       actor: actor && isGone(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
       target: target && isTargetGone ? { ...target, name: deletedName(target.id) } : target,
       // Old and new addresses and names.

@@ -12,6 +12,8 @@ export interface SignedIn extends Person {
   name: string;
   user: UserRecord;
   sessionId: string;
+  /** The network address of the request. */
+  address: string;
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);
@@ -47,7 +49,15 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
       throw new ApiFailure(403, 'csrf', 'This page is out of date. Reload it and try again.');
     }
     const { id, role, name } = user;
-    const signedIn: SignedIn = { id, role, name, user, sessionId, teams: await teams.teamsOf(id) };
+    const signedIn: SignedIn = {
+      id,
+      role,
+      name,
+      user,
+      sessionId,
+      address: request.ip ?? '',
+      teams: await teams.teamsOf(id),
+    };
     response.locals['signedIn'] = signedIn;
     next();
   };

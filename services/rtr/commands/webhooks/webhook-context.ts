@@ -6,6 +6,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { thisCommandLine } from '../this-command-line.ts';
 
 /** What the commands for webhooks work with. */
 export interface WebhookContext {
@@ -75,5 +76,5 @@ export async function noteWebhook(
   details: Record<string, unknown> = {},
 ): Promise<void> {
   const target = { kind: 'webhook', id, name: new URL(url).host };
-  await accounts.audit.add({ actor: null, action, target, details });
+  await accounts.audit.add({ actor: null, action, target, details, from: thisCommandLine() });
 }

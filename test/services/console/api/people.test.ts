@@ -227,6 +227,7 @@ describe('the audit trail', () => {
       action: 'user.role',
       target: { kind: 'user', id: bob.id, name: 'bob' },
       details: { before: 'member', after: 'admin' },
+      from: { address: expect.stringContaining('127.0.0.1'), session: expect.stringMatching(/^[\w-]{43}$/) },
     });
     const note = { actor: null, action: 'test', target: null, details: {} };
     for (let n = 0; n < 120; n += 1) await accounts.audit.add({ ...note, details: { n } });
@@ -299,6 +300,23 @@ describe('the settings', () => {
       body: { error: { field: 'sessionHours' } },
     });
     expect(await ada.patch('/settings', { other: 1 })).toMatchObject({ body: { error: { field: 'other' } } });
+  });
+});
+
+describe('an entry of the audit trail', () => {
+  it('has the address and the session that the change came from, until the person is deleted', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await bob.post('/keys', { kind: 'user', name: 'laptop', class: 'normal', limits: {} });
+    const [session] = (await bob.get('/sessions')).body;
+    const [entry] = (await ada.get('/audit')).body;
+    expect(entry).toMatchObject({ action: 'key.create', from: { session: session.id } });
+    expect(entry.from.address).toMatch(/127\.0\.0\.1$/);
+    expect(entry.from.session).not.toBe(bob.sessionId);
+    await ada.delete(`/users/${bob.id}`);
+    const later = (await ada.get('/audit')).body.find(({ action }: { action: string }) => action === 'key.create');
+    expect(later).not.toHaveProperty('from');
   });
 });
 

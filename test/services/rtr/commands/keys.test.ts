@@ -119,7 +119,13 @@ describe('rtr keys revoke', () => {
     await revokeKey(context, record.id);
     const target = { kind: 'key', id: record.id, name: 'leaver' };
     expect(await audit.list()).toMatchObject([
-      { actor: null, action: 'key.revoke', target, details: {} },
+      {
+        actor: null,
+        action: 'key.revoke',
+        target,
+        details: {},
+        from: { commandLine: expect.stringMatching(/^.+@.+$/) },
+      },
       { actor: null, action: 'key.create', target, details: { kind: 'router', class: 'low' } },
     ]);
   });

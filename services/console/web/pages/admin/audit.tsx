@@ -43,7 +43,7 @@ export function Audit() {
         idOf={({ id }) => id}
         columns={[
           { label: 'Time', render: ({ at }) => formatDateTime(at) },
-          { label: 'Actor', render: ({ actor }) => <span className="break">{actor?.name ?? 'nobody'}</span> },
+          { label: 'Actor', render: (entry) => <Actor entry={entry} /> },
           {
             label: 'Action',
             render: ({ action, count }) => <Code>{count === undefined ? action : `${action} × ${count}`}</Code>,
@@ -63,6 +63,22 @@ export function Audit() {
         </Group>
       ) : null}
     </Stack>
+  );
+}
+
+/** Who it was, and where the change came from. */
+function Actor({ entry: { actor, from = {} } }: { entry: AuditEntry }) {
+  const { address, session, commandLine } = from;
+  const where = commandLine === undefined ? address : `rtr, ${commandLine}`;
+  return (
+    <div>
+      <span className="break">{actor?.name ?? 'nobody'}</span>
+      {where === undefined ? null : (
+        <Text size="xs" c="dimmed" className="break" title={session === undefined ? undefined : `Session ${session}`}>
+          {where}
+        </Text>
+      )}
+    </div>
   );
 }
 

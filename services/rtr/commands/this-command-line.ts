@@ -1,0 +1,16 @@
+import { hostname, userInfo } from 'node:os';
+import type { AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
+
+/** Who has started this process and where, for the audit trail: `ada@workstation`. */
+export function thisCommandLine(): AuditOrigin {
+  return { commandLine: `${userName()}@${hostname()}` };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // Containers run with ids that have no name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
