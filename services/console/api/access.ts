@@ -26,7 +26,7 @@ export const access = {
   'key.make.router': forAdmins,
   /** Change, rotate, revoke. */
   'key.change': forOwners,
-  /** Give a key the class `high`, which is served before all others. */
+  /** Give a key the class `high`, which is served before all others, where the ceiling of its owner does not. */
   'key.class.high': forAdmins,
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
