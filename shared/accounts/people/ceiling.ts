@@ -3,8 +3,8 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-/** Characters that the names of the models of one ceiling may have in sum: access tokens carry them, and headers are bounded. */
-const mostCharacters = 2_000;
+/** Bytes that the models of one ceiling may take as JSON: access tokens carry them, and headers are bounded. */
+const mostBytes = 2_000;
 
 /**
  * What an administrator lets a person or a team use at most, whatever their keys, sessions and tokens say. What is absent is not
@@ -17,8 +17,8 @@ export const ceilingSchema = z.strictObject({
     .min(1)
     .max(100)
     .refine(
-      (names) => names.join('').length <= mostCharacters,
-      `The names of the models have ${mostCharacters.toLocaleString('en')} characters at most in sum.`,
+      (names) => Buffer.byteLength(JSON.stringify(names)) <= mostBytes,
+      `The names of the models take ${mostBytes.toLocaleString('en')} bytes at most in all.`,
     )
     .optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),

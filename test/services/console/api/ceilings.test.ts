@@ -58,6 +58,9 @@ describe('the ceiling of a person', () => {
     const models = Array.from({ length: 50 }, (_, at) => `${'m'.repeat(50)}${at}`);
     const refused = await ada.patch(`/users/${bob.id}`, { ceiling: { models } });
     expect(refused).toMatchObject({ status: 400, body: { error: { field: 'ceiling.models' } } });
+    // A header counts bytes, not characters.
+    const wide = { models: Array.from({ length: 10 }, () => '模'.repeat(100)) };
+    expect((await ada.patch(`/users/${bob.id}`, { ceiling: wide })).status).toBe(400);
     for (const ceiling of [{ tiers: ['moon'] }, { maxClass: 'royal' }, { model: ['a'] }, { models: [] }]) {
       expect((await ada.patch(`/users/${bob.id}`, { ceiling })).status).toBe(400);
     }
