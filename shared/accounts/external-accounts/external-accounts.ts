@@ -39,8 +39,14 @@ export interface ExternalAccount extends ExternalSubject {
   refreshToken?: string | undefined;
 }
 
+/** Who somebody is at which of the providers. */
+export interface ProviderAccount extends ExternalSubject {
+  /** Name of the provider. */
+  provider: string;
+}
+
 /** What is known of somebody who comes for the first time. */
-export interface NewExternalPerson extends ExternalSubject {
+export interface NewExternalPerson extends ProviderAccount {
   name: string;
   email: string;
   role: UserRole;
@@ -75,7 +81,7 @@ export class ExternalAccounts {
     // No password matches an empty hash.
     const account = { id: mintId(), name, email, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
     const user: UserRecord = { ...account, ...start };
-    const { externalAccounts, userEmails, user: record, users, admins } = this.#names;
+    const { externalAccounts, userEmails, user: record, users, admins, externalAccount } = this.#names;
     const args = {
       external: keyOf(person),
       userId: user.id,
@@ -83,17 +89,19 @@ export class ExternalAccounts {
       createdAt: user.createdAt,
       isAdmin: role === 'admin',
       fields: storedFields(user),
+      account: justLinked(person),
     };
-    const keys = [externalAccounts, userEmails, record(user.id), users, admins];
+    const keys = [externalAccounts, userEmails, record(user.id), users, admins, externalAccount(user.id)];
     const outcome = await makeExternal.run(this.#redis, { keys, args });
     return outcome === 'made' ? user : (outcome as 'email taken' | 'taken');
   }
 
   /** Links an account at a provider to a person. False when one of both has another one. */
-  async link(userId: string, subject: ExternalSubject): Promise<boolean> {
+  async link(userId: string, account: ProviderAccount): Promise<boolean> {
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    return (await linkExternal.run(this.#redis, { keys, args: { external: keyOf(subject), userId } })) === 1;
+    const args = { external: keyOf(account), userId, account: justLinked(account) };
+    return (await linkExternal.run(this.#redis, { keys, args })) === 1;
   }
 
   /** The account of a person; undefined for somebody who has signed in at no provider. */
@@ -127,6 +135,11 @@ export class ExternalAccounts {
   async endCheck(userId: string): Promise<void> {
     await askRedis(this.#redis.del(this.#names.externalCheck(userId)));
   }
+}
+
+/** What is kept of an account of which the provider has said nothing yet: `keep` follows. */
+function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
+  return storedFields({ provider, issuer, subject, goodUntil: Date.now() });
 }
 
 /** No issuer has a space: it is a URL. */

@@ -37,10 +37,14 @@ export const displayNameSchema = z
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
   .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.');
 
-/** An e-mail address in the form in which addresses are stored and compared: in lower case. */
+/**
+ * An e-mail address in the form in which addresses are stored and compared: in lower case. Other letters than those of ASCII are refused
+ * before that: the Kelvin sign has a plain k as its lower case, so that one address would become another one.
+ */
 export const emailSchema = z
   .string()
   .trim()
+  .regex(/^[\x21-\x7e]*$/, 'This is no e-mail address.')
   .toLowerCase()
   .max(254, 'An e-mail address has 254 characters at most.')
   .pipe(z.email('This is no e-mail address.'));

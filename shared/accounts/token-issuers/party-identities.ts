@@ -4,7 +4,7 @@ import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
 import { identityOfPerson } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
-import type { UserRecord } from '../people/user.ts';
+import { emailSchema, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
@@ -123,7 +123,8 @@ export class PartyIdentities {
     switch (party.kind) {
       case 'person': {
         const hint = `No account has the address ${party.name}. Ask an administrator of the router to invite you.`;
-        return this.#person(await users.findByEmail(party.name.toLowerCase()), hint);
+        const email = emailSchema.safeParse(party.name).data;
+        return this.#person(email === undefined ? undefined : await users.findByEmail(email), hint);
       }
       case 'account': {
         const id = await this.#parts.externals.findPerson(party.account);

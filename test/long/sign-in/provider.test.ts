@@ -97,6 +97,14 @@ async function signIn(
   return { ...page, browser };
 }
 
+/** Somebody with a password, whom Ada has invited. */
+async function invited(email: string): Promise<ConsoleClient> {
+  const { body } = await ada.post('/invitations', { email, role: 'member' });
+  const client = new ConsoleClient(cluster.url);
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: email, password });
+  return client;
+}
+
 /** Who is signed in in a browser, by the console's API. */
 async function personIn(browser: CookieClient, url = cluster.url) {
   const client = new ConsoleClient(url);
@@ -156,6 +164,34 @@ describe('a colleague', () => {
     // So is one at another provider.
     second.accounts.set('ada', { email: 'ada@example.com', email_verified: true });
     expect((await signIn('ada', { at: 'second' })).url.search).toBe('?sign-in=other_account');
+  });
+
+  it('whose address only looks like somebody else’s, once in lower case, is not that person', async () => {
+    const kim = await invited('kim@example.com');
+    // The Kelvin sign: its lower case is a plain k.
+    second.accounts.set('attacker', { email: '\u212Aim@example.com', email_verified: true });
+    const { url, browser } = await signIn('attacker', { at: 'second' });
+    expect(url.search).toBe('?sign-in=no_address');
+    expect((await personIn(browser)).answer.status).toBe(401);
+    provider.accounts.set('kim', { email: 'KIM@example.com', email_verified: true });
+    const { answer } = await personIn((await signIn('kim')).browser);
+    expect(answer.body.user.id).toBe((await kim.get('/session')).body.user.id);
+  });
+
+  it('is linked to one account at a provider, also when several come at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const email = `lin${round}@example.com`;
+      await invited(email);
+      const names = ['one', 'two', 'three'].map((name) => `${name}-${round}`);
+      for (const name of names) provider.accounts.set(name, { email, email_verified: true });
+      const waiting = await Promise.all(names.map((name) => signIn(name, { stops: true })));
+      const ends = await Promise.all(waiting.map(({ url, browser }) => browser.visit(url, { stopsAt: isPage })));
+      expect(ends.map(({ url }) => url.search).toSorted()).toEqual([
+        '',
+        '?sign-in=other_account',
+        '?sign-in=other_account',
+      ]);
+    }
   });
 
   it('who is blocked here is signed out, and does not come in again', async () => {

@@ -38,18 +38,18 @@ async function findOrMake(
   { name, email, role = 'member' }: ProvidedPerson,
 ): Promise<UserRecord | undefined> {
   const { accounts, externals } = parts;
-  const subject = { issuer, subject: sub };
-  const known = await externals.findPerson(subject);
+  const account = { provider, issuer, subject: sub };
+  const known = await externals.findPerson(account);
   if (known !== undefined) return accounts.users.find(known);
   const same = await accounts.users.findByEmail(email);
   if (same) {
-    if (!(await externals.link(same.id, subject))) return undefined;
+    if (!(await externals.link(same.id, account))) return undefined;
     await note(parts, same, 'user.link', { provider });
     return same;
   }
-  const made = await externals.make({ ...subject, name, email, role }, await accounts.settings.startOf(role));
+  const made = await externals.make({ ...account, name, email, role }, await accounts.settings.startOf(role));
   // Somebody else was faster, or the same person in another window.
-  if (made === 'taken') return accounts.users.find((await externals.findPerson(subject)) ?? '');
+  if (made === 'taken') return accounts.users.find((await externals.findPerson(account)) ?? '');
   if (made === 'email taken') return undefined;
   await note(parts, made, 'user.create', { provider, email, role });
   return made;

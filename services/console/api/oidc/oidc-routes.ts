@@ -69,7 +69,10 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     const tokens = await exchange(request, provider, state);
     if (typeof tokens === 'string') return fail(response, tokens);
     const claims = tokens.claims();
-    if (!claims) return fail(response, 'denied');
+    if (!claims || !isSubject(claims.sub)) {
+      log.warn({ provider: provider.name }, 'a provider has not said who somebody is');
+      return fail(response, 'denied');
+    }
     const user = await admitPerson({ accounts, externals, announce, log }, provider, claims);
     if (typeof user === 'string') {
       log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
@@ -118,6 +121,11 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   function callbackOf(request: Request, { name }: SignInProvider): string {
     return new URL(`/console/api/oidc/${name}/callback`, routerAddress(request, parts.publicUrl)).href;
   }
+}
+
+/** Whether a provider names somebody: in 255 characters at most (OpenID Connect Core 1.0, section 2). */
+function isSubject(sub: string): boolean {
+  return sub.length > 0 && sub.length <= 255;
 }
 
 /** Leads to the sign-in page, which says why. */

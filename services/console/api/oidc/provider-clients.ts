@@ -1,9 +1,19 @@
 import * as oidc from 'openid-client';
+import { Agent, fetch as fetchWith, type RequestInit as UndiciInit } from 'undici';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 
 /** Seconds for each request to a provider. */
 const timeoutSeconds = 10;
+
+/** Bytes of an answer of a provider. */
+const maxAnswerBytes = 1024 * 1024;
+
+const agent = new Agent({ maxResponseSize: maxAnswerBytes });
+
+/** Fetches as the library does, and gives up on an answer that is too large. */
+const boundedFetch: oidc.CustomFetch = (url, options) =>
+  fetchWith(url, { ...(options as UndiciInit), dispatcher: agent });
 
 /** Milliseconds for which what a provider says of itself is used. */
 const freshMs = 3_600_000;
@@ -38,6 +48,7 @@ export class ProviderClients {
     const url = new URL(issuer);
     return oidc.discovery(url, id, secret, secret === undefined ? oidc.None() : undefined, {
       timeout: timeoutSeconds,
+      [oidc.customFetch]: boundedFetch,
       // The registry admits http for this machine alone.
       ...(url.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
     });

@@ -23,7 +23,8 @@ export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPe
   if (email === undefined) return 'no_address';
   // Some providers send it as a text.
   const verified = claims['email_verified'];
-  if (String(verified) !== 'true' && !(provider.trust_email && verified === undefined)) return 'not_verified';
+  if (verified !== true && verified !== 'true' && !(provider.trust_email && verified === undefined))
+    return 'not_verified';
   const mine = groupsOf(claims[provider.groups_claim]);
   const matching = provider.groups.filter(({ group }) => mine.has(group));
   const domain = email.slice(email.lastIndexOf('@') + 1);

@@ -1,4 +1,5 @@
--- Links an account at a provider to the account of a person who has none at that provider yet.
+-- Links an account at a provider to a person who has none at any provider yet. Both sides are written here: of several that come at once
+-- with the address of one person, one is linked.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)
@@ -6,10 +7,17 @@
 -- ARGV[1]  JSON:
 --   external  issuer and subject
 --   userId
+--   account   fields of the person's account at the provider
 -- Returns 1, or 0 when one of both has another account already, or the person is gone.
 local externals, user, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 or redis.call('EXISTS', own) == 1 then
   return 0
 end
-return redis.call('HSETNX', externals, args.external, args.userId)
+if redis.call('HSETNX', externals, args.external, args.userId) == 0 then
+  return 0
+end
+for name, value in pairs(args.account) do
+  redis.call('HSET', own, name, value)
+end
+return 1

@@ -5,6 +5,7 @@
 -- KEYS[3]  record of the new user (hash)
 -- KEYS[4]  index of all users (sorted set: id by creation time)
 -- KEYS[5]  the administrators who are not blocked (set of ids)
+-- KEYS[6]  the new user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   external   issuer and subject
 --   userId
@@ -12,8 +13,9 @@
 --   createdAt  ms since 1970
 --   isAdmin
 --   fields     of the new user's record
+--   account    fields of the account at the provider
 -- Returns 'made', 'email taken', or 'taken' when the account at the provider has one already.
-local externals, emails, user, users, admins = unpack(KEYS)
+local externals, emails, user, users, admins, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', externals, args.external) == 1 then
   return 'taken'
@@ -24,6 +26,9 @@ end
 redis.call('HSET', externals, args.external, args.userId)
 for name, value in pairs(args.fields) do
   redis.call('HSET', user, name, value)
+end
+for name, value in pairs(args.account) do
+  redis.call('HSET', own, name, value)
 end
 redis.call('ZADD', users, args.createdAt, args.userId)
 if args.isAdmin then

@@ -59,6 +59,14 @@ describe('the identity of a person or a team', () => {
     expect(identities.find(ada)).toBeInstanceOf(Promise);
   });
 
+  it('is not that of a person whose address another one becomes in lower case', async () => {
+    const { identities, users, adaId } = await start();
+    await users.changeEmail(adaId, 'kim@example.com');
+    expect(await identities.find({ kind: 'person', name: 'Kim@example.com' })).toMatchObject({ ownerId: adaId });
+    const kelvin = { kind: 'person', name: '\u212Aim@example.com' } as const;
+    await expect(async () => identities.find(kelvin)).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
   it('is that of the team of this name or id, unless several have the name', async () => {
     const { teams, team, identities } = await start();
     const find = async (name: string) => identities.find({ kind: 'team', name });
@@ -78,7 +86,7 @@ describe('the identity of a person or a team', () => {
     const account = { issuer: 'https://id.example.com', subject: 'ada-1' };
     const party = { kind: 'account', name: 'https://id.example.com ada-1', account } as const;
     await expect(identities.find(party)).rejects.toThrow('Sign in to the console');
-    await externals.link(adaId, account);
+    await externals.link(adaId, { ...account, provider: 'company' });
     vi.advanceTimersByTime(1_001);
     expect(await identities.find(party)).toMatchObject({ ownerId: adaId });
     await users.change(adaId, { limits: { tokensPerDay: 3 } }, Date.now());

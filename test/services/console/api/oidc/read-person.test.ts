@@ -25,6 +25,20 @@ describe('somebody from an identity provider', () => {
     expect(readPerson(trusting, silent)).toMatchObject({ email: 'grace@example.com' });
     expect(readPerson(trusting, { ...grace, email_verified: false })).toBe('not_verified');
     expect(readPerson(providerWith(), { ...grace, email_verified: 'true' })).toMatchObject({ name: 'Grace' });
+    for (const email_verified of [['true'], { toString: 'true' }, 1, 'TRUE', null]) {
+      expect(readPerson(trusting, { ...grace, email_verified })).toBe('not_verified');
+    }
+  });
+
+  it('has an address of ASCII alone: the lower case of another letter may be one of these', () => {
+    for (const email of [
+      '\u212Aim@example.com',
+      'mi\u212Ae@example.com',
+      '\u0130vy@example.com',
+      'a@ex\u0430mple.com',
+    ]) {
+      expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email })).toBe('no_address');
+    }
   });
 
   it('is admitted by domain or group, and by no part of them', () => {

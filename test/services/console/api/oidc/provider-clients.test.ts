@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { signInSchema } from '#shared/registry/sign-in.ts';
+import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
+
+/** A provider whose description of itself has so many bytes more than it needs. */
+async function providerOf(moreBytes: number) {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ issuer, token_endpoint: `${issuer}/token`, more: 'x'.repeat(moreBytes) }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { providers } = signInSchema.parse({
+    providers: [{ name: 'company', issuer, client_id: 'router', domains: ['*'] }],
+  });
+  const [provider] = providers;
+  if (!provider) throw new Error('no provider');
+  return provider;
+}
+
+describe('an answer of a provider', () => {
+  it('is read up to 1 MiB', async () => {
+    const provider = await providerOf(1_000);
+    expect((await new ProviderClients({}).of(provider)).serverMetadata().issuer).toBe(provider.issuer);
+  });
+
+  it('is not read when it is larger', async () => {
+    await expect(new ProviderClients({}).of(await providerOf(2 * 1024 * 1024))).rejects.toThrow();
+  });
+});
