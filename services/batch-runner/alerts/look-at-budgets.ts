@@ -1,4 +1,3 @@
-import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -7,7 +6,14 @@ import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { beginningOf, nextBeginning, periodName } from '#shared/accounts/periods.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { budgetNames, budgetSteps, watchedBudgets, type BudgetName, type BudgetParty } from './watched-budgets.ts';
+import {
+  budgetNames,
+  budgetSteps,
+  watchedBudgets,
+  type BudgetName,
+  type BudgetParty,
+  type BudgetSources,
+} from './watched-budgets.ts';
 
 /** Percents of a budget whose use is reported. */
 const thresholds = [50, 80];
@@ -23,25 +29,30 @@ const knownMs = 24 * 3_600_000;
 
 const nothing = { tokens: 0, cost: 0 };
 
-export interface BudgetLookParts {
-  accounts: Pick<Accounts, 'keys' | 'users' | 'teams'>;
+export interface BudgetLookParts extends BudgetSources {
   limits: Pick<LimitKeeper, 'read'>;
   usage: Pick<UsageReader, 'newest'>;
   states: AlertStates;
 }
 
 /**
- * Looks at how much of their budgets keys, people and teams have used, and reports each share once in a day or month. A budget that was
+ * Looks at how much of their budgets keys, service accounts, people and teams have used, and reports each share once in a day or month. A budget that was
  * changed is another one.
  * @returns what looks now, and does nothing as long as there are no requests. It throws RouterError `store_unavailable`
  */
-export function budgetLook({ accounts, limits, usage, states }: BudgetLookParts): (now?: number) => Promise<void> {
+export function budgetLook({
+  accounts,
+  issuers,
+  limits,
+  usage,
+  states,
+}: BudgetLookParts): (now?: number) => Promise<void> {
   let newest: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
     const id = await usage.newest();
     if (!newest || newest.id !== id) newest = { id, at: now };
     else if (now - newest.at > lateMs) return;
-    const parties = await watchedBudgets(accounts, now);
+    const parties = await watchedBudgets({ accounts, issuers }, now);
     const uses = await limits.read(parties);
     const reported = new Map<string, Map<string, string>>();
     for (const [index, party] of parties.entries()) {
@@ -88,7 +99,9 @@ function budgetEvent(
   { party, name, owner }: BudgetParty,
   { threshold, budget, limit, used, period, resetsAt }: ReachedShare,
 ): WebhookEvent {
-  const [kind = '', id = ''] = party.split(':');
+  // The id of a service account has a colon itself.
+  const [kind = ''] = party.split(':', 1);
+  const id = party.slice(kind.length + 1);
   const of = { id, kind, name, budget, limit, used, period, resets_at: resetsAt / 1000 };
   const [type, data] =
     threshold === exhaustedPercent

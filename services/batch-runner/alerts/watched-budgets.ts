@@ -2,6 +2,8 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Step } from '#shared/accounts/periods.ts';
+import { partyOfService, serviceAccountsOf } from '#shared/accounts/token-issuers/service-identity.ts';
+import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 
 /** The limits that are budgets, and for how long each one is. */
@@ -15,23 +17,33 @@ export const budgetSteps = {
 export type BudgetName = keyof typeof budgetSteps;
 export const budgetNames = Object.keys(budgetSteps) as readonly BudgetName[];
 
-/** A key, a person or a team with budgets. */
+export interface BudgetSources {
+  accounts: Pick<Accounts, 'keys' | 'users' | 'teams'>;
+  /** As the registry has them now: the budgets of service accounts stand there. */
+  issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
+}
+
+/** A key, a service account, a person or a team with budgets. */
 export interface BudgetParty extends PartyLimits {
   name: string;
   /** Whose it is. */
   owner: WebhookOwner;
 }
 
-/** Every key, person and team with a budget that can be used at a time. @throws RouterError `store_unavailable` */
+/** Every key, service account, person and team with a budget that can be used at a time. @throws RouterError `store_unavailable` */
 export async function watchedBudgets(
-  { keys, users, teams }: Pick<Accounts, 'keys' | 'users' | 'teams'>,
+  { accounts: { keys, users, teams }, issuers }: BudgetSources,
   now: number,
 ): Promise<BudgetParty[]> {
+  const services = new Map(serviceAccountsOf(issuers()).map((account) => [account.name, account]));
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
     ...[...liveKeysByParty(allKeys, now)].map(([party, { name, kind, ownerId, limits = {} }]) => {
       const owner: WebhookOwner = kind === 'router' || ownerId === undefined ? 'router' : `${kind}:${ownerId}`;
       return { party, name, limits, owner };
+    }),
+    ...[...services.values()].map(({ name, limits }) => {
+      return { party: partyOfService(name), name, limits, owner: 'router' as const };
     }),
     ...people
       .filter(({ blockedAt }) => blockedAt === undefined)

@@ -34,14 +34,20 @@ export interface ScheduledWorkOptions {
 
 /** All work that the cluster does again and again. */
 export function scheduledWork(
-  { redis: { redis }, accounts, limits, workers, broker, files, stored, unreadable }: OpenServing,
+  { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
 ): Record<'batches' | 'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());
-  const lookAtBudgets = budgetLook({ accounts, limits, usage, states });
+  const lookAtBudgets = budgetLook({
+    accounts,
+    issuers: () => registry.current().token_issuers,
+    limits,
+    usage,
+    states,
+  });
   const exports: UsageExportParts = {
     team: config.USAGE_EXPORT_TEAM,
     hour: config.USAGE_EXPORT_HOUR,

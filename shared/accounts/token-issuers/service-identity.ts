@@ -8,6 +8,11 @@ import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
 const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
+/** Whose use the use of a service account is counted as. */
+export function partyOfService(name: string): `key:${string}` {
+  return `key:${servicePrefix}${name}`;
+}
+
 /** The identity of a workload: as if with a router key of its own. */
 export function identityOfService({
   name,
@@ -17,10 +22,9 @@ export function identityOfService({
   tools,
   limits,
 }: ServiceAccount): KeyIdentity {
-  const id = servicePrefix + name;
-  const own: PartyLimits[] = hasLimits(limits) ? [{ party: `key:${id}`, limits }] : [];
+  const own: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
   return Object.freeze({
-    id,
+    id: servicePrefix + name,
     kind: 'router',
     name,
     class: priority,
@@ -59,11 +63,15 @@ export function teamOfIdentity(id: string): string | undefined {
   return id.startsWith(teamPrefix) ? id.slice(teamPrefix.length) : undefined;
 }
 
+/** The service accounts of all rules. One that several rules are for is there as often, and the same each time. */
+export function serviceAccountsOf(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
+  return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
+}
+
 /** A service account by its name, as the rules grant it now. */
 export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,
 ): ServiceAccount | undefined {
-  const accounts = issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
-  return accounts.find((account) => account.name === name);
+  return serviceAccountsOf(issuers).find((account) => account.name === name);
 }

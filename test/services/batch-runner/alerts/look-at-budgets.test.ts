@@ -3,6 +3,8 @@ import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
+import { identityOfService } from '#shared/accounts/token-issuers/service-identity.ts';
+import type { ServiceAccount } from '#shared/accounts/token-issuers/token-issuer.ts';
 import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -21,9 +23,11 @@ async function open() {
   onTestFinished(() => keeper.close());
   let reads = 0;
   let newest = 0;
+  const services: ServiceAccount[] = [];
   const look = () =>
     budgetLook({
       accounts,
+      issuers: () => [{ rules: services.map((serviceAccount) => ({ match: [], serviceAccount })) }],
       limits: {
         read: (parties) => {
           reads += 1;
@@ -36,6 +40,7 @@ async function open() {
   return {
     ...webhooks,
     look,
+    services,
     reads: () => reads,
     spend: async (party: PartyLimits, { tokens = 0, cost = 0 }: { tokens?: number; cost?: number }) => {
       const verdict = await keeper.reserve([party], { tokens, cost });
@@ -117,6 +122,18 @@ describe('the use of a budget', () => {
     await look()();
     expect(await sent(endpoint.id)).toMatchObject([
       { data: { id: used, kind: 'key', name: 'used', budget: 'tokensPerMonth', used: 500, percent: 50 } },
+    ]);
+  });
+
+  it('of a service account is reported to the router, once however many rules are for it', async () => {
+    const { add, look, services, spend, sent } = await open();
+    const account: ServiceAccount = { name: 'ci', class: 'low', limits: { costPerMonth: 10 } };
+    services.push(account, account, { name: 'unlimited', class: 'low', limits: {} });
+    const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.*'] });
+    for (const party of identityOfService(account).limits) await spend(party, { cost: 6 * dollar });
+    await look()();
+    expect(await sent(endpoint.id)).toMatchObject([
+      { data: { id: 'service:ci', kind: 'key', name: 'ci', budget: 'costPerMonth', used: 6, percent: 50 } },
     ]);
   });
 
