@@ -5,6 +5,7 @@ import type { Step } from '#shared/accounts/periods.ts';
 import { partyOfService, serviceAccountsOf } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { ownerOfKey } from './owner-of-key.ts';
 
 /** The limits that are budgets, and for how long each one is. */
 export const budgetSteps = {
@@ -38,9 +39,8 @@ export async function watchedBudgets(
   const services = new Map(serviceAccountsOf(issuers()).map((account) => [account.name, account]));
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
-    ...[...liveKeysByParty(allKeys, now)].map(([party, { name, kind, ownerId, limits = {} }]) => {
-      const owner: WebhookOwner = kind === 'router' || ownerId === undefined ? 'router' : `${kind}:${ownerId}`;
-      return { party, name, limits, owner };
+    ...[...liveKeysByParty(allKeys, now)].map(([party, { limits = {}, ...key }]) => {
+      return { party, name: key.name, limits, owner: ownerOfKey(key) };
     }),
     ...[...services.values()].map(({ name, limits }) => {
       return { party: partyOfService(name), name, limits, owner: 'router' as const };

@@ -9,6 +9,7 @@ import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { budgetLook } from '../alerts/look-at-budgets.ts';
+import { lookAtKeys } from '../alerts/look-at-keys.ts';
 import { lookAtWorkers } from '../alerts/look-at-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
 import { repairBatches } from '../batches/repair-batches.ts';
@@ -36,7 +37,7 @@ export interface ScheduledWorkOptions {
 export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
-): Record<'batches' | 'budgets' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
+): Record<'batches' | 'budgets' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
@@ -62,6 +63,7 @@ export function scheduledWork(
   return {
     batches: { everyMs: 15 * secondMs, run: () => repairBatches({ work, jobs, log }) },
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
+    keys: { everyMs: 600 * secondMs, run: () => lookAtKeys({ keys: accounts.keys, states }) },
     workers: {
       everyMs: 5 * secondMs,
       run: async () => {

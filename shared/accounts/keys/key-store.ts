@@ -92,6 +92,19 @@ export class KeyStore {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
   }
 
+  /** Those of all keys that can be read and that expire between two times, both in ms since 1970, oldest first. */
+  async listExpiring(from: number, to: number): Promise<FoundKey[]> {
+    const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
+    // One field of each key: few of them expire soon, and only those are read.
+    const expiries = await inPages(ids, (id) => askRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
+    return this.#findAll(
+      ids.filter((_, at) => {
+        const expiry = Number(expiries[at] ?? NaN);
+        return expiry >= from && expiry < to;
+      }),
+    );
+  }
+
   /** Whether a router key was ever made, revoked or not. */
   async hasHadRouterKey(): Promise<boolean> {
     return (await askRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;

@@ -16,6 +16,8 @@ export const webhookEventTypes = {
   'rtr.budget.threshold': 'a key, a person or a team has used 50 % or 80 % of a budget',
   'rtr.budget.exhausted':
     'a key, a person or a team has used 99 % of a budget: the rest is too little for most requests',
+  'rtr.key.expiring': 'a key expires in seven days, or in one',
+  'rtr.key.expired': 'a key has expired',
   'rtr.worker.lost': 'nothing has come from a worker for three seconds, and it was not stopped',
   'rtr.worker.ejected':
     'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
