@@ -41,6 +41,8 @@ export interface WorkersSeen {
   lost: WorkerProcess[];
   /** Ids of all that may live. */
   known: ReadonlySet<string>;
+  /** Names of the models that a worker serves which does not drain or fail, and is not ejected with them. */
+  models: ReadonlySet<string>;
   /** Whether ingress nodes say whom they have ejected. */
   knowsEjected: boolean;
   /** Milliseconds for which it has been listening. */
@@ -79,18 +81,20 @@ export class WorkerView {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;
     for (const [ingress, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(ingress);
-    const ejected = new Map<string, EjectedWorker>();
-    for (const { ejected: entries } of this.#listed.values())
-      for (const entry of entries) ejected.set(entry.worker, entry);
+    const ejected = Map.groupBy(
+      [...this.#listed.values()].flatMap((listed) => listed.ejected),
+      ({ worker }) => worker,
+    );
     const workers = [...this.#workers.workers()];
     const known = new Set(workers.map(({ id }) => id));
     for (const [id, { at }] of this.#lost) if (known.has(id) || now - at > lostKnownMs) this.#lost.delete(id);
     return {
       alive: workers
         .filter(({ life }) => now - life.provenAt < provenMs)
-        .map((worker) => ({ ...processOf(worker), trouble: troubleOf(worker, ejected.get(worker.id)) })),
+        .map((worker) => ({ ...processOf(worker), trouble: troubleOf(worker, ejected.get(worker.id)?.at(-1)) })),
       lost: Array.from(this.#lost.values(), ({ process }) => process),
       known,
+      models: new Set(workers.flatMap((worker) => servedBy(worker, ejected.get(worker.id)))),
       knowsEjected: this.#listed.size > 0,
       listenedMs,
     };
@@ -106,4 +110,11 @@ function troubleOf({ announcement }: LiveWorker, ejected: EjectedWorker | undefi
   if (draining) return undefined;
   if (reason !== undefined && isFailing(reason)) return { state: 'failing', reason };
   return ejected && { state: 'ejected', reason: ejected.reason, model: ejected.model };
+}
+
+/** The names of the models that a worker serves. */
+function servedBy({ announcement, pool }: LiveWorker, ejected: readonly EjectedWorker[] = []): string[] {
+  const { reason, draining, models } = announcement;
+  if (draining || isFailing(reason) || pool.contract === undefined) return [];
+  return models.map(({ id }) => id).filter((id) => !ejected.some(({ model }) => model === id));
 }

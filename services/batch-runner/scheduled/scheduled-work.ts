@@ -10,6 +10,7 @@ import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { budgetLook } from '../alerts/look-at-budgets.ts';
 import { lookAtKeys } from '../alerts/look-at-keys.ts';
+import { lookAtModels } from '../alerts/look-at-models.ts';
 import { lookAtWorkers } from '../alerts/look-at-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
 import { repairBatches } from '../batches/repair-batches.ts';
@@ -19,6 +20,9 @@ import { sweep, type SweepParts } from '../sweeps/sweep.ts';
 import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
+/** Milliseconds without a worker after which a model is reported, however short requests wait for one. */
+const leastGraceMs = 10_000;
+
 const dayMs = 24 * 3_600_000;
 
 export interface ScheduledWorkOptions {
@@ -42,6 +46,7 @@ export function scheduledWork(
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());
+  const graceMs = Math.max(leastGraceMs, config.NO_WORKER_TIMEOUT_MS);
   const lookAtBudgets = budgetLook({
     accounts,
     issuers: () => registry.current().token_issuers,
@@ -68,7 +73,9 @@ export function scheduledWork(
       everyMs: 5 * secondMs,
       run: async () => {
         const seen = view.read();
-        if (seen) await lookAtWorkers(seen, states);
+        if (!seen) return;
+        await lookAtWorkers(seen, states);
+        await lookAtModels(seen, { states, graceMs });
       },
     },
     sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, files, count }) },

@@ -6,19 +6,26 @@ import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
 
 const changeState = new RedisScript(emitScript, new URL('lua/change-state.lua', import.meta.url));
 
-/** A state that something has from now on, and the event that reports it. */
-export interface StateChange {
-  /** Of what is reported: all states of a kind are read at once. */
-  kind: string;
+/** A state that something has from now on. */
+export interface FieldChange {
   field: string;
   /** The state that it must have; undefined for none. */
   from?: string | undefined;
   /** The state that it gets; undefined for none. */
   to?: string | undefined;
+}
+
+/** States that change together, and the event that reports it. */
+export interface StateChanges {
+  /** Of what is reported: all states of a kind are read at once. */
+  kind: string;
+  changes: readonly FieldChange[];
   /** When all states of the kind are forgotten, in ms since 1970; undefined for never. */
   expiresAt?: number | undefined;
   event?: WebhookEvent | undefined;
 }
+
+export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
 
 /**
  * What was reported last of things that are looked at from time to time, in Redis. A change and its event are one operation, so that
@@ -40,7 +47,12 @@ export class AlertStates {
   }
 
   /** Changes a state, and emits its event. @returns false, and does neither, if it has another one than expected */
-  async change({ event, ...change }: StateChange): Promise<boolean> {
+  change({ field, from, to, ...more }: StateChange): Promise<boolean> {
+    return this.changeAll({ ...more, changes: [{ field, from, to }] });
+  }
+
+  /** Changes states, and emits the event of all. @returns false, and does neither, if one has another one than expected */
+  async changeAll({ event, ...change }: StateChanges): Promise<boolean> {
     const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event) };
     return (await changeState.run(this.#redis, { args })) === 1;
   }

@@ -23,6 +23,9 @@ export const webhookEventTypes = {
     'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
   'rtr.worker.failing': 'a worker says that what it serves fails, such as its engine',
   'rtr.worker.back': 'a worker that was lost, ejected or failing serves again',
+  'rtr.model.unserved':
+    'the last workers of models were lost, drained or ejected, or fail, for longer than requests wait for one',
+  'rtr.model.served': 'models that were not served have a worker again',
   'rtr.usage.exported': 'the usage of a day is there as a file',
 } as const;
 

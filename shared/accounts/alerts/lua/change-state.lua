@@ -1,27 +1,32 @@
--- Changes what was reported last of something, and emits an event with it, unless it is another state than expected: somebody else has
--- reported it meanwhile. `emit.lua` of the webhooks stands before it.
+-- Changes what was reported last of things of one kind, and emits an event with it, unless one has another state than expected: somebody
+-- else has reported it meanwhile. `emit.lua` of the webhooks stands before it.
 --
 --   <prefix>alerts:<kind>   hash: what of that kind is reported, to its state
 --
 -- ARGV[1]  JSON:
 --   prefix     of all names
 --   kind
---   field
---   from       the state that it must have; absent for none
---   to         the state that it gets; absent for none
+--   changes    a list, each with:
+--     field
+--     from     the state that it must have; absent for none
+--     to       the state that it gets; absent for none
 --   expiresAt  when the whole hash is forgotten, ms since 1970; absent: never
 --   event      as for `webhooks.emit`; absent for none
--- Returns 1, or 0 if it is in another state.
+-- Returns 1, or 0 if one is in another state.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind
-local before = redis.call('HGET', name, args.field) or nil
-if before ~= args.from then
-  return 0
+for _, change in ipairs(args.changes) do
+  local before = redis.call('HGET', name, change.field) or nil
+  if before ~= change.from then
+    return 0
+  end
 end
-if args.to then
-  redis.call('HSET', name, args.field, args.to)
-else
-  redis.call('HDEL', name, args.field)
+for _, change in ipairs(args.changes) do
+  if change.to then
+    redis.call('HSET', name, change.field, change.to)
+  else
+    redis.call('HDEL', name, change.field)
+  end
 end
 if args.expiresAt then
   redis.call('PEXPIREAT', name, webhooks.whole(args.expiresAt))

@@ -15,7 +15,7 @@ function seen({
 }: Partial<Omit<WorkersSeen, 'alive'>> & { alive?: (WorkerProcess & { trouble?: Trouble })[] }): WorkersSeen {
   const known = new Set(alive.map(({ id }) => id));
   const all = alive.map(({ trouble, ...process }) => ({ ...process, trouble }));
-  return { known, knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
+  return { known, models: new Set(), knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
 }
 
 async function open() {
