@@ -52,6 +52,12 @@ export const batchRunnerConfig = z.object({
     .list(networksDoc)
     .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
     .describe(networksDoc),
+  ALERT_ERROR_PERCENT: setting.integer(
+    'Percent of the requests of five minutes above which failures of the router and of upstreams are reported, from 20 requests on',
+    20,
+    1,
+    100,
+  ),
   USAGE_EXPORT_TEAM: setting.optionalText(
     'Name or id of the team that gets a file with the usage of each day; there are none if unset',
   ),

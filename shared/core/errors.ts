@@ -133,6 +133,11 @@ export class RouterError extends Error {
   }
 }
 
+/** Whether an error is one of the router or of an upstream, and none that the request itself brought about. */
+export function isFault(code: ErrorCode): boolean {
+  return errorTable[code].status >= 500;
+}
+
 /** Whether a string, for instance from a worker, names a row of the error table. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorTable, code);

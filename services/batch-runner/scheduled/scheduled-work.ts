@@ -9,6 +9,8 @@ import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { budgetLook } from '../alerts/look-at-budgets.ts';
+import { ErrorView } from '../alerts/error-view.ts';
+import { lookAtErrors } from '../alerts/look-at-errors.ts';
 import { lookAtKeys } from '../alerts/look-at-keys.ts';
 import { lookAtModels } from '../alerts/look-at-models.ts';
 import { lookAtWorkers } from '../alerts/look-at-workers.ts';
@@ -41,11 +43,13 @@ export interface ScheduledWorkOptions {
 export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
-): Record<'batches' | 'budgets' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
+): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());
+  const errors = new ErrorView(broker);
+  releases.add('view of errors', () => errors.close());
   const graceMs = Math.max(leastGraceMs, config.NO_WORKER_TIMEOUT_MS);
   const lookAtBudgets = budgetLook({
     accounts,
@@ -68,6 +72,10 @@ export function scheduledWork(
   return {
     batches: { everyMs: 15 * secondMs, run: () => repairBatches({ work, jobs, log }) },
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
+    errors: {
+      everyMs: 10 * secondMs,
+      run: () => lookAtErrors(errors.read(), { states, percent: config.ALERT_ERROR_PERCENT }),
+    },
     keys: { everyMs: 600 * secondMs, run: () => lookAtKeys({ keys: accounts.keys, states }) },
     workers: {
       everyMs: 5 * secondMs,

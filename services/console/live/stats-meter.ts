@@ -4,7 +4,8 @@ import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { RecentSums } from './recent-sums.ts';
+import { isFault } from '#shared/core/errors.ts';
+import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
 /** The most failures that are kept. */
 const maxFailures = 20;
@@ -21,6 +22,7 @@ export class StatsMeter {
   readonly #requests = new RecentSums(seconds);
   readonly #tokens = new RecentSums(seconds);
   readonly #errors = new RecentSums(seconds);
+  readonly #faults = new RecentSums(seconds);
   readonly #firstToken = Array.from({ length: firstTokenBoundsMs.length + 1 }, () => new RecentSums(seconds));
   readonly #served = new Map<Tier, RecentSums>();
   readonly #failures: Failure[] = [];
@@ -41,6 +43,7 @@ export class StatsMeter {
     if (state === 'done' && tier) this.#countServed(tier, Math.floor(second / 60));
     if (!error) return;
     this.#errors.add(second, 1);
+    if (isFault(error.code)) this.#faults.add(second, 1);
     this.#failures.unshift({
       at: Math.round(performance.timeOrigin + endedAt),
       requestId,
@@ -64,6 +67,7 @@ export class StatsMeter {
       requests: this.#requests.before(second),
       tokens: this.#tokens.before(second).map((value) => Math.round(value * 10) / 10),
       errors: this.#errors.before(second),
+      faults: this.#faults.before(second),
       firstToken: this.#firstToken.map((sums) => sums.total(second)),
       activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
       servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),

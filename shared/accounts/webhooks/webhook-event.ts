@@ -26,6 +26,8 @@ export const webhookEventTypes = {
   'rtr.model.unserved':
     'the last workers of models were lost, drained or ejected, or fail, for longer than requests wait for one',
   'rtr.model.served': 'models that were not served have a worker again',
+  'rtr.errors.high': 'the router or upstreams failed more than a share of the requests of the last five minutes',
+  'rtr.errors.normal': 'no more than half of that share fails',
   'rtr.usage.exported': 'the usage of a day is there as a file',
 } as const;
 

@@ -50,6 +50,8 @@ export const ingressStatsSchema = z.object({
   requests: seconds,
   tokens: seconds,
   errors: seconds,
+  /** Of these, the ones that the router or an upstream failed, see `isFault`. Absent from older releases. */
+  faults: seconds.optional(),
   /** How many requests of the last minute saw their first byte within each bound of `firstTokenBoundsMs`, and beyond. */
   firstToken: z.array(count).max(64),
   activeStreams: count,

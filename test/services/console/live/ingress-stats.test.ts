@@ -2,7 +2,7 @@ import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ingressStatsSchema, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { overviewOf, queueOf } from '#services/console/live/overview-of.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
@@ -76,6 +76,19 @@ describe("an ingress's stats", () => {
     expect(stats.failures).toEqual([{ at, requestId: 'r2', code: 'upstream_failed', userId: 'ada', ...place }]);
     vi.advanceTimersByTime(12 * 60_000);
     expect(overviewOf([meter.read()]).servedByTier).toEqual({ gpu: 0 });
+  });
+
+  it('tell the failures of the router and of upstreams from those of clients', () => {
+    const meter = meterWithClock();
+    const fail = (code: ErrorCode): void =>
+      meter.countJob('r', personal, report({ state: 'failed', end: undefined, error: new RouterError(code, 'no') }));
+    const faults = ['upstream_failed', 'no_worker_available', 'first_token_timeout', 'internal'] as const;
+    const others = ['context_length_exceeded', 'model_not_found', 'rate_limit_exceeded', 'workers_died'] as const;
+    for (const code of [...faults, ...others]) fail(code);
+    meter.countJob('r', personal, report({ state: 'cancelled', end: undefined }));
+    vi.advanceTimersByTime(1_000);
+    const stats = meter.read();
+    expect([stats.requests.at(-1), stats.errors.at(-1), stats.faults?.at(-1)]).toEqual([9, 8, 4]);
   });
 
   it('stay small and readable, however much happens', () => {

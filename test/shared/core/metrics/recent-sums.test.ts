@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentSums } from '#services/console/live/recent-sums.ts';
+import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
 describe('sums of the last units of time', () => {
   it('are listed oldest first, without the current unit', () => {

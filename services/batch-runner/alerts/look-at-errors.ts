@@ -1,0 +1,48 @@
+import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { windowSeconds, type ErrorsSeen } from './error-view.ts';
+
+const kind = 'errors';
+const field = 'share';
+
+/** Requests without which a share of them says nothing. */
+const leastRequests = 20;
+
+export interface ErrorLook {
+  states: AlertStates;
+  /** Percent of the requests above which failures are reported. They are over at half of it. */
+  percent: number;
+}
+
+/**
+ * Reports that more than a share of the requests of the last five minutes failed, and that it is over, each once in the cluster. It is over
+ * when no more than half of that share fails, in the eyes of a process that has listened for the whole time.
+ * @throws RouterError `store_unavailable`
+ */
+export async function lookAtErrors(
+  { requests, faults, isWhole }: ErrorsSeen,
+  { states, percent: threshold }: ErrorLook,
+  now = Date.now(),
+): Promise<void> {
+  const from = (await states.all(kind)).get(field);
+  const percent = (100 * faults) / Math.max(1, requests);
+  const change = (
+    to: string | undefined,
+    type: Extract<WebhookEventType, `rtr.errors.${string}`>,
+  ): Promise<boolean> => {
+    const data = {
+      requests,
+      failed: faults,
+      percent: Math.round(10 * percent) / 10,
+      threshold,
+      seconds: windowSeconds,
+    };
+    const event: WebhookEvent = { id: mintEventId(), type, owners: ['router'], data };
+    return states.change({ kind, field, from, to, event });
+  };
+  if (from === undefined && requests >= leastRequests && percent > threshold)
+    await change(String(now), 'rtr.errors.high');
+  else if (from !== undefined && isWhole && requests > 0 && percent <= threshold / 2)
+    await change(undefined, 'rtr.errors.normal');
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { ownContract } from '#shared/broker/contract/contract-range.ts';
+import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { ErrorView, type ErrorsSeen } from '#services/batch-runner/alerts/error-view.ts';
+import { lookAtErrors } from '#services/batch-runner/alerts/look-at-errors.ts';
+import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/until.ts';
+import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+
+async function open() {
+  const { add, deliveries, connection, prefix } = await openTestWebhooks();
+  const { endpoint } = await add('https://a.example.com', { events: ['rtr.errors.*'] });
+  const states = new AlertStates(connection.redis, prefix);
+  const look = (requests: number, faults: number, more: Partial<ErrorsSeen> = {}) =>
+    lookAtErrors({ requests, faults, isWhole: true, ...more }, { states, percent: 20 });
+  return {
+    lookAll: (...seen: Parameters<typeof look>) => Promise.all([1, 2, 3].map(() => look(...seen))),
+    sent: async () => {
+      const found = await deliveries.list(endpoint.id, { limit: 100 });
+      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
+    },
+  };
+}
+
+describe('the error rate', () => {
+  it('is reported once when it is high, however many look, and once when it is normal', async () => {
+    const { lookAll, sent } = await open();
+    await lookAll(100, 20);
+    expect(await sent()).toEqual([]);
+    await lookAll(100, 21);
+    await lookAll(100, 90);
+    const high = { requests: 100, failed: 21, percent: 21, threshold: 20, seconds: 300 };
+    expect(await sent()).toEqual([{ type: 'rtr.errors.high', data: high }]);
+    // Between the half and the whole of the share, it stays as it is.
+    await lookAll(100, 15);
+    await lookAll(100, 21);
+    expect(await sent()).toHaveLength(1);
+    await lookAll(100, 10);
+    await lookAll(100, 15);
+    expect((await sent()).map(({ type }) => type)).toHaveLength(2);
+    expect(await sent()).toContainEqual({ type: 'rtr.errors.normal', data: { ...high, failed: 10, percent: 10 } });
+    await lookAll(100, 30);
+    expect(await sent()).toHaveLength(3);
+  });
+
+  it('is not reported of few requests, and is not normal when there are none or not all are known', async () => {
+    const { lookAll, sent } = await open();
+    await lookAll(19, 19);
+    expect(await sent()).toEqual([]);
+    await lookAll(20, 19);
+    await lookAll(0, 0);
+    await lookAll(100, 0, { isWhole: false });
+    expect(await sent()).toHaveLength(1);
+    await lookAll(1, 0);
+    expect(await sent()).toHaveLength(2);
+  });
+});
+
+/** Requests and faults by second, the oldest first, as an ingress tells them at a time. */
+function tell(broker: Broker, ingress: string, at: number, requests: number[], faults: number[] | undefined): void {
+  const nothing = {
+    tokens: [],
+    errors: [],
+    firstToken: [],
+    activeStreams: 0,
+    servedByTier: {},
+    lanes: [],
+    failures: [],
+  };
+  publishIngressStats(broker, ingress, { v: ownContract.newest, at, requests, faults, ...nothing });
+}
+
+describe('the view of errors', () => {
+  it('counts each second of each ingress once, those of lost messages too', async () => {
+    const parties = await startParties();
+    onTestFinished(() => parties.close());
+    const { broker } = parties.ingress;
+    const view = new ErrorView(broker);
+    onTestFinished(() => view.close());
+    await broker.flush();
+    const at = 1_000_000_000_000;
+    tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
+    tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
+    tell(broker, 'a', at + 2_000, [2, 3, 4], [1, 3, 0]);
+    // Another one, whose clock is wrong, and one of a release that does not tell faults.
+    tell(broker, 'b', 5_000, [10], [10]);
+    tell(broker, 'c', at, [100], undefined);
+    await until(() => view.read().requests >= 25);
+    expect(view.read()).toEqual({ requests: 25, faults: 14, isWhole: false });
+    expect(view.read(Date.now() + 301_000)).toMatchObject({ requests: 0, faults: 0 });
+  });
+});
