@@ -1,0 +1,99 @@
+import { LineCounter, parseDocument, stringify, type Document, type YAMLParseError } from 'yaml';
+import type { z } from 'zod';
+import { editableSections, maxRegistryBytes, whyNotEditable } from './editable-sections.ts';
+import { lineOf, type RegistryProblem } from './registry-problem.ts';
+import { registrySchema } from './registry.ts';
+
+/** What somebody wants the registry to be: the text of a file, or the same as JSON. */
+export type RegistryInput = { text: string } | { config: Readonly<Record<string, unknown>> };
+
+/** A registry that can be stored, as text and as what the text says; or what is wrong with it. */
+export type CheckedRegistry = { text: string; config: Record<string, unknown> } | { problems: RegistryProblem[] };
+
+const editable: readonly string[] = editableSections;
+const sections: readonly string[] = Object.keys(registrySchema.shape);
+
+/** Most problems that are listed. */
+const maxProblems = 50;
+
+/**
+ * Checks a registry that is edited at run time, as its file is checked. It takes a second for the largest one: where others wait,
+ * call `checkInThread`.
+ */
+export function checkRegistry(input: RegistryInput): CheckedRegistry {
+  const text = 'text' in input ? input.text : stringify(input.config);
+  if (Buffer.byteLength(text) > maxRegistryBytes) return tooLarge('the text');
+  try {
+    return check(text);
+  } catch (error) {
+    // Aliases that stand for too much, or a nesting that is too deep for the parser.
+    const message = error instanceof Error ? error.message : String(error);
+    return { problems: [{ message: `the text cannot be read: ${message}` }] };
+  }
+}
+
+function check(text: string): CheckedRegistry {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
+  // As JSON has it, which is what is stored.
+  const said: unknown = JSON.parse(JSON.stringify(document.toJS() ?? {}));
+  const problems = [...foreignSections(said), ...mistakesOf(said)].map(({ path, message }) =>
+    problemAt(document, lines, path, message),
+  );
+  problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  if (problems.length > 0) return { problems: problems.slice(0, maxProblems) };
+  const config = said as Record<string, unknown>;
+  if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes) return tooLarge('what its aliases stand for');
+  return { text, config };
+}
+
+interface Mistake {
+  path: readonly PropertyKey[];
+  message: string;
+}
+
+/** Sections of a file that cannot be edited at run time. */
+function foreignSections(said: unknown): Mistake[] {
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) return [];
+  const foreign = Object.keys(said).filter((section) => sections.includes(section) && !editable.includes(section));
+  return foreign.map((section) => ({ path: [section], message: whyNotEditable(section) }));
+}
+
+function mistakesOf(said: unknown): Mistake[] {
+  const { error } = registrySchema.safeParse(said);
+  return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(mistakeOf);
+}
+
+/** A section that is refused whatever it says. */
+function isForeign(section: PropertyKey | undefined): boolean {
+  return typeof section === 'string' && !editable.includes(section);
+}
+
+/** A field that does not exist is named itself, not the one around it. */
+function mistakeOf(issue: z.core.$ZodIssue): Mistake {
+  const { message } = issue;
+  return { path: issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path, message };
+}
+
+function problemAt(
+  document: Document,
+  lines: LineCounter,
+  path: readonly PropertyKey[],
+  message: string,
+): RegistryProblem {
+  const field = path.map(String).join('.');
+  const line = lineOf(document, path, lines);
+  return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
+}
+
+/** The first line of the parser's message, whose others show the text. */
+function syntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
+  const [said = ''] = message.split('\n');
+  const line = linePos?.[0].line;
+  return { ...(line !== undefined && { line }), message: said.replace(/ at line \d+, column \d+:?$/, '') };
+}
+
+function tooLarge(what: string): CheckedRegistry {
+  return { problems: [{ message: `${what} is larger than ${maxRegistryBytes / 1024} KiB` }] };
+}

@@ -1,0 +1,26 @@
+/**
+ * The sections that can be edited at run time. All others stand only in the file that `ROUTER_CONFIG` names: who may come in
+ * (`sign_in`, `token_issuers`), what processes are started with (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which
+ * have a page of their own. See docs/decisions/0035-stored-registry.md.
+ */
+export const editableSections = ['models', 'auto', 'hosted_tools'] as const;
+
+/** What a file's registry shows of itself. The rest may contain keys of providers and addresses with passwords. */
+export const shownSections: readonly string[] = [...editableSections, 'prices'];
+
+/** Most bytes of a registry that is edited at run time, as text and as JSON. */
+export const maxRegistryBytes = 256 * 1024;
+
+/** Why a section cannot be edited at run time. */
+export function whyNotEditable(section: string): string {
+  const where = `write it into the file that ROUTER_CONFIG names, which then is the whole registry`;
+  switch (section) {
+    case 'prices':
+      return 'prices are changed on the page Prices of the console, or by PUT /console/api/prices/<model>';
+    case 'sign_in':
+    case 'token_issuers':
+      return `who may come in is not decided at run time: ${where}`;
+    default:
+      return `processes read this when they start: ${where}`;
+  }
+}

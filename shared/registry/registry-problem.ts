@@ -1,0 +1,45 @@
+import { isMap, isPair, isScalar, isSeq, type Document, type LineCounter } from 'yaml';
+
+/** A mistake in the text of a registry. */
+export interface RegistryProblem {
+  /** The field, as `models.fast.targets.0.model`; absent where it is not one field that is wrong. */
+  field?: string;
+  /** Its line, from 1. */
+  line?: number;
+  /** What is wrong. */
+  message: string;
+}
+
+/** A problem as one sentence that names the line or the field. */
+export function problemSentence({ field, line, message }: RegistryProblem): string {
+  const place = [...(line === undefined ? [] : [`line ${line}`]), ...(field === undefined ? [] : [field])].join(', ');
+  return place === '' ? message : `${place}: ${message}`;
+}
+
+/** The line on which a field stands, from 1; for a field that is missing, that of the nearest one around it. */
+export function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const step of path) {
+    const found = stepInto(node, String(step));
+    if (found.offset === undefined) break;
+    ({ node, offset } = found);
+  }
+  return offset === undefined ? undefined : lines.linePos(offset).line;
+}
+
+/** One field of a map, or one entry of a list. */
+function stepInto(node: unknown, step: string): { node: unknown; offset: number | undefined } {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return { node: item, offset: offsetOf(item) };
+  }
+  if (!isMap(node)) return { node: undefined, offset: undefined };
+  const pair = node.items.find((each) => isPair(each) && isScalar(each.key) && String(each.key.value) === step);
+  return { node: pair?.value, offset: offsetOf(pair?.key) };
+}
+
+function offsetOf(node: unknown): number | undefined {
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
+  return node.range?.[0];
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { checkInThread } from '#shared/registry/check-in-thread.ts';
+import { checkRegistry, type CheckedRegistry } from '#shared/registry/check-registry.ts';
+import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
+import { problemSentence } from '#shared/registry/registry-problem.ts';
+import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
+
+const text = `# Mine
+models:
+  fast: # for everybody
+    targets:
+      - { model: qwen3-8b, tier: gpu }
+      - model: gpt-5-mini
+        weight: 2
+auto: { tiers: [gpu, cloud] }
+`;
+
+/** What is wrong with a text, as sentences. */
+function problemsOf(checked: CheckedRegistry): string[] {
+  return 'problems' in checked ? checked.problems.map(problemSentence) : [];
+}
+
+describe('a registry that is edited at run time', () => {
+  it('is kept as it was written, beside what it says', () => {
+    expect(checkRegistry({ text })).toEqual({
+      text,
+      config: {
+        models: {
+          fast: {
+            targets: [
+              { model: 'qwen3-8b', tier: 'gpu' },
+              { model: 'gpt-5-mini', weight: 2 },
+            ],
+          },
+        },
+        auto: { tiers: ['gpu', 'cloud'] },
+      },
+    });
+  });
+
+  it('is written as YAML when it comes as JSON', () => {
+    const config = { models: { fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }] } } };
+    const checked = checkRegistry({ config });
+    expect(checked).toMatchObject({ config });
+    expect('text' in checked && checked.text).toContain('models:\n  fast:\n    targets:\n      - model: qwen3-8b\n');
+  });
+
+  it.each(['', '# nothing yet\n', '{}'])('may be empty: %j', (empty) => {
+    const checked = checkRegistry({ text: empty });
+    expect(checked).toEqual({ text: empty, config: {} });
+    expect(registrySchema.parse('config' in checked ? checked.config : undefined)).toEqual(emptyRegistry);
+  });
+
+  it('has its mistakes named by line and field, all of them', () => {
+    const wrong = text.replace('weight: 2', 'weight: -2').replace('gpu, cloud', 'gpu, tools');
+    expect(problemsOf(checkRegistry({ text: wrong }))).toEqual([
+      expect.stringContaining('line 7, models.fast.targets.1.weight: Too small'),
+      expect.stringContaining('line 8, auto.tiers.1: Invalid option'),
+    ]);
+  });
+
+  it.each([
+    ['modles: {}', 'line 1, modles: Unrecognized key: "modles"'],
+    ['models:\n  x:\n    targets: [{ modl: y }]\n', 'line 3, models.x.targets.0.modl: Unrecognized key: "modl"'],
+    ['models:\n  x:\n    targets: [{}]\n', 'line 3, models.x.targets.0.model: Invalid input'],
+    ['models:\n  auto: {}\n', 'line 2, models.auto: this name is reserved'],
+    ['models:\n  "a b": {}\n', 'line 2, models.a b: a name is made of'],
+    ['models: [', 'line 1: Flow sequence in block collection'],
+    ['models: {}\nauto: {}\nmodels: {}\n', 'line 3: Map keys must be unique'],
+    ['- models', 'Invalid input: expected object'],
+    ['models: just text', 'line 1, models: Invalid input'],
+  ])('names the mistake of %j', (wrong, sentence) => {
+    expect(problemsOf(checkRegistry({ text: wrong })).join('; ')).toContain(sentence);
+  });
+
+  it('has none of the sections that belong into the file, whatever they say', () => {
+    const sections = Object.keys(registrySchema.shape).filter(
+      (name) => !['models', 'auto', 'hosted_tools'].includes(name),
+    );
+    expect(sections.length).toBeGreaterThan(5);
+    const foreign = sections.map((name) => `${name}: {}\n`).join('');
+    const problems = problemsOf(checkRegistry({ text: `models: {}\n${foreign}` }));
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(
+      sections.map((name, at) => `line ${at + 2}, ${name}`),
+    );
+    expect(problems.find((problem) => problem.includes('sign_in'))).toContain('ROUTER_CONFIG');
+    expect(problems.find((problem) => problem.includes('prices'))).toContain('page Prices');
+    expect(problemsOf(checkRegistry({ text: readFileSync('deploy/router.example.yaml', 'utf8') }))).toHaveLength(
+      sections.length,
+    );
+  });
+
+  it('is bounded, as a text and as what its aliases stand for', () => {
+    const comment = `# ${'x'.repeat(maxRegistryBytes)}\n`;
+    expect(problemsOf(checkRegistry({ text: comment }))).toEqual(['the text is larger than 256 KiB']);
+    const defaults = `{ a: ${'x'.repeat(20_000)} }`;
+    const aliases = Array.from({ length: 20 }, (_, at) => `  m${at}: { defaults: *d }\n`).join('');
+    const bomb = `models:\n  m: { defaults: &d ${defaults} }\n${aliases}`;
+    expect(problemsOf(checkRegistry({ text: bomb }))).toEqual(['what its aliases stand for is larger than 256 KiB']);
+  });
+
+  it('ends no process, however it is nested', async () => {
+    const deep = `models: { x: { defaults: { a: ${'['.repeat(50_000)}${']'.repeat(50_000)} } } }`;
+    const lines = ['a: &a0 [x]'];
+    for (let at = 1; at < 12; at++)
+      lines.push(
+        `b${at}: &a${at} [${Array(10)
+          .fill(`*a${at - 1}`)
+          .join(', ')}]`,
+      );
+    for (const hostile of [deep, lines.join('\n')]) {
+      const problems = problemsOf(await checkInThread({ text: hostile }));
+      expect(problems.join()).not.toBe('');
+    }
+  });
+
+  it('is checked in a thread as it is here', async () => {
+    expect(await checkInThread({ text })).toEqual(checkRegistry({ text }));
+    expect(await checkInThread({ text: 'modles: {}' })).toEqual(checkRegistry({ text: 'modles: {}' }));
+  });
+});
