@@ -8,6 +8,7 @@ import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
 import { StoreMarker } from './redis/store-marker.ts';
+import { RegistryVersions } from './registry-versions/registry-versions.ts';
 import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
 import { SessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
@@ -23,6 +24,7 @@ export interface Accounts {
   guard: SignInGuard;
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
+  registryVersions: RegistryVersions;
   store: StoreMarker;
   /** See `deletePerson`. */
   deletePerson: (id: string) => Promise<PersonDeletion>;
@@ -48,6 +50,7 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     guard: new SignInGuard(redis, prefix),
     settings,
     audit: new AuditTrail(redis, prefix, report),
+    registryVersions: new RegistryVersions(redis, prefix, report),
     store: new StoreMarker(redis, prefix),
     deletePerson: (id) => deletePerson({ redis, prefix, users, keys }, id),
   };

@@ -24,6 +24,7 @@
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
  * - `signing-keys` hash, a key's id to the sealed key
+ * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash
  * - `cluster-secret` string, where the operator sets no secret
  */
 export function accountNames(prefix: string) {
@@ -75,6 +76,8 @@ export function accountNames(prefix: string) {
     programsOf: (userId: string) => `${prefix}programs-of:${userId}`,
     revokedPrograms: `${prefix}revoked-programs`,
     signingKeys: `${prefix}signing-keys`,
+    registryVersions: `${prefix}registry-versions`,
+    registryVersion: (number: string) => `${prefix}registry-version:${number}`,
     clusterSecret: `${prefix}cluster-secret`,
   };
 }

@@ -50,7 +50,7 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
 /** An ingress commands workers besides what it dispatches, and says what an administrator has changed. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
   const { publish, subscribe } = ofDispatcher(subjects, `ingress.${owner}`);
-  const changes = [subjects.keys, subjects.prices];
+  const changes = [subjects.keys, subjects.prices, subjects.registry];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
 }
 
@@ -98,6 +98,7 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
       subjects.allStored('*'),
       subjects.keys,
       subjects.prices,
+      subjects.registry,
       subjects.allIngressStats,
       `${subjects.allInboxes}${inbox}.>`,
     ],

@@ -33,3 +33,14 @@ export async function announcePriceChange(broker: Broker): Promise<void> {
 export function onPriceChange(broker: Broker, listener: () => void): void {
   broker.subscribe(broker.subjects.prices, () => listener());
 }
+
+/** Announces a change of the stored registry to every part that serves requests. Resolves when the broker has it. */
+export async function announceRegistryChange(broker: Broker): Promise<void> {
+  broker.publish(broker.subjects.registry, '');
+  await broker.flush();
+}
+
+/** Calls back with each change of the stored registry that is announced, whatever a later release adds to the message. */
+export function onRegistryChange(broker: Broker, listener: () => void): void {
+  broker.subscribe(broker.subjects.registry, () => listener());
+}

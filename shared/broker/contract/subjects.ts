@@ -111,6 +111,8 @@ export function createSubjects(prefix: string) {
     keys: `${prefix}.keys`,
     /** A price change, from whoever changed it to every ingress; no payload. */
     prices: `${prefix}.prices`,
+    /** A change of the stored registry, from the ingress where it was edited to every part that serves requests; no payload. */
+    registry: `${prefix}.registry`,
     /** The `IngressStats` of an ingress, every second, and of a batch runner where work waits for workers; every ingress subscribes. */
     ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
     /**

@@ -64,6 +64,7 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     sub('read its own replies, with those of replicas', `${subjects.reply('in', '*')}.*.*`),
     sub('receive key changes', subjects.keys),
     sub('receive price changes', subjects.prices),
+    sub('receive changes of the registry', subjects.registry),
     sub('receive ingress stats', subjects.allIngressStats),
     sub("read another's inbox", `${subjects.inbox(someone)}.>`),
     sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
@@ -87,6 +88,7 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     pub('say that a ticket was refused', subjects.stored('secret', 'job', 0)),
     pub('say that a key changed', subjects.keys),
     pub('say that prices changed', subjects.prices),
+    pub('say that the registry changed', subjects.registry),
     pub('count for an ingress', subjects.ingressStats('in')),
     pub('call the roll', subjects.announceRequest),
     pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
@@ -132,6 +134,7 @@ const notForRunner: Attempt[] = [
   pub('drain a worker', subjects.drain({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
   pub('say that a key changed', subjects.keys),
   pub('say that prices changed', subjects.prices),
+  pub('say that the registry changed', subjects.registry),
 ];
 
 const forbidden: [Role, Attempt[]][] = roles.map((role) => [role, [...nobody, ...notFor(role)]]);
@@ -217,6 +220,7 @@ it.each(['ingress', 'runner'] as const)('an %s may do all that it has to', async
     pub('drain', subjects.drain(worker)),
     pub('say that a key changed', subjects.keys),
     pub('say that prices changed', subjects.prices),
+    pub('say that the registry changed', subjects.registry),
   ];
   const attempts = [
     ...(role === 'ingress' ? commands : []),
@@ -251,6 +255,7 @@ it.each(['ingress', 'runner'] as const)('an %s may do all that it has to', async
     sub("read the broker's answers to tickets", subjects.allStored('secret')),
     sub('receive key changes', subjects.keys),
     sub('receive price changes', subjects.prices),
+    sub('receive changes of the registry', subjects.registry),
     sub("receive others' ingress stats", subjects.allIngressStats),
     sub('be answered by JetStream', `rtr.inbox.${role}.${role}.x.*`),
   ];

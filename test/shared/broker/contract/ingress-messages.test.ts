@@ -2,7 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { announceKeyChange, onKeyChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
+import {
+  announceKeyChange,
+  onKeyChange,
+  onPriceChange,
+  onRegistryChange,
+} from '#shared/broker/contract/change-signals.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
 
 /** An ingress of this release, and the connection of one of another release. */
@@ -111,6 +116,17 @@ describe('a change', () => {
     onPriceChange(own, () => void (changes += 1));
     await own.flush();
     other.publish(other.subjects.prices, JSON.stringify({ tier: 'quantum' }));
+    await other.flush();
+    await own.flush();
+    expect(changes).toBe(1);
+  });
+
+  it('of the registry is noticed whatever a newer release adds to it', async () => {
+    const { own, other } = await start();
+    let changes = 0;
+    onRegistryChange(own, () => void (changes += 1));
+    await own.flush();
+    other.publish(other.subjects.registry, JSON.stringify({ version: 7 }));
     await other.flush();
     await own.flush();
     expect(changes).toBe(1);

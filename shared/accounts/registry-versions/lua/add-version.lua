@@ -1,0 +1,34 @@
+-- Stores a version of the registry, if the newest one is still the one that it is based on. The oldest ones make room.
+--
+-- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
+-- ARGV[1]  JSON:
+--   versionPrefix  of the names of versions (hash: text, config, at, by, note, revertOf)
+--   basedOn        number of the version that was edited; 0 for none
+--   etag           of the text
+--   fields         further fields of the version
+--   maxVersions    that are kept
+-- ARGV[2]  the text
+-- ARGV[3]  what it says, as JSON
+-- Returns 1 and the number of the version, or 0 and the number of the newest one, which is another than the one that was edited.
+local index = KEYS[1]
+local args = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+
+local newest = tonumber(redis.call('ZREVRANGE', index, 0, 0, 'WITHSCORES')[2] or '0')
+if newest ~= args.basedOn then
+  return { 0, newest }
+end
+
+local number = newest + 1
+local version = args.versionPrefix .. number
+redis.call('DEL', version)
+redis.call('HSET', version, 'text', ARGV[2], 'config', ARGV[3], 'at', time[1] * 1000 + math.floor(time[2] / 1000))
+for name, value in pairs(args.fields) do
+  redis.call('HSET', version, name, value)
+end
+redis.call('ZADD', index, number, number .. ':' .. args.etag)
+while redis.call('ZCARD', index) > args.maxVersions do
+  local oldest = redis.call('ZPOPMIN', index)[2]
+  redis.call('DEL', args.versionPrefix .. oldest)
+end
+return { 1, number }

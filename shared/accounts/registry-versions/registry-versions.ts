@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedFields, storedJson } from '../redis/stored-value.ts';
+
+const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
+
+/** Versions that are kept. Each may have half a megabyte. */
+const maxVersions = 50;
+
+const about = {
+  /** Ms since 1970. */
+  at: z.coerce.number(),
+  /** The id of the person who stored it. */
+  by: z.string(),
+  /** Why, in their words. */
+  note: z.string().optional(),
+  /** The number of the version whose text it has again. */
+  revertOf: z.coerce.number().optional(),
+};
+const aboutSchema = z.object({ ...about, bytes: z.coerce.number() });
+const versionSchema = z.object({ ...about, text: z.string(), config: storedJson(z.record(z.string(), z.unknown())) });
+
+/** What stands in the list of versions. */
+export type RegistryVersionFacts = z.output<typeof aboutSchema> & { number: number };
+
+/** A version with its text, as somebody has written it, and what the text says. */
+export type RegistryVersion = z.output<typeof versionSchema> & { number: number; etag: string };
+
+/** A version to store. Its text was checked. */
+export interface NewRegistryVersion {
+  /** The number of the newest version, which was edited; 0 for none. */
+  basedOn: number;
+  text: string;
+  config: Readonly<Record<string, unknown>>;
+  by: string;
+  note?: string | undefined;
+  revertOf?: number | undefined;
+}
+
+/**
+ * The versions of the registry that is edited at run time: the newest one is in use. What a text has to look like is not known here.
+ * Every method throws `store_unavailable` as KeyStore does.
+ */
+export class RegistryVersions {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #report: ReportUnreadable;
+  readonly #records: StoredRecords<z.output<typeof versionSchema>>;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const names = accountNames(prefix);
+    this.#redis = redis;
+    this.#names = names;
+    this.#report = report;
+    const nameOf = (number: string): string => names.registryVersion(number);
+    this.#records = new StoredRecords(redis, { kind: 'registry version', schema: versionSchema, nameOf, report });
+  }
+
+  /** The newest version; undefined when there is none. */
+  async newest(): Promise<{ number: number; etag: string } | undefined> {
+    const [member] = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
+    return member === undefined ? undefined : addressOf(member);
+  }
+
+  /** A version; undefined when there is none of this number, or no more. @throws UnreadableRecordError */
+  async find(number: number): Promise<RegistryVersion | undefined> {
+    const found = await this.#records.find(String(number));
+    return found && { ...found, number, etag: etagOf(found.text) };
+  }
+
+  /** All versions, newest first. */
+  async list(): Promise<RegistryVersionFacts[]> {
+    const members = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
+    const numbers = members.map((member) => addressOf(member).number);
+    const fields = Object.keys(about);
+    const steps = this.#redis.pipeline();
+    for (const number of numbers) {
+      const name = this.#names.registryVersion(String(number));
+      steps.hmget(name, ...fields).hstrlen(name, 'text');
+    }
+    const answers = await askRedisAll(steps);
+    return numbers.flatMap((number, at) => {
+      const values = answers[2 * at] as (string | null)[];
+      const given = fields.flatMap((field, index) => (values[index] === null ? [] : [[field, values[index]] as const]));
+      const read = readStored(aboutSchema, { ...Object.fromEntries(given), bytes: answers[2 * at + 1] });
+      if ('value' in read) return [{ number, ...read.value }];
+      this.#report(`registry version ${number}`, read.reason);
+      return [];
+    });
+  }
+
+  /** Stores a version, which then is the newest one. When another one is newest than the one that was edited, answers that one. */
+  async add({
+    basedOn,
+    text,
+    config,
+    ...fields
+  }: NewRegistryVersion): Promise<{ stored: number } | { newest: number }> {
+    const args = {
+      versionPrefix: this.#names.registryVersion(''),
+      basedOn,
+      etag: etagOf(text),
+      fields: storedFields(fields),
+      maxVersions,
+    };
+    const texts = [text, JSON.stringify(config)];
+    const reply = await addVersion.run(this.#redis, { keys: [this.#names.registryVersions], args, texts });
+    const [isStored, number] = z.tuple([z.number(), z.number()]).parse(reply);
+    return isStored === 1 ? { stored: number } : { newest: number };
+  }
+}
+
+function addressOf(member: string): { number: number; etag: string } {
+  const [number, etag = ''] = member.split(':');
+  return { number: Number(number), etag };
+}
+
+function etagOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 16);
+}
