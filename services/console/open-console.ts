@@ -13,7 +13,7 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
-import type { Registry } from '#shared/registry/registry.ts';
+import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { backgroundRoutes, type BackgroundRoutesParts } from './api/background/background-routes.ts';
 import { batchRoutes, type BatchRoutesParts } from './api/batches/batch-routes.ts';
@@ -26,6 +26,7 @@ import { usageParts } from './api/usage/account-usage.ts';
 import { usageRoutes } from './api/usage/usage-routes.ts';
 import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
+import { registryRoutes } from './api/registry/registry-routes.ts';
 import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { About } from './contract/live.ts';
@@ -53,7 +54,7 @@ export interface ConsoleParts {
   /** Travel with the stats. */
   ejections: Pick<SharedEjections, 'own' | 'received'>;
   dispatcher: Dispatcher;
-  registry: () => Registry;
+  registry: OpenRegistry;
   /** See `ApiParts`. */
   announce: ApiParts['announce'];
   programs: Programs;
@@ -112,12 +113,12 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     devices: oidc.devices,
     secondFactors,
-    signIn: () => registry().sign_in,
+    signIn: () => registry.current().sign_in,
     signOutPage: oidc.signOutPage,
     oidc: oidc.routes,
     publicUrl,
     signedInRoutes: [
-      liveRoutes({ accounts, log, broker, workers, registry, feed, about }),
+      liveRoutes({ accounts, log, broker, workers, registry: () => registry.current(), feed, about }),
       usageRoutes(usageParts({ accounts, usage, limits, prices, log })),
       webhookRoutes({ accounts, log, webhooks }),
       batchRoutes({ accounts, log, ...batches }),
@@ -125,6 +126,7 @@ export function openConsole(parts: ConsoleParts): Console {
       backgroundRoutes({ accounts, log, jobs: background, webhooks }),
       connectionRoutes({ accounts, log, connections, publicUrl }),
       programRoutes({ accounts, log, programs, announce }),
+      registryRoutes({ accounts, log, registry }),
     ],
   });
   return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };

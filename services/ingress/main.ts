@@ -241,7 +241,7 @@ await runService(async (environment, releases) => {
     workers,
     ejections: new SharedEjections(workers),
     dispatcher,
-    registry: () => registry.current(),
+    registry,
     announce,
     programs,
     oidc,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { parseRegistry, readRegistryText } from './read-registry.ts';
-import { emptyRegistry, type Registry } from './registry.ts';
+import { parseRegistryFile, readRegistryText } from './read-registry.ts';
+import type { Registry } from './registry.ts';
 
 /** Interval of reading the file, in milliseconds. Polling works on every file system and however an editor saves. */
 const pollMs = 1_000;
@@ -10,27 +10,27 @@ const pollMs = 1_000;
 /** A registry that follows its file. */
 export interface LiveRegistry {
   current(): Registry;
+  /** The sections of the registry in use that it shows, as they are written. */
+  shown(): Readonly<Record<string, unknown>>;
   close(): void;
 }
 
 /**
  * Reads the registry file, and reads it again when it changes. After an invalid edit the previous registry stays in use, and the
  * log names the mistake.
- * @param file if undefined, the registry stays empty
  * @throws ConfigError if the file is missing or invalid at the start
  */
-export function followRegistry(file: string | undefined, log: Logger): LiveRegistry {
-  if (file === undefined) return { current: () => emptyRegistry, close: () => undefined };
+export function followRegistry(file: string, log: Logger): LiveRegistry {
   let seen = readRegistryText(file);
-  let registry = parseRegistry(seen, file);
+  let read = parseRegistryFile(seen, file);
 
   const poll = async (): Promise<void> => {
     try {
       const text = await readFile(file, 'utf8');
       if (text === seen) return;
       seen = text;
-      registry = parseRegistry(text, file);
-      log.info({ file, names: Object.keys(registry.models).length }, 'the registry was reloaded');
+      read = parseRegistryFile(text, file);
+      log.info({ file, names: Object.keys(read.registry.models).length }, 'the registry was reloaded');
     } catch (error) {
       if (error instanceof ConfigError)
         log.error({ err: error, file }, 'the registry is invalid: the previous one stays in use');
@@ -38,5 +38,5 @@ export function followRegistry(file: string | undefined, log: Logger): LiveRegis
     }
   };
   const timer = setInterval(() => void poll(), pollMs);
-  return { current: () => registry, close: () => clearInterval(timer) };
+  return { current: () => read.registry, shown: () => read.shown, close: () => clearInterval(timer) };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { ConfigError } from '#shared/core/load-config.ts';
+import { shownSections } from './editable-sections.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
 /**
@@ -23,18 +24,36 @@ export function readRegistryText(file: string): string {
   }
 }
 
+/** A registry, and what it shows of itself. */
+export interface ReadRegistry {
+  registry: Registry;
+  /** Its `shownSections`, as they are written. */
+  shown: Record<string, unknown>;
+}
+
 /**
  * Parses the text of a registry file. An empty text is an empty registry.
  * @throws ConfigError with one sentence per mistake, which names the line or the field
  */
 export function parseRegistry(text: string, file: string): Registry {
+  return parseRegistryFile(text, file).registry;
+}
+
+/** As `parseRegistry`, with what the registry shows of itself. */
+export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${file}: ${message}`).join('\n'));
-  const parsed = registrySchema.safeParse(document.toJS() ?? {});
-  if (parsed.success) return parsed.data;
+  const said: unknown = document.toJS() ?? {};
+  const parsed = registrySchema.safeParse(said);
+  if (parsed.success) return { registry: parsed.data, shown: shownOf(said) };
   const sentences = parsed.error.issues.map(
     ({ path, message }) => `${file}: ${path.map(String).join('.') || 'the file'}: ${message}`,
   );
   throw new ConfigError(sentences.join('\n'));
+}
+
+function shownOf(said: unknown): Record<string, unknown> {
+  if (typeof said !== 'object' || said === null) return {};
+  return Object.fromEntries(Object.entries(said).filter(([section]) => shownSections.includes(section)));
 }

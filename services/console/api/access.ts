@@ -51,6 +51,9 @@ export const access = {
   'background.repeat': forAdmins,
   /** Drain and undrain workers. */
   'worker.steer': forAdmins,
+  /** See the registry and its versions. */
+  'registry.see': forAdmins,
+  'registry.change': forAdmins,
   'audit.read': forAdmins,
   'settings.manage': forAdmins,
 } as const satisfies Record<string, Record<Relation, Verdict>>;

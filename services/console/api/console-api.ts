@@ -1,4 +1,4 @@
-import { json, Router, type RequestHandler } from 'express';
+import { json, Router, type Request, type RequestHandler } from 'express';
 import { adminRoutes } from './admin-routes.ts';
 import { answerFailure } from './answer-failure.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -33,7 +33,11 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();
   });
-  routes.use(requireSameOrigin, json({ limit: maxBodyBytes }));
+  const readBody = json({ limit: maxBodyBytes });
+  routes.use(requireSameOrigin, (request, response, next) => {
+    if (readsOwnBody(request)) next();
+    else readBody(request, response, next);
+  });
   routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts), secondStepRoutes(parts));
   routes.use(requireSession(parts.accounts));
   const isDemanded = secondFactorDemand(parts);
@@ -46,4 +50,9 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   });
   routes.use(answerFailure(parts.log));
   return routes;
+}
+
+/** A registry is larger than anybody may send who is not signed in. */
+function readsOwnBody({ path }: Request): boolean {
+  return path === '/registry' || path.startsWith('/registry/');
 }

@@ -19,7 +19,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { Releases } from '#shared/core/release.ts';
-import { followRegistry, type LiveRegistry } from '#shared/registry/follow-registry.ts';
+import { openRegistry, type OpenRegistry } from './open-registry.ts';
 import { openServingFiles } from './open-serving-files.ts';
 import { dispatchSettings, type ServingConfig } from './serving-settings.ts';
 
@@ -56,7 +56,7 @@ export interface OpenServing {
   broker: Broker;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
-  registry: LiveRegistry;
+  registry: OpenRegistry;
   ledger: UsageLedger;
   limits: LimitKeeper;
   prices: PriceTable;
@@ -106,7 +106,13 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
 
   const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
 
-  const registry = followRegistry(config.ROUTER_CONFIG, log);
+  const registry = await openRegistry({
+    file: config.ROUTER_CONFIG,
+    versions: accounts.registryVersions,
+    broker,
+    redis: redis.redis,
+    log,
+  });
   releases.add('registry', () => registry.close());
   const ledger = new UsageLedger(redis.redis, prefix, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,

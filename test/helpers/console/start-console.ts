@@ -24,9 +24,9 @@ export async function startConsole(options: ClusterOptions = {}): Promise<Consol
 }
 
 /** The token of a link for the first administrator of a cluster. */
-export async function firstLinkToken(prefix: string): Promise<string> {
+export async function firstLinkToken(prefix: string, redisUrl = inject('redisUrl')): Promise<string> {
   const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
-  const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  const connection = connectRedis(redisUrl, { log, name: 'test' });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000));
     const token = await openAccounts(connection.redis, `${prefix}:`).links.issueFirstAdmin();

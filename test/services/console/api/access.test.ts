@@ -34,6 +34,8 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
   'background.see': [200, 403, 403, 403, 403],
   'background.repeat': [200, 403, 403, 403, 403],
   'worker.steer': [200, 403, 403, 403, 403],
+  'registry.see': [200, 403, 403, 403, 403],
+  'registry.change': [200, 403, 403, 403, 403],
   'audit.read': [200, 403, 403, 403, 403],
   'settings.manage': [200, 403, 403, 403, 403],
 };

@@ -1,0 +1,30 @@
+import { deletedName } from '#shared/accounts/people/delete-person.ts';
+import type { UserStore } from '#shared/accounts/people/user-store.ts';
+import type {
+  RegistryVersion as StoredVersion,
+  RegistryVersionFacts as StoredFacts,
+} from '#shared/accounts/registry-versions/registry-versions.ts';
+import type { RegistryVersion, RegistryVersionFacts } from '../../contract/registry.ts';
+
+type Names = Pick<UserStore, 'namesOf'>;
+
+/** Versions for the console, with the names of the people who stored them. */
+export async function versionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
+  const names = await users.namesOf([...new Set(versions.map(({ by }) => by))]);
+  return versions.map(({ number, at, by, note, revertOf, bytes }) => ({
+    version: number,
+    at,
+    by: { id: by, name: names.get(by) ?? deletedName(by) },
+    ...(note !== undefined && { note }),
+    ...(revertOf !== undefined && { revertOf }),
+    bytes,
+  }));
+}
+
+/** One version with its text. */
+export async function versionAnswer(users: Names, version: StoredVersion): Promise<RegistryVersion> {
+  const { text, config } = version;
+  const [facts] = await versionList(users, [{ ...version, bytes: Buffer.byteLength(text) }]);
+  if (!facts) throw new Error('a version has no facts');
+  return { ...facts, text, config };
+}

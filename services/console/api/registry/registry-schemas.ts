@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+const number = z.number().int().min(1).max(1_000_000_000);
+const basedOn = z.number().int().min(0).max(1_000_000_000);
+const note = z.string().trim().min(1).max(200).optional();
+const input = { text: z.string().optional(), config: z.record(z.string(), z.unknown()).optional() };
+
+/** Of a registry either the text or the JSON. */
+function checkOne({ text, config }: { text?: unknown; config?: unknown }, context: z.RefinementCtx): void {
+  if ((text === undefined) === (config === undefined)) context.addIssue('Send the registry as `text` or as `config`.');
+}
+
+/** The body of `POST /registry/check`. */
+export const checkSchema = z.strictObject(input).superRefine(checkOne);
+
+/** The body of `PUT /registry`. */
+export const changeSchema = z.strictObject({ ...input, basedOn, note }).superRefine(checkOne);
+
+/** The body of `POST /registry/revert`. */
+export const revertSchema = z.strictObject({ version: number, basedOn: basedOn.optional() });
+
+/** The parameters of `GET /registry/versions/<version>`. */
+export const versionSchema = z.object({ version: z.coerce.number().int().min(1).max(1_000_000_000) });

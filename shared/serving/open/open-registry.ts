@@ -1,0 +1,51 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { announceRegistryChange, onRegistryChange } from '#shared/broker/contract/change-signals.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { followRegistry, type LiveRegistry } from '#shared/registry/follow-registry.ts';
+import { followStoredRegistry, type StoredVersion } from '#shared/registry/follow-stored-registry.ts';
+
+export interface OpenRegistryOptions {
+  /** The file that `ROUTER_CONFIG` names. */
+  file: string | undefined;
+  versions: Pick<Accounts['registryVersions'], 'newest' | 'find'>;
+  broker: Broker;
+  redis: RedisConnection['redis'];
+  log: Logger;
+}
+
+/** The registry of a process that serves requests: that of its file, or the newest stored version. */
+export interface OpenRegistry extends LiveRegistry {
+  source: 'file' | 'store';
+  /** The stored version in use; undefined for a file, and while none is stored. */
+  version(): StoredVersion | undefined;
+  /** Has this process, and all others, read the newest stored version. */
+  changed(): Promise<void>;
+}
+
+/**
+ * Opens the registry: of the file, if there is one, which then is the whole registry; otherwise the stored one, which it follows.
+ * @throws ConfigError if the file is missing or invalid
+ */
+export async function openRegistry({ file, versions, broker, redis, log }: OpenRegistryOptions): Promise<OpenRegistry> {
+  if (file !== undefined) {
+    return {
+      ...followRegistry(file, log),
+      source: 'file',
+      version: () => undefined,
+      changed: () => Promise.resolve(),
+    };
+  }
+  const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
+  const followed = await followStoredRegistry({ newest: () => versions.newest(), configOf }, log);
+  onRegistryChange(broker, () => void followed.refresh());
+  redis.on('ready', () => void followed.refresh());
+  broker.onReconnect(() => void followed.refresh());
+  const changed = async (): Promise<void> => {
+    await followed.refresh();
+    // Not waited for: without a broker it comes to nothing, and the others look for themselves.
+    announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
+  };
+  return { ...followed, source: 'store', changed };
+}

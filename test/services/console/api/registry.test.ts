@@ -1,0 +1,224 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
+import { followRegistry } from '#shared/registry/follow-registry.ts';
+import { followStoredRegistry, type StoredRegistry } from '#shared/registry/follow-stored-registry.ts';
+import { registryRoutes } from '#services/console/api/registry/registry-routes.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+
+const text = '# Mine\nmodels:\n  fast: { targets: [{ model: a }] } # for everybody\n';
+const config = { models: { fast: { targets: [{ model: 'a' }] } } };
+const log = pino({ level: 'silent' });
+
+/** A console, its administrator, and the stored registry as this node follows it. */
+async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegistry }> {
+  const own: { registry?: StoredRegistry } = {};
+  const console = await openConsole({
+    furtherRoutes: ({ accounts, log: apiLog }) => [
+      registryRoutes({
+        accounts,
+        log: apiLog,
+        registry: {
+          source: 'store',
+          shown: () => own.registry?.shown() ?? {},
+          version: () => own.registry?.version(),
+          changed: async () => own.registry?.refresh(),
+        },
+      }),
+    ],
+  });
+  const versions = console.accounts.registryVersions;
+  const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
+  own.registry = await followStoredRegistry({ newest: () => versions.newest(), configOf }, log);
+  onTestFinished(() => own.registry?.close());
+  return { ...console, ada: await console.firstAdmin(), followed: own.registry };
+}
+
+describe('the registry in the console', () => {
+  it('is empty until a version is stored, and then is that version, as it was written and as what it says', async () => {
+    const { ada, followed } = await open();
+    const empty = { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
+    expect((await ada.get('/registry')).body).toEqual(empty);
+    const stored = await ada.put('/registry', { text, basedOn: 0, note: 'The first one.' });
+    expect(stored).toMatchObject({ status: 200, body: { source: 'store', version: 1, text, config } });
+    expect((await ada.get('/registry')).body).toEqual(stored.body);
+    expect(stored.body.inUse).toBeUndefined();
+    expect(followed.current().models['fast']?.targets).toEqual([{ model: 'a' }]);
+    const facts = { version: 1, by: { id: ada.id, name: 'Ada' }, note: 'The first one.', at: expect.any(Number) };
+    expect((await ada.get('/registry/versions')).body).toEqual([{ ...facts, bytes: text.length }]);
+    const { body } = await ada.get('/registry/versions/1');
+    expect(body).toEqual({ ...facts, bytes: text.length, text, config });
+    expect((await ada.get('/registry/versions/2')).status).toBe(404);
+    expect((await ada.get('/registry/versions/x')).status).toBe(400);
+  });
+
+  it('is taken as JSON too', async () => {
+    const { ada } = await open();
+    const { body } = await ada.put('/registry', { config, basedOn: 0 });
+    expect(body).toMatchObject({ config, text: 'models:\n  fast:\n    targets:\n      - model: a\n' });
+    for (const neither of [{ basedOn: 1 }, { basedOn: 1, text, config }])
+      expect(await ada.put('/registry', neither)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request' } },
+      });
+  });
+
+  it('is refused with the field and the line of its first mistake, and a check lists all', async () => {
+    const { ada, accounts } = await open();
+    const wrong = 'models:\n  fast: { targets: [{ model: a, weight: -1 }] }\nsign_in: {}\n';
+    const refused = await ada.put('/registry', { text: wrong, basedOn: 0 });
+    expect(refused.status).toBe(400);
+    const field = 'models.fast.targets.0.weight';
+    expect(refused.body.error).toMatchObject({ code: 'invalid_registry', field });
+    expect(refused.body.error.message).toMatch(/^line 2, models.fast.targets.0.weight: Too small.* \(and 1 more\)$/);
+    const { body } = await ada.post('/registry/check', { text: wrong });
+    expect(body).toEqual({
+      ok: false,
+      problems: [
+        { field, line: 2, message: expect.stringContaining('Too small') },
+        { field: 'sign_in', line: 3, message: expect.stringContaining('ROUTER_CONFIG') },
+      ],
+    });
+    expect((await ada.post('/registry/check', { text })).body).toEqual({ ok: true, problems: [] });
+    expect(await accounts.registryVersions.list()).toEqual([]);
+  });
+
+  it('is not stored when another version was stored since the one that was edited', async () => {
+    const { ada } = await open();
+    await ada.put('/registry', { text, basedOn: 0 });
+    const edits = ['b', 'c', 'd'].map((model) =>
+      ada.put('/registry', { text: text.replace('a }', `${model} }`), basedOn: 1 }),
+    );
+    const answers = await Promise.all(edits);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body.error).toMatchObject({
+      code: 'registry_changed',
+      field: 'basedOn',
+      message: expect.stringContaining('Version 2 is the newest one'),
+    });
+    const { body } = await ada.get('/registry');
+    expect(body).toEqual(answers.find(({ status }) => status === 200)?.body);
+  });
+
+  it('is reverted to an earlier version as a new one, comments included', async () => {
+    const { ada, followed } = await open();
+    await ada.put('/registry', { text, basedOn: 0 });
+    await ada.put('/registry', { text: 'models: {}\n', basedOn: 1 });
+    expect(followed.current().models).toEqual({});
+    const reverted = await ada.post('/registry/revert', { version: 1 });
+    expect(reverted).toMatchObject({ status: 200, body: { version: 3, text } });
+    expect(Object.keys(followed.current().models)).toEqual(['fast']);
+    expect((await ada.get('/registry/versions')).body).toMatchObject([
+      { version: 3, revertOf: 1 },
+      { version: 2 },
+      { version: 1 },
+    ]);
+    expect((await ada.post('/registry/revert', { version: 9 })).status).toBe(404);
+    expect((await ada.post('/registry/revert', { version: 2, basedOn: 2 })).status).toBe(409);
+  });
+
+  it('of another release stays as it is: it is shown, and not used, and can be reverted', async () => {
+    const { ada, accounts, followed } = await open();
+    await ada.put('/registry', { text, basedOn: 0 });
+    const newer = { text: 'moods: {}\n', config: { moods: {} }, by: ada.id };
+    await accounts.registryVersions.add({ basedOn: 1, ...newer });
+    await followed.refresh();
+    expect(Object.keys(followed.current().models)).toEqual(['fast']);
+    expect((await ada.get('/registry')).body).toMatchObject({ version: 2, inUse: 1, text: newer.text });
+    expect(await ada.post('/registry/revert', { version: 2 })).toMatchObject({ status: 400 });
+    expect((await ada.post('/registry/revert', { version: 1 })).body).toMatchObject({ version: 3, text });
+    expect((await ada.get('/registry')).body.inUse).toBeUndefined();
+  });
+
+  it('leaves every change in the audit trail, and no name of a person who is deleted in its history', async () => {
+    const { ada, join, accounts } = await open();
+    const eve = await join(ada, 'eve@example.com', { role: 'admin' });
+    await eve.put('/registry', { text, basedOn: 0, note: 'For everybody.' });
+    await ada.put('/registry', { text: 'models: {}\n', basedOn: 1 });
+    await ada.post('/registry/revert', { version: 1 });
+    const entries = (await accounts.audit.list()).filter(({ action }) => action.startsWith('registry.'));
+    expect(entries).toMatchObject([
+      { action: 'registry.revert', details: { before: 2, after: 3, revertOf: 1 }, actor: { name: 'Ada' } },
+      { action: 'registry.change', details: { before: 1, after: 2 } },
+      { action: 'registry.change', details: { before: 0, after: 1, note: 'For everybody.' }, actor: { name: 'eve' } },
+    ]);
+    await ada.delete(`/users/${eve.id}`);
+    const { body } = await ada.get('/registry/versions');
+    expect(body.at(-1).by).toEqual({ id: eve.id, name: expect.stringContaining('deleted person') });
+  });
+
+  it('is for administrators alone', async () => {
+    const { ada, join, browser } = await open();
+    await ada.put('/registry', { text, basedOn: 0 });
+    const bob = await join(ada, 'bob@example.com');
+    for (const [person, status] of [
+      [bob, 403],
+      [browser(), 401],
+    ] as const) {
+      const answers = await Promise.all([
+        person.get('/registry'),
+        person.get('/registry/versions'),
+        person.get('/registry/versions/1'),
+        person.put('/registry', { text, basedOn: 1 }),
+        person.post('/registry/check', { text }),
+        person.post('/registry/revert', { version: 1 }),
+      ]);
+      expect(answers.map((answer) => answer.status)).toEqual(Array(6).fill(status));
+    }
+  });
+
+  it('may be as large as it may be, and no larger; strangers may send nothing of that size', async () => {
+    const { ada, browser } = await open();
+    const line = `# ${'"'.repeat(61)}\n`;
+    const large = line.repeat(Math.floor(maxRegistryBytes / line.length));
+    expect((await ada.put('/registry', { text: large, basedOn: 0 })).body).toMatchObject({ version: 1, text: large });
+    const refused = await ada.put('/registry', { text: large + line, basedOn: 1 });
+    expect(refused.body.error).toMatchObject({ code: 'invalid_registry', message: 'the text is larger than 256 KiB' });
+    expect((await ada.put('/registry', { text: large.repeat(3), basedOn: 1 })).status).toBe(413);
+    expect((await browser().put('/registry', { text: large, basedOn: 1 })).status).toBe(401);
+    expect((await ada.patch('/settings', { text: large })).status).toBe(413);
+  });
+});
+
+describe('a file that ROUTER_CONFIG names', () => {
+  it('is shown without what may be secret, and cannot be edited', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'r.yaml');
+    const prices = { a: { input: 1, output: 2 } };
+    writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
+    const followed = followRegistry(file, log);
+    onTestFinished(() => followed.close());
+    const { firstAdmin, accounts } = await openConsole({
+      furtherRoutes: (opened) => [
+        registryRoutes({
+          accounts: opened.accounts,
+          log: opened.log,
+          registry: { ...followed, source: 'file', version: () => undefined, changed: () => Promise.resolve() },
+        }),
+      ],
+    });
+    const ada = await firstAdmin();
+    const { body } = await ada.get('/registry');
+    expect(body).toEqual({
+      source: 'file',
+      readOnly: true,
+      version: 0,
+      etag: expect.stringMatching(/^.{16}$/),
+      config: { ...config, prices },
+    });
+    await accounts.registryVersions.add({ basedOn: 0, text, config, by: ada.id });
+    for (const refused of [
+      await ada.put('/registry', { text, basedOn: 1 }),
+      await ada.post('/registry/revert', { version: 1 }),
+    ])
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { error: { code: 'registry_read_only', message: expect.stringContaining('ROUTER_CONFIG') } },
+      });
+    expect(await accounts.registryVersions.list()).toHaveLength(1);
+  });
+});
