@@ -7,6 +7,7 @@ import { FairQueue, QueueFullError } from './fair-queue.ts';
 import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey } from './parse-key.ts';
 
@@ -72,8 +73,11 @@ export class KeyVerifier {
   readonly #digestKey = randomBytes(32).toString('base64');
   /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
   readonly #known: LRUCache<string, KnownKey>;
-  /** When a wrong key may be tried again, by digest. Apart from the known keys, so that wrong keys never evict good ones. */
-  readonly #wrong = new LRUCache<string, number>({ max: wrongKeysKept });
+  /**
+   * When a wrong key may be tried again, and the key that has its id, by digest. Apart from the known keys, so that wrong keys never evict
+   * good ones.
+   */
+  readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
   /** Running verifications, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
@@ -97,15 +101,16 @@ export class KeyVerifier {
    */
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
-    if (key === undefined) throw invalidKey();
+    if (key === undefined) throw new InvalidKeyError(undefined);
     const digest = this.#digest(rawKey);
     const known = this.#known.get(key.id);
     if (known !== undefined) {
       if (performance.now() >= known.trustedUntil) return this.#verifyStale(rawKey, key.id, known);
       if (timingSafeEqual(known.digest, Buffer.from(digest))) return known.identity;
-      throw invalidKey();
+      throw new InvalidKeyError(known.identity);
     }
-    if (performance.now() < (this.#wrong.get(digest) ?? 0)) throw invalidKey();
+    const wrong = this.#wrong.get(digest);
+    if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
     return this.#verifyUnknown(key, digest);
   }
 
@@ -161,7 +166,7 @@ export class KeyVerifier {
       if (!isAway || error.code !== 'store_unavailable' || now - known.seenAt >= this.#graceMs) throw error;
       if (Date.now() >= known.expiresAt) {
         this.#known.delete(id);
-        throw invalidKey();
+        throw new InvalidKeyError(known.identity);
       }
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
@@ -201,8 +206,9 @@ export class KeyVerifier {
       if (usable && record.hash !== provenHash && (await this.#matches(key, record.hash))) provenHash = record.hash;
       if (verification.changed) continue;
       if (!usable || record.hash !== provenHash) {
-        this.#wrong.set(digest, performance.now() + wrongKeptMs);
-        throw invalidKey();
+        const refusal = new InvalidKeyError(record);
+        this.#wrong.set(digest, { until: performance.now() + wrongKeptMs, key: refusal.key });
+        throw refusal;
       }
       const identity = identityOfKey(record);
       const expiresAt = record.expiresAt ?? Infinity;
@@ -247,10 +253,6 @@ export class KeyVerifier {
 /** The time of performance.now() until which a key is trusted: for so many milliseconds, and not beyond its expiry. */
 function trustedUntil(ms: number, expiresAt: number): number {
   return performance.now() + Math.min(ms, expiresAt - Date.now());
-}
-
-function invalidKey(): RouterError {
-  return new RouterError('invalid_api_key', 'Incorrect API key provided.');
 }
 
 function overloaded(cause?: Error): RouterError {

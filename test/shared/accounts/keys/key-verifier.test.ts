@@ -4,6 +4,7 @@ import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts'
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { RouterError } from '#shared/core/errors.ts';
@@ -74,6 +75,30 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     const settled = await verifyAll(verifier, Array<string>(100).fill(good.raw));
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
     expect(matchesHash).toHaveBeenCalledOnce();
+  });
+
+  it('names a key that is known in its refusal, and none for an id that is of nobody', async () => {
+    const refused = async (verifier: KeyVerifier, raw: string): Promise<unknown> => {
+      const error = await Promise.resolve()
+        .then(() => verifier.verify(raw))
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Incorrect API key provided.' });
+      return error instanceof InvalidKeyError ? error.key : 'not said';
+    };
+    const verifier = new KeyVerifier(store, { matchesHash });
+    const known = { id: good.record.id, kind: 'router', name: 'good', ownerId: undefined };
+    // Before it was seen, again from memory, and once the right secret is known.
+    expect(await refused(verifier, forged(good.raw))).toEqual(known);
+    expect(await refused(verifier, forged(good.raw))).toEqual(known);
+    await verifier.verify(good.raw);
+    expect(await refused(verifier, forged(good.raw, 1))).toEqual(known);
+    expect(await refused(verifier, 'rtr_nonsense')).toBeUndefined();
+    expect(await refused(verifier, mintKey('router').raw)).toBeUndefined();
+    const expired = await createKey(store, { kind: 'router', name: 'old', class: 'normal', expiresAt: Date.now() - 1 });
+    expect(await refused(verifier, expired.raw)).toMatchObject({ id: expired.record.id, name: 'old' });
+    await store.revoke(good.record.id, Date.now());
+    verifier.drop(good.record.id);
+    expect(await refused(verifier, good.raw)).toEqual(known);
   });
 
   it('refuses garbage at once, without a look into the store', () => {
