@@ -1,0 +1,51 @@
+-- Writes a batch of refusals: counts and samples. A batch that was written before is left alone, so a writer whose answer was lost may
+-- send it again.
+--
+--   <prefix>refusals:<hour or day>   hash: counts by row, see refusal-row.ts; it expires
+--   <prefix>refusals:samples-of-…    streams: single refusals, the field `r` is JSON; bounded in number and age
+--   <prefix>refusals:batch:<writer>  string that expires: number of the writer's last batch
+--   <prefix>key-names                hash, see ledger.lua
+--
+-- ARGV[1]  JSON:
+--   prefix
+--   writer
+--   batch       its number, counted from 1
+--   periods     a list of { name, expiresAt (ms since 1970), maxRows, rows }; its rows are { row, substitute, count, key: { id, name } }.
+--               Those of a key are counted as their substitute once the period has maxRows; the others have no key.
+--   samples     a list of { stream, most, text }
+--   oldest      when the oldest sample may have been written, ms since 1970
+--   keptMs      for how long a stream is kept after its last sample
+-- Returns 1, or 0 when the batch was written before.
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix .. 'refusals:'
+
+local batch = prefix .. 'batch:' .. args.writer
+if tonumber(redis.call('GET', batch) or '0') >= args.batch then
+  return 0
+end
+redis.call('SET', batch, args.batch, 'PX', 86400000)
+
+for _, period in ipairs(args.periods) do
+  local name = prefix .. period.name
+  local rows = redis.call('HLEN', name)
+  for _, counted in ipairs(period.rows) do
+    local row = counted.row
+    if counted.key and rows >= period.maxRows and redis.call('HEXISTS', name, row) == 0 then
+      row = counted.substitute
+    elseif counted.key then
+      redis.call('HSET', args.prefix .. 'key-names', counted.key.id, counted.key.name)
+    end
+    if redis.call('HINCRBY', name, row, counted.count) == counted.count then
+      rows = rows + 1
+    end
+  end
+  redis.call('PEXPIREAT', name, period.expiresAt)
+end
+
+for _, sample in ipairs(args.samples) do
+  local stream = prefix .. sample.stream
+  redis.call('XADD', stream, 'MAXLEN', sample.most, '*', 'r', sample.text)
+  redis.call('XTRIM', stream, 'MINID', args.oldest)
+  redis.call('PEXPIRE', stream, args.keptMs)
+end
+return 1

@@ -1,0 +1,77 @@
+import type { ErrorCode } from '#shared/core/errors.ts';
+import { beginningOfStep, countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
+import { encodeRefusalRow, otherRefusalRow, refusalRowOf } from './refusal-row.ts';
+import type { RefusedKey } from '../keys/invalid-key-error.ts';
+
+/** Rows that are counted apart before they are written. Further ones of a code are counted together. */
+const maxRows = 1_000;
+
+/** Rows of one hour, and of one day, in Redis. */
+const maxRowsStored: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
+
+interface Count {
+  /** The beginning of its hour. */
+  hour: number;
+  row: string;
+  /** The row to count under where there is no room for this one. */
+  substitute: string;
+  /** The key of the row, and what it is called; absent for requests without a known key, and for a row that stands for others. */
+  key?: { id: string; name: string };
+  count: number;
+}
+
+/** The counts of one hour or day, as the script takes them. */
+export interface CountedPeriod {
+  name: string;
+  /** ms since 1970 */
+  expiresAt: number;
+  maxRows: number;
+  rows: Omit<Count, 'hour'>[];
+}
+
+/** Refusals that are not written yet, by hour, code and key: a bounded number of rows, whoever sends how many requests. */
+export class RefusalCounts {
+  readonly #counts = new Map<string, Count>();
+
+  /** The number of rows. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  add(code: ErrorCode, key: RefusedKey | undefined, at: number): void {
+    const hour = beginningOfStep('hour', at);
+    const substitute = encodeRefusalRow(otherRefusalRow(code));
+    const own = { hour, row: encodeRefusalRow(refusalRowOf(code, key)), substitute };
+    const count = key
+      ? (this.#find({ ...own, key: { id: key.id, name: key.name } }, maxRows) ??
+        this.#find({ ...own, row: substitute }, 2 * maxRows))
+      : this.#find(own, 2 * maxRows);
+    if (count) count.count += 1;
+  }
+
+  /** By hour and by day. */
+  periods(): CountedPeriod[] {
+    const periods = new Map<string, CountedPeriod>();
+    for (const { hour, ...row } of this.#counts.values()) {
+      for (const step of ['hour', 'day'] as const) {
+        const beginning = beginningOfStep(step, hour);
+        const name = countedPeriod(step, beginning);
+        let period = periods.get(name);
+        if (!period) {
+          const expiresAt = beginning + refusalsKeptMs[step];
+          periods.set(name, (period = { name, expiresAt, maxRows: maxRowsStored[step], rows: [] }));
+        }
+        period.rows.push(row);
+      }
+    }
+    return [...periods.values()];
+  }
+
+  /** Undefined where there is no room. Rows without a key are few: one of each code and hour, for as long as Redis is away. */
+  #find(row: Omit<Count, 'count'>, most: number): Count | undefined {
+    const name = `${row.hour} ${row.row}`;
+    let count = this.#counts.get(name);
+    if (!count && this.#counts.size < most) this.#counts.set(name, (count = { ...row, count: 0 }));
+    return count;
+  }
+}

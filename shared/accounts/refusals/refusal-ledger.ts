@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { Logger } from '#shared/core/log.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { RefusalCounts } from './refusal-counts.ts';
+import { samplesKeptMs, sampleStreams } from './refusal-sample.ts';
+import { RefusalSampler } from './refusal-sampler.ts';
+import type { Refusal } from './refusal.ts';
+
+const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
+
+/** Milliseconds that a refusal waits to be written, and at least between two writes. */
+const writeEveryMs = 2_000;
+
+/** Milliseconds for what is left at the end. */
+const closeMs = 2_000;
+
+/** What is written at once. */
+type Batch = Readonly<Record<string, unknown>>;
+
+/**
+ * Counts refused requests by hour, code and key, and keeps a few of them singly. Requests do not wait for it, and what it holds is
+ * bounded: in memory while Redis is away, and in Redis. A batch is written once, also when the answer to it was lost.
+ */
+export class RefusalLedger {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #log: Logger;
+  readonly #writer = randomUUID();
+  readonly #sampler = new RefusalSampler();
+  #counts = new RefusalCounts();
+  #batch: Batch | undefined;
+  #batches = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+
+  /** @param prefix first part of the names in Redis; those of refusals follow as `usage:refusals:…` */
+  constructor(redis: Redis, prefix: string, log: Logger) {
+    this.#redis = redis;
+    this.#prefix = `${prefix}usage:`;
+    this.#log = log;
+  }
+
+  /** Rows that wait to be written. */
+  get backlog(): number {
+    return this.#counts.size;
+  }
+
+  /** Counts a refusal. It is written within seconds. */
+  add(refusal: Refusal): void {
+    const { error, key } = refusal;
+    const now = Date.now();
+    this.#counts.add(error.code, key, now);
+    this.#sampler.add(refusal, now);
+    this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs);
+  }
+
+  /** Writes what is left, for a few seconds at most, and ends. */
+  async close(): Promise<void> {
+    const deadline = performance.now() + closeMs;
+    // A write under way has taken only what there was when it began.
+    await this.#writing;
+    await this.#write();
+    while (this.#isBehind && performance.now() < deadline) {
+      await sleep(50);
+      await this.#write();
+    }
+    clearTimeout(this.#timer);
+    if (this.#isBehind) this.#log.warn({ rows: this.backlog }, 'some refusals could not be written down');
+  }
+
+  get #isBehind(): boolean {
+    return this.#batch !== undefined || this.#counts.size > 0;
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = undefined;
+      clearTimeout(this.#timer);
+      this.#timer = this.#isBehind ? setTimeout(() => void this.#write(), writeEveryMs) : undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeBatch(): Promise<void> {
+    if (!this.#isBehind) return;
+    this.#batch ??= this.#take();
+    try {
+      await write.run(this.#redis, { args: this.#batch });
+      this.#batch = undefined;
+    } catch (error) {
+      this.#log.debug({ err: error, rows: this.backlog }, 'refusals are not written down yet');
+    }
+  }
+
+  #take(): Batch {
+    const samples = this.#sampler.take();
+    const batch = {
+      prefix: this.#prefix,
+      writer: this.#writer,
+      batch: ++this.#batches,
+      periods: this.#counts.periods(),
+      samples: samples.map(({ stream, sample }) => ({
+        stream,
+        most: sampleStreams[stream],
+        text: JSON.stringify(sample),
+      })),
+      oldest: Date.now() - samplesKeptMs,
+      keptMs: samplesKeptMs,
+    };
+    this.#counts = new RefusalCounts();
+    return batch;
+  }
+}

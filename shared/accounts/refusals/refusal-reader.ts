@@ -1,0 +1,120 @@
+import type { Redis } from 'ioredis';
+import { sees, type UsageViewer } from '../ledger/usage-record.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import { beginningOfStep, countedPeriod, nextStep, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
+import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
+import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusal-sample.ts';
+
+const entrySchema = storedJson(refusalSampleSchema);
+
+/** What a report can be grouped by. */
+export const refusalGroups = ['code', 'key', 'team', 'user'] as const;
+export type RefusalGroup = (typeof refusalGroups)[number];
+
+export type CountedRow = RefusalRow & { count: number };
+
+/** What refusals can be narrowed to. */
+export type RefusalFilter = Partial<Record<RefusalGroup, string | undefined>>;
+
+export interface RefusalQuery {
+  viewer: UsageViewer;
+  /** In ms since 1970; rounded outwards to whole steps. */
+  from: number;
+  to: number;
+  step: RefusalStep;
+  by: RefusalGroup;
+  filter: RefusalFilter;
+}
+
+/** Counts by group, the largest first. `steps` are those of each of `times`, `rows` the parts of a group, the largest first. */
+export interface CountedRefusals {
+  times: number[];
+  groups: { id: string; count: number; steps: number[]; rows: CountedRow[] }[];
+  total: number;
+}
+
+/** Reads what a RefusalLedger has written. Every method throws RouterError `store_unavailable` while Redis is away. */
+export class RefusalReader {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #report: ReportUnreadable;
+
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
+    this.#redis = redis;
+    this.#prefix = `${prefix}usage:refusals:`;
+    this.#report = report;
+  }
+
+  /** How many requests were refused, by step and by group. */
+  async report({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<CountedRefusals> {
+    const times: number[] = [];
+    for (let time = beginningOfStep(step, from); time < to; time = nextStep(step, time)) times.push(time);
+    const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();
+    for (const [index, time] of times.entries()) {
+      for (const row of await this.#readStep(step, time)) {
+        if (!sees(viewer, row) || !passes(row, filter)) continue;
+        const id = row[by];
+        let group = groups.get(id);
+        if (!group) groups.set(id, (group = { steps: times.map(() => 0), rows: new Map() }));
+        group.steps[index] = (group.steps[index] ?? 0) + row.count;
+        const name = encodeRefusalRow(row);
+        const sum = group.rows.get(name);
+        if (sum) sum.count += row.count;
+        else group.rows.set(name, { ...row });
+      }
+    }
+    const counted = Array.from(groups, ([id, { steps, rows }]) => ({
+      id,
+      count: steps.reduce((sum, count) => sum + count, 0),
+      steps,
+      rows: [...rows.values()].sort((a, b) => b.count - a.count),
+    })).sort((a, b) => b.count - a.count);
+    return { times, groups: counted, total: counted.reduce((sum, { count }) => sum + count, 0) };
+  }
+
+  /** The newest single refusals of a time, newest first. */
+  async samples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
+    const found: RefusalSample[] = [];
+    for (const stream of Object.keys(sampleStreams)) {
+      for (const [id, [, text]] of await askRedis(this.#redis.xrevrange(this.#prefix + stream, '+', '-'))) {
+        const read = readStored(entrySchema, text);
+        if (!('value' in read)) {
+          this.#report(`refusal ${id}`, read.reason);
+          continue;
+        }
+        const sample = read.value;
+        const row = rowOfSample(sample);
+        if (sample.at >= from && sample.at < to && sees(viewer, row) && passes(row, filter)) found.push(sample);
+      }
+    }
+    return found.sort((a, b) => b.at - a.at);
+  }
+
+  /** The counts of one step; none of what is too old to be kept. */
+  async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
+    const counted = step === 'hour' ? 'hour' : 'day';
+    const end = nextStep(step, beginning);
+    const rows: CountedRow[] = [];
+    for (let time = beginning; time < end; time = nextStep(counted, time)) {
+      const now = Date.now();
+      if (time > now || time + refusalsKeptMs[counted] <= now) continue;
+      const fields = await askRedis(this.#redis.hgetall(this.#prefix + countedPeriod(counted, time)));
+      for (const [text, count] of Object.entries(fields)) {
+        const row = decodeRefusalRow(text);
+        if (row) rows.push({ ...row, count: Number(count) || 0 });
+      }
+    }
+    return rows;
+  }
+}
+
+function rowOfSample({ code, key = '', owner }: RefusalSample): RefusalRow {
+  const user = owner?.kind === 'user' ? owner.id : '';
+  return { code, key, user, team: owner?.kind === 'team' ? owner.id : '' };
+}
+
+function passes(row: RefusalRow, filter: RefusalFilter): boolean {
+  return refusalGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
+}

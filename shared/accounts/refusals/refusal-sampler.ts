@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+import { errorTable } from '#shared/core/errors.ts';
+import { ownSentence } from './own-sentence.ts';
+import type { RefusalSample, SampleStream } from './refusal-sample.ts';
+import type { Refusal } from './refusal.ts';
+
+/** Milliseconds after a sample in which no other one of the same key and code is taken. */
+const sampleEveryMs = 60_000;
+
+/** Keys and codes whose last sample is remembered. */
+const maxRemembered = 2_000;
+
+/** Samples that wait to be written. */
+const maxWaiting = 50;
+
+/** What a model or a tool may be called to be kept: without spaces, so that no sentence of a prompt is among it. */
+const nameForm = /^[\w.:/@+-]{1,200}$/;
+
+/** Takes samples of refusals: of each key and code one a minute. */
+export class RefusalSampler {
+  readonly #taken = new LRUCache<string, true>({ max: maxRemembered, ttl: sampleEveryMs });
+  #waiting: { stream: SampleStream; sample: RefusalSample }[] = [];
+
+  add({ requestId, error, key, asked }: Refusal, at: number): void {
+    const { code } = error;
+    const of = `${code} ${key?.id ?? ''}`;
+    if (this.#waiting.length >= maxWaiting || this.#taken.has(of)) return;
+    this.#taken.set(of, true);
+    const message = ownSentence(error);
+    const { kind, ownerId } = key ?? {};
+    this.#waiting.push({
+      stream: key ? 'samples-of-keys' : 'samples-of-nobody',
+      sample: {
+        at,
+        id: requestId,
+        code,
+        status: errorTable[code].status,
+        ...(key && { key: key.id }),
+        ...(ownerId !== undefined && kind !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+        ...(asked !== undefined && nameForm.test(asked) && { model: asked }),
+        ...(message !== undefined && { message }),
+      },
+    });
+  }
+
+  /** Hands out the samples that wait. */
+  take(): { stream: SampleStream; sample: RefusalSample }[] {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    return taken;
+  }
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
+import { RefusalReader, type RefusalQuery } from '#shared/accounts/refusals/refusal-reader.ts';
+import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../../helpers/until.ts';
+
+const hour = 3_600_000;
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const admin = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
+const laptop: RefusedKey = { id: 'k1', kind: 'user', name: 'laptop', ownerId: 'ada' };
+const ofTeam: RefusedKey = { id: 'k2', kind: 'team', name: 'ci', ownerId: 'crew' };
+const router: RefusedKey = { id: 'k3', kind: 'router', name: 'old', ownerId: undefined };
+
+async function open(url = inject('redisUrl'), given?: string) {
+  const { connection, prefix } = await openKeyStore(url, given);
+  const { redis } = connection;
+  const ledger = new RefusalLedger(redis, prefix, log);
+  onTestFinished(() => ledger.close());
+  return { ledger, redis, prefix, reader: new RefusalReader(redis, prefix) };
+}
+
+function refusal(code: ErrorCode, key?: RefusedKey, fields: Partial<Refusal> = {}): Refusal {
+  return { requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: undefined, ...fields };
+}
+
+function lately(change: Partial<RefusalQuery> = {}): RefusalQuery {
+  const now = Date.now();
+  return { viewer: admin, from: now - hour, to: now + 1, step: 'day', by: 'code', filter: {}, ...change };
+}
+
+describe('refusals', () => {
+  it('are counted by code, key and owner, in the hour and the day', async () => {
+    const { ledger, reader, redis, prefix } = await open();
+    ledger.add(refusal('rate_limit_exceeded', laptop));
+    ledger.add(refusal('rate_limit_exceeded', laptop));
+    ledger.add(refusal('permission_denied', ofTeam));
+    ledger.add(refusal('invalid_api_key', router));
+    ledger.add(refusal('invalid_api_key'));
+    await ledger.close();
+    for (const step of ['hour', 'day', 'month'] as const) {
+      const { groups, total } = await reader.report(lately({ step }));
+      expect(total).toBe(5);
+      expect(groups).toMatchObject([
+        { id: 'rate_limit_exceeded', count: 2, rows: [{ key: 'k1', user: 'ada', team: '', count: 2 }] },
+        { id: 'invalid_api_key', count: 2 },
+        { id: 'permission_denied', count: 1, rows: [{ key: 'k2', user: '', team: 'crew', count: 1 }] },
+      ]);
+    }
+    const byKey = await reader.report(lately({ by: 'key' }));
+    expect(Object.fromEntries(byKey.groups.map(({ id, count }) => [id, count]))).toEqual({
+      k1: 2,
+      k2: 1,
+      k3: 1,
+      '': 1,
+    });
+    expect((await reader.report(lately({ filter: { user: 'ada' } }))).total).toBe(2);
+    expect(await redis.hgetall(`${prefix}usage:key-names`)).toEqual({ k1: 'laptop', k2: 'ci', k3: 'old' });
+  });
+
+  it('are seen by administrators, and by members where they or a team of theirs own the key', async () => {
+    const { ledger, reader } = await open();
+    for (const key of [laptop, ofTeam, router, undefined]) ledger.add(refusal('permission_denied', key));
+    await ledger.close();
+    const seenBy = async (userId: string, teamIds: string[]): Promise<[number, (string | undefined)[]]> => {
+      const viewer = { userId, isAdmin: false, keyIds: [], teamIds };
+      const samples = await reader.samples(lately({ viewer }));
+      return [(await reader.report(lately({ viewer }))).total, samples.map(({ key }) => key)];
+    };
+    expect((await reader.report(lately())).total).toBe(4);
+    expect(await reader.samples(lately())).toHaveLength(4);
+    expect(await seenBy('ada', [])).toEqual([1, ['k1']]);
+    expect(await seenBy('bob', ['crew'])).toEqual([1, ['k2']]);
+    expect(await seenBy('eve', [])).toEqual([0, []]);
+  });
+
+  it('are sampled once a minute for each key and code', async () => {
+    const { ledger, reader } = await open();
+    for (let count = 0; count < 50; count += 1)
+      ledger.add(refusal('insufficient_quota', laptop, { requestId: `r${count}`, asked: 'demo' }));
+    ledger.add(refusal('overloaded', laptop));
+    await ledger.close();
+    const owner = { kind: 'user', id: 'ada' };
+    const samples = await reader.samples(lately());
+    expect(samples.toSorted((a, b) => a.code.localeCompare(b.code))).toEqual([
+      {
+        at: expect.any(Number),
+        id: 'r0',
+        code: 'insufficient_quota',
+        status: 429,
+        key: 'k1',
+        owner,
+        model: 'demo',
+        message: 'Why.',
+      },
+      { at: expect.any(Number), id: 'req_1', code: 'overloaded', status: 503, key: 'k1', owner, message: 'Why.' },
+    ]);
+  });
+
+  it('are kept without anything that the request says', async () => {
+    const { ledger, reader, redis, prefix } = await open();
+    const secret = 'zebra diary';
+    for (const code of [
+      'invalid_request',
+      'invalid_value',
+      'not_found',
+      'model_not_found',
+      'permission_denied',
+    ] as const)
+      ledger.add(refusal(code, laptop, { error: new RouterError(code, `Not ${secret}.`), asked: secret }));
+    const byUpstream = new RouterError('overloaded', secret, { byUpstream: true });
+    ledger.add(refusal('overloaded', laptop, { error: byUpstream }));
+    await ledger.close();
+    const samples = await reader.samples(lately());
+    expect(samples).toHaveLength(6);
+    for (const sample of samples) expect([sample.message, sample.model]).toEqual([undefined, undefined]);
+    const stored = await redis.xrange(`${prefix}usage:refusals:samples-of-keys`, '-', '+');
+    expect(JSON.stringify(stored)).not.toContain('zebra');
+  });
+
+  it('of requests without a known key do not displace the samples of others', async () => {
+    const { ledger, reader, redis, prefix } = await open();
+    ledger.add(refusal('permission_denied', laptop));
+    await ledger.close();
+    const nobody = JSON.stringify({ at: Date.now(), id: 'r', code: 'missing_key', status: 401 });
+    const stream = `${prefix}usage:refusals:samples-of-nobody`;
+    for (let count = 0; count < 300; count += 1) await redis.xadd(stream, '*', 'r', nobody);
+    const further = new RefusalLedger(redis, prefix, log);
+    further.add(refusal('missing_key'));
+    await further.close();
+    expect(await redis.xlen(stream)).toBe(50);
+    expect((await reader.samples(lately())).filter(({ key }) => key === 'k1')).toHaveLength(1);
+  });
+
+  it('expire: hours after eight days, days after ninety', async () => {
+    const { ledger, redis, prefix } = await open();
+    ledger.add(refusal('permission_denied', laptop));
+    await ledger.close();
+    const now = new Date().toISOString();
+    const days = async (period: string): Promise<number> =>
+      Math.ceil((await redis.pttl(`${prefix}usage:refusals:${period}`)) / (24 * hour));
+    expect([await days(now.slice(0, 13)), await days(now.slice(0, 10))]).toEqual([8, 90]);
+    expect(await days('samples-of-keys')).toBe(30);
+  });
+});
+
+describe('a hundred thousand refusals', () => {
+  it('without a known key take one row for each code, in memory and in Redis', async () => {
+    const { ledger, redis, prefix } = await open();
+    const refusals = [refusal('invalid_api_key'), refusal('missing_key')];
+    for (let count = 0; count < 50_000; count += 1)
+      for (const each of refusals) ledger.add({ ...each, requestId: randomUUID() });
+    expect(ledger.backlog).toBe(2);
+    await ledger.close();
+    const day = new Date().toISOString().slice(0, 10);
+    expect(Object.values(await redis.hgetall(`${prefix}usage:refusals:${day}`))).toEqual(['50000', '50000']);
+  });
+
+  it('of as many keys take a bounded number of rows, and all are counted', async () => {
+    const { ledger, reader, redis, prefix } = await open();
+    let most = 0;
+    const limited = refusal('rate_limit_exceeded');
+    for (let round = 0; round < 100; round += 1) {
+      for (let count = 0; count < 1_000; count += 1) ledger.add({ ...limited, key: { ...laptop, id: randomUUID() } });
+      most = Math.max(most, ledger.backlog);
+    }
+    expect(most).toBeLessThanOrEqual(1_001);
+    await ledger.close();
+    for (let writer = 0; writer < 4; writer += 1) {
+      const further = new RefusalLedger(redis, prefix, log);
+      for (let count = 0; count < 1_000; count += 1) further.add({ ...limited, key: { ...laptop, id: randomUUID() } });
+      await further.close();
+    }
+    const { groups, total } = await reader.report(lately());
+    expect(total).toBe(104_000);
+    expect(groups[0]?.rows.find(({ key }) => key === 'other')?.count).toBeGreaterThan(99_000);
+    const now = new Date().toISOString();
+    expect(await redis.hlen(`${prefix}usage:refusals:${now.slice(0, 13)}`)).toBeLessThanOrEqual(1_001);
+    expect(await redis.hlen(`${prefix}usage:refusals:${now.slice(0, 10)}`)).toBeLessThanOrEqual(2_001);
+    expect(await redis.hlen(`${prefix}usage:key-names`)).toBeLessThanOrEqual(2_000);
+  });
+});
+
+describe('a batch of refusals', () => {
+  it(
+    'is counted once when its answer was lost, and memory is bounded until Redis is back',
+    { timeout: 30_000 },
+    async () => {
+      const target = inject('redisUrl');
+      const proxy = await startPausableProxy(Number(new URL(target).port));
+      onTestFinished(() => proxy.close());
+      const { ledger, redis, prefix } = await open(`redis://127.0.0.1:${proxy.port}`);
+      const { reader } = await open(target, prefix);
+      ledger.add(refusal('rate_limit_exceeded', laptop));
+      // Let what is sent through, and nothing back.
+      proxy.pauseAnswers();
+      await until(async () => (await reader.report(lately())).total === 1);
+      await until(() => redis.status !== 'ready');
+      for (let count = 0; count < 20_000; count += 1)
+        ledger.add(refusal('rate_limit_exceeded', { ...laptop, id: `x${count}` }));
+      expect(ledger.backlog).toBe(1_001);
+      proxy.resume();
+      await until(async () => (await reader.report(lately())).total === 20_001, 20_000);
+      await ledger.close();
+      expect((await reader.report(lately())).total).toBe(20_001);
+    },
+  );
+});
