@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
@@ -42,6 +43,7 @@ export interface ConsoleParts {
   ingress: string;
   accounts: Accounts;
   usage: UsageReader;
+  refusals: RefusalReader;
   limits: LimitKeeper;
   prices: PriceTable;
   webhooks: Webhooks;
@@ -80,7 +82,20 @@ export interface Console {
 
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
-  const { ingress, accounts, usage, limits, prices, webhooks, batches, files, background, connections, broker } = parts;
+  const {
+    ingress,
+    accounts,
+    usage,
+    refusals,
+    limits,
+    prices,
+    webhooks,
+    batches,
+    files,
+    background,
+    connections,
+    broker,
+  } = parts;
   const {
     workers,
     ejections,
@@ -119,7 +134,7 @@ export function openConsole(parts: ConsoleParts): Console {
     publicUrl,
     signedInRoutes: [
       liveRoutes({ accounts, log, broker, workers, registry: () => registry.current(), feed, about }),
-      usageRoutes(usageParts({ accounts, usage, limits, prices, log })),
+      usageRoutes(usageParts({ accounts, usage, refusals, limits, prices, log })),
       webhookRoutes({ accounts, log, webhooks }),
       batchRoutes({ accounts, log, ...batches }),
       fileRoutes({ accounts, log, ...files }),

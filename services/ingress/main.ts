@@ -18,11 +18,13 @@ import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
 import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
+import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
-import type { RouterError } from '#shared/core/errors.ts';
 import { openConnections } from '#shared/connections/open-connections.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
@@ -50,6 +52,7 @@ import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
+import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { loadOf } from './metrics/load.ts';
@@ -208,7 +211,8 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     log,
   });
-  const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
+  const refusals = new RefusalLedger(redis.redis, `${prefix}:`, log);
+  releases.add('refusals', () => refusals.close());
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
@@ -216,6 +220,7 @@ await runService(async (environment, releases) => {
     ingress: id,
     accounts,
     usage: new UsageReader(redis.redis, `${prefix}:`, unreadable),
+    refusals: new RefusalReader(redis.redis, `${prefix}:`, unreadable),
     limits,
     prices,
     batches: {
@@ -251,14 +256,22 @@ await runService(async (environment, releases) => {
     log,
     releases,
   });
-  const recorded = recordRequests({ log, metrics, priceOf, ledger });
+  const noteRefusal = (refusal: Refusal): void => {
+    webConsole.meter.countRefusal(refusal.error.code);
+    refusals.add(refusal);
+  };
+  const countRefusal: CountRefusal = (refused) => {
+    metrics.countRefusal(refused.format, refused.error);
+    noteRefusal(refused);
+  };
+  const recorded = recordRequests({ log, metrics, priceOf, ledger, noteRefusal });
   const record: typeof recorded = (request) => {
     recorded(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
   const toolParts = { dispatcher, workers, limits: counted, record };
   const connected = new ConnectedTools(served, toolParts);
-  const mcp = createToolsMcp({ ...toolParts, connected }, unread, log);
+  const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,

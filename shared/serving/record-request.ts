@@ -1,10 +1,12 @@
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { PriceOf } from './estimate-amount.ts';
+import { wasRefused } from './was-refused.ts';
 import { costOfRequest, placeOf, usageRecordOf, type FinishedRequest } from './usage-record-of.ts';
 
 export interface RecordParts {
@@ -12,10 +14,12 @@ export interface RecordParts {
   metrics: { countJob(format: string, report: JobReport): void; countRule(rule: string): void };
   priceOf: PriceOf;
   ledger: Pick<UsageLedger, 'add'>;
+  /** Called for a job that was refused, see `wasRefused`: the ledger has the others. */
+  noteRefusal: (refusal: Refusal) => void;
 }
 
 /** Records finished requests: against limits, in the ledger, metrics and trace, and in one log line. */
-export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
+export function recordRequests({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
@@ -28,7 +32,8 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
     if (rule !== undefined) metrics.countRule(rule);
 
     const entry = usageRecordOf(request, cost);
-    ledger.add(entry);
+    if (error && wasRefused(report)) noteRefusal({ requestId, error, key: identity, asked });
+    else ledger.add(entry);
 
     trace?.set({
       'rtr.format': format,

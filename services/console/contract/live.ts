@@ -6,7 +6,7 @@ import type { Tier } from '#shared/core/tier.ts';
 /*
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
- * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures`, each with the whole of its kind,
+ * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`, each with the whole of its kind,
  * at once and then on change, once a second at most.
  */
 
@@ -37,6 +37,16 @@ export interface Failure {
   model?: string | undefined;
   tier?: Tier | undefined;
   worker?: string | undefined;
+}
+
+/**
+ * Requests of the last minute and hour that were refused before any worker was given them, by the code of the error table. `event:
+ * refused` has all codes of the last hour for administrators, and none for members.
+ */
+export interface RefusedLately {
+  code: string;
+  minute: number;
+  hour: number;
 }
 
 /**

@@ -75,6 +75,50 @@ export interface UsageRequest {
   cost: number;
 }
 
+/** Whose key a request came with; both are absent where it named no key that is known, the owner where the key has none. */
+export interface RefusedBy {
+  /** The id `other` stands for keys that came when as many were counted apart as may be. */
+  key?: { id: string; name: string };
+  owner?: { kind: 'user' | 'team'; id: string; name: string };
+}
+
+export type RefusalGroup = 'code' | 'key' | 'team' | 'user';
+
+/**
+ * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
+ * `user=`: the requests that were answered with an error before any worker was given them, which no other count of usage has. `step` is
+ * `day` and `by` is `code` unless given. Hours are kept for eight days, days for 90.
+ */
+export interface RefusalReport {
+  step: 'hour' | 'day' | 'month';
+  /** The start of each step, oldest first. */
+  times: number[];
+  /** The largest first; `id` and `name` of `code` are the code of the error table. `rows` are the ten largest parts of a group. */
+  groups: {
+    id: string;
+    name: string;
+    count: number;
+    steps: number[];
+    rows: (RefusedBy & { code: string; count: number })[];
+  }[];
+  total: number;
+  /** A few of the newest, of each key and code one a minute at most. */
+  samples: RefusalSample[];
+}
+
+/** A single refused request. */
+export interface RefusalSample extends RefusedBy {
+  at: number;
+  id: string;
+  code: string;
+  /** The HTTP status of the code in the error table. */
+  status: number;
+  /** What it asked for, where that was read and looks like a name. */
+  model?: string | undefined;
+  /** The error's sentence, where nothing of the request can be in it. */
+  message?: string | undefined;
+}
+
 /** `GET /usage/now`: how much is used of each limit that applies to the signed-in person's keys. */
 export interface LimitUse {
   party: string;

@@ -1,13 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { overviewOf, queueOf } from './overview-of.ts';
+import { overviewOf, queueOf, refusedOf } from './overview-of.ts';
 import { VisibleFailures, type Viewer } from './visible-failures.ts';
 import { workerFacts } from './worker-facts.ts';
 
 /** Events that are the same for every viewer. */
 const sharedKinds = ['overview', 'workers', 'queue'] as const;
 type SharedKind = (typeof sharedKinds)[number];
+
+/** Events that depend on the viewer. */
+const ownKinds = ['failures', 'refused'] as const;
+type OwnKind = (typeof ownKinds)[number];
 
 const tickMs = 1_000;
 
@@ -37,14 +41,16 @@ export interface PageStream {
 }
 
 interface Listener extends PageStream {
-  /** The failures that were last sent. */
-  failures: string;
+  /** What was last sent of the events that depend on the viewer. */
+  sent: Record<OwnKind, string>;
 }
 
 /** One tick's events, each serialized at most once for all who may see it. */
 interface Snapshot {
   shared: Record<SharedKind, string>;
   failures: VisibleFailures;
+  /** For administrators. */
+  refused: string;
 }
 
 /**
@@ -86,12 +92,16 @@ export class LiveFeed {
       this.#lastHeartbeat = performance.now();
       this.#timer = setInterval(() => this.#tick(), tickMs);
     }
-    const { shared, failures } = this.#read();
-    const listener: Listener = { ...page, failures: failures.textFor(viewer) };
+    const snapshot = this.#read();
+    const sent = ownEvents(snapshot, viewer);
+    const listener: Listener = { ...page, sent };
     this.#listeners.add(listener);
     response.once('close', () => this.#remove(listener));
-    const events = sharedKinds.map((kind) => eventOf(kind, shared[kind]));
-    response.write(`${retry}${events.join('')}${eventOf('failures', listener.failures)}`);
+    const events = [
+      ...sharedKinds.map((kind) => eventOf(kind, snapshot.shared[kind])),
+      ...ownKinds.map((kind) => eventOf(kind, sent[kind])),
+    ];
+    response.write(`${retry}${events.join('')}`);
   }
 
   /** Ends all streams, and from now on each that begins. */
@@ -125,21 +135,23 @@ export class LiveFeed {
         queue: JSON.stringify(queueOf(stats)),
       },
       failures: new VisibleFailures(stats),
+      refused: JSON.stringify(refusedOf(stats)),
     };
   }
 
   #tick(): void {
-    const { shared, failures } = this.#read();
+    const snapshot = this.#read();
+    const { shared } = snapshot;
     const changed = sharedKinds.filter((kind) => this.#sent.get(kind) !== shared[kind]);
     for (const kind of changed) this.#sent.set(kind, shared[kind]);
     const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
     const text = changed.map((kind) => eventOf(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
     if (isHeartbeat) this.#checkSessions();
     for (const listener of this.#listeners) {
-      const own = failures.textFor(listener.viewer);
-      const isNew = own !== listener.failures;
-      listener.failures = own;
-      const events = isNew ? text + eventOf('failures', own) : text;
+      const own = ownEvents(snapshot, listener.viewer);
+      const news = ownKinds.filter((kind) => own[kind] !== listener.sent[kind]);
+      listener.sent = own;
+      const events = text + news.map((kind) => eventOf(kind, own[kind])).join('');
       if (events === '') continue;
       if (listener.response.writableLength > maxUnreadBytes) listener.response.destroy();
       else listener.response.write(events);
@@ -161,6 +173,11 @@ export class LiveFeed {
   }
 }
 
-function eventOf(kind: SharedKind | 'failures', data: string): string {
+/** The events that depend on the viewer. */
+function ownEvents({ failures, refused }: Snapshot, viewer: Viewer): Record<OwnKind, string> {
+  return { failures: failures.textFor(viewer), refused: viewer.isAdmin ? refused : '[]' };
+}
+
+function eventOf(kind: SharedKind | OwnKind, data: string): string {
   return `event: ${kind}\ndata: ${data}\n\n`;
 }

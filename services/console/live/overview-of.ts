@@ -1,6 +1,6 @@
 import { firstTokenBoundsMs, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import type { Overview, QueuedLane } from '../contract/live.ts';
+import type { Overview, QueuedLane, RefusedLately } from '../contract/live.ts';
 
 const seconds = 60;
 
@@ -29,6 +29,16 @@ export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
     lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
   }
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
+}
+
+/** The refused requests of all ingress nodes, by reason, the most frequent of the last hour first. */
+export function refusedOf(stats: readonly IngressStats[]): RefusedLately[] {
+  const sums = new Map<string, RefusedLately>();
+  for (const { code, minute, hour } of stats.flatMap(({ refused = [] }) => refused)) {
+    const sum = sums.get(code) ?? { code, minute: 0, hour: 0 };
+    sums.set(code, { code, minute: sum.minute + minute, hour: sum.hour + hour });
+  }
+  return [...sums.values()].sort((a, b) => b.hour - a.hour || a.code.localeCompare(b.code));
 }
 
 function addSeries(series: readonly (readonly number[])[]): number[] {

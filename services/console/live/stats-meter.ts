@@ -2,6 +2,7 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault } from '#shared/core/errors.ts';
@@ -25,6 +26,7 @@ export class StatsMeter {
   readonly #faults = new RecentSums(seconds);
   readonly #firstToken = Array.from({ length: firstTokenBoundsMs.length + 1 }, () => new RecentSums(seconds));
   readonly #served = new Map<Tier, RecentSums>();
+  readonly #refused = new Map<ErrorCode, { seconds: RecentSums; minutes: RecentSums }>();
   readonly #failures: Failure[] = [];
 
   /** @param jobs the ingress's current jobs */
@@ -55,6 +57,15 @@ export class StatsMeter {
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }
 
+  /** Counts a request that was refused before any worker was given it. */
+  countRefusal(code: ErrorCode): void {
+    const second = secondOf(performance.now());
+    let sums = this.#refused.get(code);
+    if (!sums) this.#refused.set(code, (sums = { seconds: new RecentSums(seconds), minutes: new RecentSums(minutes) }));
+    sums.seconds.add(second, 1);
+    sums.minutes.add(Math.floor(second / 60), 1);
+  }
+
   /** The stats as of now. */
   read(): IngressStats {
     const second = secondOf(performance.now());
@@ -73,8 +84,17 @@ export class StatsMeter {
       servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
       lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
       waitingByTier: waitingByTier(jobs),
+      refused: this.#readRefused(second),
       failures: [...this.#failures],
     };
+  }
+
+  #readRefused(second: number): IngressStats['refused'] {
+    return Array.from(this.#refused, ([code, sums]) => ({
+      code,
+      minute: sums.seconds.total(second),
+      hour: sums.minutes.total(Math.floor(second / 60)),
+    })).filter(({ hour }) => hour > 0);
   }
 
   /** Spreads an answer's tokens, whose count is known at its end, over the seconds in which it streamed. */

@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import type { CountRefusal } from './refused-request.ts';
 import { mintRequestId, requestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {
   log: Logger;
-  countRefusal: (format: string, error: RouterError) => void;
+  countRefusal: CountRefusal;
   /** Whether an answer on this connection has begun, so that an error answer would corrupt it. */
   isAnswering: (socket: Duplex) => boolean;
 }
@@ -25,7 +26,7 @@ export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, i
     const refusal = explain(error);
     const requestId = mintRequestId();
     log.info({ requestId, code: refusal.code, reason: error.code }, 'request refused');
-    countRefusal(format.name, refusal);
+    countRefusal({ format: format.name, requestId, error: refusal, key: undefined, asked: undefined });
     const { status, headers, body } = format.errorAnswer(refusal, requestId);
     const text = JSON.stringify(body);
     const head = {

@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
+import { refusedRequest, type CountRefusal } from './refused-request.ts';
 import { replyOf } from './reply-of.ts';
 import { requestIdOf } from './request-id.ts';
 import { traceError } from '#shared/serving/record-request.ts';
@@ -10,7 +11,7 @@ import { traceOf } from './trace-request.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
-  countRefusal: (format: string, error: RouterError) => void;
+  countRefusal: CountRefusal;
 }
 
 /** The error handler of a format's routes: answers every thrown error in that format. */
@@ -26,7 +27,7 @@ export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerE
     if (refusal.code === 'internal')
       log.error({ err: refusal.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, traceId, method, path, code: refusal.code }, 'request refused');
-    countRefusal(format.name, refusal);
+    countRefusal(refusedRequest(response, format.name, refusal));
     const reply = replyOf(response);
     if (response.headersSent) next(error);
     else if (reply) reply.fail(refusal);

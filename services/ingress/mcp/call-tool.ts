@@ -4,9 +4,17 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { HttpCaller } from '../http/http-caller.ts';
+import { asRouterError } from '../http/refuse.ts';
+import { refusedRequest, setAsked, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
+
+/** What tools are called with over MCP. */
+export interface McpToolParts extends ToolParts {
+  countRefusal: CountRefusal;
+}
 
 export interface McpCall extends ToolCall {
   /** Aborts when the client cancels the call or disconnects. */
@@ -23,7 +31,7 @@ export interface McpCall extends ToolCall {
  * Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
-export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToolResult> {
+export async function callTool(parts: McpToolParts, call: McpCall): Promise<CallToolResult> {
   try {
     return toMcp(await runTool(parts, call));
   } catch (error) {
@@ -34,7 +42,7 @@ export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToo
 
 /** Runs a tool. @throws RouterError, or the signal's reason */
 export async function runTool(
-  parts: ToolParts,
+  parts: McpToolParts,
   { tool, input, signal, onProgress, response }: McpCall,
 ): Promise<ToolResult> {
   signal.throwIfAborted();
@@ -42,7 +50,15 @@ export async function runTool(
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };
-  const running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
+  let running: RunningRequest | undefined;
+  try {
+    running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
+  } catch (error) {
+    // The HTTP request that it came with does not end with an error.
+    setAsked(response, tool);
+    parts.countRefusal(refusedRequest(response, mcpFormat.name, asRouterError(error)));
+    throw error;
+  }
   if (!running) throw new Error('the client is gone');
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {

@@ -13,10 +13,9 @@ import {
 import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
 import { identityOf } from '../http/require-key.ts';
-import { runTool } from './call-tool.ts';
+import { runTool, type McpToolParts } from './call-tool.ts';
 
 /** A prompt, with the server that has it and its name there. */
 interface OfferedPrompt {
@@ -29,7 +28,7 @@ interface OfferedPrompt {
  * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each question to one of them is a job
  * of its own, as a call of a tool is. Lists have what the servers answer that can be asked now.
  */
-export function serveContent(server: Server, parts: ToolParts, response: Response): void {
+export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
   server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
     resources: await gather<Resource>('resources', 'resources/list', 'resources', signal),
   }));

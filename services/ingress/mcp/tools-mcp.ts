@@ -11,7 +11,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
@@ -19,7 +18,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
-import { callTool } from './call-tool.ts';
+import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
@@ -46,7 +45,7 @@ export interface ToolsMcp {
  * Makes an MCP server of the tools of all connected workers. It keeps no sessions, so any node serves any request: revision
  * 2026-07-28 of the protocol has none, and older revisions are served without them.
  */
-export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
+export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
   const calls = new RunningCalls();
   const listening = new Set<Response>();

@@ -18,6 +18,7 @@ import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
+import { setAsked } from '../http/refused-request.ts';
 import { setReply } from '../http/reply-of.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
@@ -110,7 +111,12 @@ async function start(
     answerId,
   };
   const asked = { ...served, ...about, maxWaitMs };
-  return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
+  try {
+    return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
+  } catch (error) {
+    setAsked(response, parameters.model);
+    throw error;
+  }
 }
 
 /** What a request depends on besides its body. */

@@ -3,6 +3,7 @@ import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
+import { setAsked } from '../http/refused-request.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
@@ -67,5 +68,10 @@ async function start(
     unread,
     onBegin: releaseBody,
   });
-  return sink.failWhenUnread(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
+  try {
+    return sink.failWhenUnread(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
+  } catch (error) {
+    setAsked(response, tool);
+    throw error;
+  }
 }

@@ -61,6 +61,8 @@ export const ingressStatsSchema = z.object({
   lanes: readable(lane, 500),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
+  /** Requests that were refused before any worker was given them, by error code. Absent from older releases. */
+  refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100).optional(),
   /** The workers that the ingress has ejected, with a model or tool, and `slow` or an error code. Absent from older releases. */
   ejected: readable(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),

@@ -1,13 +1,19 @@
 import { createParser } from 'eventsource-parser';
 import { onTestFinished } from 'vitest';
-import type { Failure, LiveWorkerFacts, Overview, QueuedLane } from '#services/console/contract/live.ts';
+import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusedLately } from '#services/console/contract/live.ts';
 import type { ConsoleClient } from './console-client.ts';
 
 /** A page that is connected to the live feed. */
 export interface LivePage {
   response: Response;
   /** The last event of each kind. */
-  news: { overview?: Overview; workers?: LiveWorkerFacts[]; queue?: QueuedLane[]; failures?: Failure[] };
+  news: {
+    overview?: Overview;
+    workers?: LiveWorkerFacts[];
+    queue?: QueuedLane[];
+    failures?: Failure[];
+    refused?: RefusedLately[];
+  };
   /** Every byte that came. */
   text: () => string;
   isOver: () => boolean;

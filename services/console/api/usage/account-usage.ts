@@ -12,7 +12,7 @@ export function usageParts({
   accounts,
   log,
   ...parts
-}: Pick<ApiParts, 'accounts' | 'log'> & Pick<UsageParts, 'usage' | 'limits' | 'prices'>): UsageParts {
+}: Pick<ApiParts, 'accounts' | 'log'> & Pick<UsageParts, 'usage' | 'refusals' | 'limits' | 'prices'>): UsageParts {
   const { keys, users, teams } = accounts;
 
   async function visibleKeys({ isAdmin, userId, teamIds }: UsageViewer): Promise<FoundKey[]> {

@@ -4,12 +4,14 @@ import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
+import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 
 /** The dependencies of the routes for usage and prices. */
 export interface UsageParts {
   usage: Pick<UsageReader, 'report' | 'requests' | 'export' | 'keyNames'>;
+  refusals: Pick<RefusalReader, 'report' | 'samples'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
   /** Who sends the request, and whose usage they may see. */

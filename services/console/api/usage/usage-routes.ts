@@ -9,6 +9,7 @@ import type { LimitUse, Totals, UsageReport } from '../../contract/usage.ts';
 import { exportUsage } from './export-usage.ts';
 import { parse } from '../parse.ts';
 import { priceRoutes } from './price-routes.ts';
+import { refusalRoutes } from './refusal-routes.ts';
 import { groupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, reportQuery, requestsQuery } from './usage-query.ts';
@@ -51,6 +52,7 @@ export function usageRoutes(parts: UsageParts): Router {
     response.json(uses.map((use, index) => limitUse(use, parties[index]?.name ?? use.party)));
   });
 
+  routes.use(refusalRoutes(parts));
   routes.use(priceRoutes(parts));
   return routes;
 }

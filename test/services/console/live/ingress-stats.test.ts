@@ -4,7 +4,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ingressStatsSchema, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { overviewOf, queueOf } from '#services/console/live/overview-of.ts';
+import { overviewOf, queueOf, refusedOf } from '#services/console/live/overview-of.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
@@ -110,6 +110,31 @@ describe("an ingress's stats", () => {
     const stats = meter.read();
     expect(queueOf([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
     expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, queuedByTier: { gpu: 2 } });
+  });
+});
+
+describe('refused requests in the stats', () => {
+  it('are counted by reason for a minute and an hour, over all ingress nodes', () => {
+    const meter = meterWithClock();
+    const other = new StatsMeter(() => []);
+    for (let count = 0; count < 3; count += 1) meter.countRefusal('rate_limit_exceeded');
+    other.countRefusal('invalid_api_key');
+    vi.advanceTimersByTime(5 * 60_000);
+    other.countRefusal('rate_limit_exceeded');
+    const stats = [meter, other].map((each) => ingressStatsSchema.parse(each.read()));
+    expect(refusedOf(stats)).toEqual([
+      { code: 'rate_limit_exceeded', minute: 1, hour: 4 },
+      { code: 'invalid_api_key', minute: 0, hour: 1 },
+    ]);
+    expect(overviewOf(stats).requestsPerSecond.every((value) => value === 0)).toBe(true);
+    vi.advanceTimersByTime(62 * 60_000);
+    expect(refusedOf([meter.read(), other.read()])).toEqual([]);
+  });
+
+  it('are read of a release that sends none', () => {
+    const { refused, ...older } = meterWithClock().read();
+    expect(refused).toEqual([]);
+    expect(refusedOf([ingressStatsSchema.parse(older)])).toEqual([]);
   });
 });
 

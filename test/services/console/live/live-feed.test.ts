@@ -125,3 +125,27 @@ describe('the failures in a live feed', () => {
     expect(requestIds()).toEqual(['r0']);
   });
 });
+
+describe('the refused requests in a live feed', () => {
+  it('are sent to administrators alone, and leave the page of one who has become a member', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const refused = [{ code: 'rate_limit_exceeded', minute: 1, hour: 2 }];
+    const feed = new LiveFeed(noWorkers, () => [{ ...stats, refused }]);
+    onTestFinished(() => feed.close());
+    const open = (viewer: Viewer, later: Viewer = viewer) => {
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      const sent: unknown[] = [];
+      const parser = createParser({
+        onEvent: ({ event, data }) => event === 'refused' && void sent.push(JSON.parse(data)),
+      });
+      response.write = (text: string) => (parser.feed(text), true);
+      feed.open({ response, session: 's', viewer, currentViewer: async () => later });
+      return sent;
+    };
+    const [asAdmin, asMember] = [open({ userId: 'root', isAdmin: true }), open(ada)];
+    const demoted = open({ ...ada, isAdmin: true }, ada);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([asAdmin, asMember, demoted]).toEqual([[refused], [[]], [refused, []]]);
+  });
+});

@@ -30,7 +30,7 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
     throw new RouterError(code, 'Why.');
   });
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  app.use(answerError(format, { log, countRefusal: (_, error) => counted.push(error.code) }));
+  app.use(answerError(format, { log, countRefusal: ({ error }) => counted.push(error.code) }));
   server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server?.once('listening', resolve));
   const { port } = server.address() as AddressInfo;

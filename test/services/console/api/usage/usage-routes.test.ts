@@ -7,6 +7,7 @@ import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { createLog } from '#shared/core/log.ts';
 import { answerFailure } from '#services/console/api/answer-failure.ts';
 import { usageRoutes } from '#services/console/api/usage/usage-routes.ts';
@@ -56,6 +57,7 @@ async function openApi(...records: UsageRecord[]) {
   app.use(
     usageRoutes({
       usage: new UsageReader(redis, prefix),
+      refusals: new RefusalReader(redis, prefix),
       limits: keeper,
       prices,
       viewerOf: ({ req }) =>

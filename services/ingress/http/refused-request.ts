@@ -1,0 +1,36 @@
+import type { Response } from 'express';
+import { InvalidKeyError, type RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** A request that was answered with an error before any worker was given it, and the name of the format of that answer. */
+export interface RefusedRequest extends Refusal {
+  format: string;
+}
+
+export type CountRefusal = (refused: RefusedRequest) => void;
+
+/** What is counted of a request that ends with this error. */
+export function refusedRequest(response: Response, format: string, error: RouterError): RefusedRequest {
+  const identity = response.locals['identity'] as KeyIdentity | undefined;
+  return {
+    format,
+    requestId: requestIdOf(response),
+    error,
+    key: identity ?? keyOf(error),
+    asked: response.locals['asked'] as string | undefined,
+  };
+}
+
+/** Remembers which model or tool a request asked for. Called only when it fails, so that others cost nothing. */
+export function setAsked(response: Response, name: string): void {
+  response.locals['asked'] = name;
+}
+
+/** The key that was refused, where it is known. */
+function keyOf(error: RouterError): RefusedKey | undefined {
+  const refusal = [error, error.cause].find((each) => each instanceof InvalidKeyError);
+  return refusal?.key;
+}

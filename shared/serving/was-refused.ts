@@ -1,0 +1,10 @@
+import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { ErrorCode } from '#shared/core/errors.ts';
+
+/** Codes of jobs that are refused: their queue is full or longer than they may wait, or such a request has killed two workers. */
+const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);
+
+/** Whether a job was refused before any worker was given it. One that waits until a timeout is none of these. */
+export function wasRefused({ attempts, error }: Pick<JobReport, 'attempts' | 'error'>): boolean {
+  return attempts === 0 && error !== undefined && codes.has(error.code);
+}

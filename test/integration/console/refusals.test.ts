@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import type { RefusalReport } from '#services/console/contract/usage.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { listenLive } from '../../helpers/console/listen-live.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+const secret = 'zebra-diary-7f3';
+
+let cluster: ScriptedCluster;
+let admin: ConsoleClient;
+let bob: ConsoleClient;
+let carol: ConsoleClient;
+let started = 0;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster({ ingress: { MAX_QUEUED: '1' } });
+  await cluster.addScripted({ slots: 1 }, (event) => {
+    if (event === 'started') started += 1;
+  });
+  admin = await accept('Ada', await firstLinkToken(cluster.prefix));
+  [bob, carol] = [await join('Bob'), await join('Carol')];
+}, 60_000);
+
+afterAll(() => cluster?.stop());
+
+async function accept(name: string, token: string): Promise<ConsoleClient> {
+  const client = new ConsoleClient(cluster.url);
+  const form = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
+  const { status, body } = await client.post(`/links/${token}`, form);
+  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
+  return client;
+}
+
+async function join(name: string): Promise<ConsoleClient> {
+  const { body } = await admin.post('/invitations', { email: `${name.toLowerCase()}@example.com`, role: 'member' });
+  return accept(name, String(body.link).split('/link/')[1] ?? '');
+}
+
+async function makeKey(client: ConsoleClient, wanted: object): Promise<{ id: string; raw: string }> {
+  const { status, body } = await client.post('/keys', { kind: 'user', name: 'laptop', ...wanted });
+  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+  return { id: String(body.key.id), raw: String(body.raw) };
+}
+
+async function ask(key: string): Promise<number> {
+  const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${key}` } });
+  await answer.text();
+  return answer.status;
+}
+
+/** The same key with another secret. */
+function forged(raw: string): string {
+  const unchecked = raw.slice(0, -40) + '1'.repeat(40 - checksumLength);
+  return unchecked + keyChecksum(unchecked);
+}
+
+async function read(client: ConsoleClient, more = ''): Promise<RefusalReport> {
+  const range = `from=${Date.now() - 3_600_000}&to=${Date.now() + 60_000}`;
+  const { status, body } = await client.get(`/usage/refusals?${range}${more}`);
+  expect(status).toBe(200);
+  return body as RefusalReport;
+}
+
+/** Counts by reason. */
+function counts({ groups }: RefusalReport): Record<string, number> {
+  return Object.fromEntries(groups.map(({ id, count }) => [id, count]));
+}
+
+describe('refused requests', () => {
+  it('appear by reason, to administrators all and to members their own, and are no requests', async () => {
+    const page = await listenLive(admin);
+    const ofMember = await listenLive(bob);
+    const limited = await makeKey(bob, { limits: { requestsPerMinute: 1 } });
+    const narrow = await makeKey(bob, { name: 'narrow', models: ['other'] });
+    expect(await ask(limited.raw)).toBe(200);
+    expect(await ask(limited.raw)).toBe(429);
+    expect(await ask(narrow.raw)).toBe(403);
+    expect(await ask(forged(narrow.raw))).toBe(401);
+    expect(await ask(mintKey('user').raw)).toBe(401);
+    expect(await ask('nonsense')).toBe(401);
+    const bad = await cluster.postRaw(`{"model": "demo", "messages": "${secret}"}`);
+    expect(bad.status).toBe(400);
+
+    await until(async () => (await read(admin)).total === 6, 10_000);
+    expect(counts(await read(admin))).toEqual({
+      invalid_api_key: 3,
+      rate_limit_exceeded: 1,
+      permission_denied: 1,
+      invalid_request: 1,
+    });
+    const byKey = (await read(admin, '&by=key')).groups.map(({ id, count }) => [id, count]);
+    expect(Object.fromEntries(byKey)).toEqual({ [narrow.id]: 2, [limited.id]: 1, [cluster.keyId]: 1, '': 2 });
+    const own = await read(bob);
+    expect(counts(own)).toEqual({ invalid_api_key: 1, rate_limit_exceeded: 1, permission_denied: 1 });
+    const owner = { kind: 'user', name: 'Bob' };
+    expect(own.samples.find(({ code }) => code === 'permission_denied')).toMatchObject({
+      status: 403,
+      key: { id: narrow.id, name: 'narrow' },
+      owner,
+      model: 'demo',
+    });
+    expect(own.samples.find(({ code }) => code === 'rate_limit_exceeded')?.message).toContain('1 requests a minute');
+    expect(await read(carol)).toMatchObject({ total: 0, groups: [], samples: [] });
+    for (const text of [await read(admin), await read(admin, '&by=key')].map((each) => JSON.stringify(each)))
+      expect(text).not.toContain(secret);
+
+    await until(async () => (await admin.get('/usage/requests')).body.requests.length > 0);
+    expect((await admin.get('/usage/requests')).body.requests).toHaveLength(1);
+    await until(() => page.news.refused?.some(({ code }) => code === 'permission_denied') === true);
+    expect(page.news.refused).toContainEqual({ code: 'invalid_api_key', minute: 3, hour: 3 });
+    expect(ofMember.news.refused).toEqual([]);
+  });
+
+  it('are those that find the queue full, whose keys are named', async () => {
+    const { id, raw } = await makeKey(carol, { name: 'flood' });
+    const before = started;
+    const gone = new AbortController();
+    const statuses: number[] = [];
+    const hang = async (): Promise<void> => {
+      const init = { headers: { authorization: `Bearer ${raw}` }, signal: gone.signal };
+      const answer = await cluster.post([{ hang: true }], {}, init).catch(() => undefined);
+      if (answer) statuses.push(answer.status);
+    };
+    const all = [hang()];
+    await until(() => started > before);
+    // One waits, further ones find no room.
+    while (statuses.length === 0 && all.length < 10) {
+      all.push(hang());
+      await until(() => statuses.length > 0, 500).catch(() => undefined);
+    }
+    expect(statuses).toEqual([503]);
+    gone.abort();
+    await Promise.all(all);
+    await until(async () => (await read(carol)).total > 0, 10_000);
+    expect((await read(carol)).groups).toMatchObject([{ id: 'overloaded', rows: [{ key: { id, name: 'flood' } }] }]);
+    const { requests } = (await carol.get('/usage/requests')).body;
+    expect(JSON.stringify(requests)).not.toContain('overloaded');
+  });
+
+  it('with random keys take one row, however many they are', { timeout: 60_000 }, async () => {
+    const before = counts(await read(admin))['invalid_api_key'] ?? 0;
+    const most = 2_000;
+    for (let sent = 0; sent < most; sent += 50)
+      await Promise.all(Array.from({ length: 50 }, () => ask(mintKey('user').raw)));
+    await until(async () => counts(await read(admin))['invalid_api_key'] === before + most, 10_000);
+    const { groups } = await read(admin, '&by=key&code=invalid_api_key');
+    expect(groups.map(({ id }) => id)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { inject } from 'vitest';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
+import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { refusalRoutes } from '#services/console/api/usage/refusal-routes.ts';
+import type { RefusalReport } from '#services/console/contract/usage.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const viewers: Record<string, UsageViewer> = {
+  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
+  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
+};
+const laptop: RefusedKey = { id: 'k1', kind: 'user', name: 'laptop', ownerId: 'ada' };
+const ofTeam: RefusedKey = { id: 'k2', kind: 'team', name: 'ci', ownerId: 't1' };
+const ofDeleted: RefusedKey = { id: 'k3', kind: 'user', name: 'private matters', ownerId: 'gone1234' };
+
+/** The routes on a server of their own, with these refusals counted. */
+async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const ledger = new RefusalLedger(connection.redis, prefix, log);
+  for (const [code, key] of refused)
+    ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
+  await ledger.close();
+  const app = express();
+  app.use(
+    refusalRoutes({
+      usage: new UsageReader(connection.redis, prefix),
+      refusals: new RefusalReader(connection.redis, prefix),
+      viewerOf: ({ req }) =>
+        viewers[req.get('x-viewer') ?? ''] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+      namesOf: async () =>
+        new Map<LimitedParty, string>([
+          ['user:ada', 'Ada'],
+          ['team:t1', 'Research'],
+        ]),
+    }),
+    answerFailure(log),
+  );
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage/refusals`;
+  const get = (query: string, viewer = 'admin') => fetch(`${url}?${query}`, { headers: { 'x-viewer': viewer } });
+  const read = async (query: string, viewer?: string) => (await (await get(query, viewer)).json()) as RefusalReport;
+  return { get, read };
+}
+
+const range = () => `from=${Date.now() - 3_600_000}&to=${Date.now() + 60_000}`;
+
+describe('GET /usage/refusals', () => {
+  it('answers the counts by reason, with the names of keys and owners, and samples', async () => {
+    const { read } = await openApi(['rate_limit_exceeded', laptop], ['rate_limit_exceeded', ofTeam], ['missing_key']);
+    const report = await read(range());
+    expect(report).toMatchObject({ step: 'day', total: 3 });
+    expect(report.groups[0]).toMatchObject({ id: 'rate_limit_exceeded', name: 'rate_limit_exceeded', count: 2 });
+    expect(report.groups[0]?.rows.toSorted((a, b) => (a.key?.id ?? '').localeCompare(b.key?.id ?? ''))).toEqual([
+      {
+        code: 'rate_limit_exceeded',
+        count: 1,
+        key: { id: 'k1', name: 'laptop' },
+        owner: { kind: 'user', id: 'ada', name: 'Ada' },
+      },
+      {
+        code: 'rate_limit_exceeded',
+        count: 1,
+        key: { id: 'k2', name: 'ci' },
+        owner: { kind: 'team', id: 't1', name: 'Research' },
+      },
+    ]);
+    expect(report.groups[1]?.rows).toEqual([{ code: 'missing_key', count: 1 }]);
+    const sample = report.samples.find(({ code }) => code === 'missing_key');
+    expect(sample).toMatchObject({ id: 'req_1', status: 401, model: 'demo', message: 'Why.' });
+    expect(sample).not.toHaveProperty('key');
+    const byTeam = await read(`${range()}&by=team&step=hour`);
+    expect(byTeam.groups.map(({ name, count }) => [name, count])).toEqual([
+      ['none', 2],
+      ['Research', 1],
+    ]);
+  });
+
+  it('shows members their own and those of their teams, and others nothing', async () => {
+    const { read } = await openApi(['permission_denied', laptop], ['permission_denied', ofDeleted], ['missing_key']);
+    expect(await read(range(), 'ada')).toMatchObject({ total: 1, samples: [{ key: { id: 'k1' } }] });
+    expect(await read(range(), 'stranger')).toMatchObject({ total: 0, groups: [], samples: [] });
+  });
+
+  it('calls a deleted person, and what they called their key, by a pseudonym', async () => {
+    const { read } = await openApi(['permission_denied', ofDeleted]);
+    const report = await read(`${range()}&by=key`);
+    expect(report.groups).toMatchObject([{ id: 'k3', name: 'deleted person gone', count: 1 }]);
+    expect(report.samples).toMatchObject([{ owner: { name: 'deleted person gone' } }]);
+    expect(JSON.stringify(report)).not.toContain('private matters');
+  });
+
+  it.each([
+    ['from=2&to=1', 'to'],
+    ['from=0&to=1e12&step=hour', 'from'],
+    [`from=0&to=1&by=model`, 'by'],
+    [`from=0&to=1&step=week`, 'step'],
+    ['to=1', 'from'],
+  ])('refuses %s with the name of the wrong field', async (query, field) => {
+    const { get } = await openApi();
+    const answer = await get(query);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { field } }]);
+  });
+});
