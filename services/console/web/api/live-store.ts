@@ -1,4 +1,4 @@
-import type { Failure, LiveWorkerFacts, Overview, QueuedLane } from '../../contract/live.ts';
+import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusedLately } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
@@ -10,6 +10,7 @@ export interface LiveState {
   workers?: LiveWorkerFacts[];
   queue?: QueuedLane[];
   failures?: Failure[];
+  refused?: RefusedLately[];
 }
 
 const retryMs = 2_000;
@@ -58,6 +59,7 @@ export class LiveStore {
     source.addEventListener('workers', ({ data }) => this.#change({ workers: JSON.parse(data) as LiveWorkerFacts[] }));
     source.addEventListener('queue', ({ data }) => this.#change({ queue: JSON.parse(data) as QueuedLane[] }));
     source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));
+    source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusedLately[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
       // The browser retries a broken connection by itself, but not one that was refused.

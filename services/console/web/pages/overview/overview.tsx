@@ -4,18 +4,24 @@ import { useLive } from '../../api/live-store.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
-import type { Failure, LiveWorkerFacts, Overview as OverviewFacts } from '../../../contract/live.ts';
+import type {
+  Failure,
+  LiveWorkerFacts,
+  Overview as OverviewFacts,
+  RefusedLately as Refused,
+} from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
+import { RefusedLately } from './refused-lately.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
 /** The state of the cluster right now. */
 export function Overview() {
-  const { overview, workers, failures } = useLive();
+  const { overview, workers, failures, refused = [] } = useLive();
   return (
     <Page title="Overview" about="All requests of the last minute, second by second, on all ingress nodes.">
       {overview && workers && failures ? (
-        <Numbers overview={overview} workers={workers} failures={failures} />
+        <Numbers overview={overview} workers={workers} failures={failures} refused={refused} />
       ) : (
         <Loading what="the overview" />
       )}
@@ -27,9 +33,10 @@ interface NumbersProps {
   overview: OverviewFacts;
   workers: readonly LiveWorkerFacts[];
   failures: readonly Failure[];
+  refused: readonly Refused[];
 }
 
-function Numbers({ overview, workers, failures }: NumbersProps) {
+function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
   const { servedByTier, queuedByTier } = overview;
   const served = sum(Object.values(servedByTier));
@@ -79,6 +86,7 @@ function Numbers({ overview, workers, failures }: NumbersProps) {
           </section>
         </div>
       )}
+      {refused.length > 0 ? <RefusedLately refused={refused} /> : null}
     </Stack>
   );
 }

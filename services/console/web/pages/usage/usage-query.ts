@@ -49,6 +49,8 @@ export interface UsageQuery {
   /** The API's query strings for the report and for an export. */
   report: string;
   exported: string;
+  /** That for refused requests, which have no model, tier and purpose. */
+  refused: string;
 }
 
 /** Reads the page's address and ignores what is not valid. */
@@ -64,6 +66,8 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
   const { days, step } = spans[span];
   // Whole days, so that the query stays the same all day and answers can be cached.
   const today = Math.floor(now / dayMs) * dayMs;
+  const { key, team, user } = filters;
+  const whose = Object.fromEntries(Object.entries({ key, team, user }).filter(([, value]) => value !== undefined));
   const time = { from: String(today - (days - 1) * dayMs), to: String(today + dayMs - 1) };
   return {
     span,
@@ -72,6 +76,7 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     filters,
     report: new URLSearchParams({ ...time, step, by, ...filters }).toString(),
     exported: new URLSearchParams({ ...time, ...filters }).toString(),
+    refused: new URLSearchParams({ ...time, step, by: 'code', ...whose }).toString(),
   };
 }
 

@@ -12,6 +12,7 @@ import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
 import { measures, type Measure, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
 import { RecentRequests } from './recent-requests.tsx';
+import { RefusedRequests } from './refused-requests.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
@@ -46,6 +47,7 @@ export function Usage() {
         <Title order={2}>Recent requests</Title>
         <RecentRequests filters={query.filters} />
       </Stack>
+      <RefusedRequests query={query.refused} />
     </Page>
   );
 }

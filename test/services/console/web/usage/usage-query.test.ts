@@ -26,4 +26,10 @@ describe("the usage page's address", () => {
       by: 'model',
     });
   });
+
+  it('narrows refused requests to a key, a team or a person, and not to a model', () => {
+    const { refused } = readQuery(new URLSearchParams('by=key&model=m1&key=k1&team=t1'), noon);
+    expect(Object.fromEntries(new URLSearchParams(refused))).toMatchObject({ by: 'code', key: 'k1', team: 't1' });
+    expect(refused).not.toContain('model');
+  });
 });

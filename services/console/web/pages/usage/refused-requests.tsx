@@ -1,0 +1,106 @@
+import { Stack, Text, Title } from '@mantine/core';
+import type { RefusalReport, RefusalSample } from '../../../contract/usage.ts';
+import { useApi } from '../../api/use-api.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { errorSentence } from '../../parts/error-sentence.ts';
+import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { nameRefused } from './name-refused.ts';
+
+/** Keys that are named for one reason; the others are added up. */
+const mostNamed = 3;
+
+type Group = RefusalReport['groups'][number];
+
+/** Requests that were refused before any worker was given them: how many by reason, and some of the newest. */
+export function RefusedRequests({ query }: { query: string }) {
+  const report = useApi<RefusalReport>(`/usage/refusals?${query}`, { everyMs: 10_000 });
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Refused</Title>
+      <Text size="sm" c="dimmed">
+        Requests that were answered with an error before any worker was given them. The numbers above do not include
+        them.
+      </Text>
+      <Loaded query={report} what="the refused requests">
+        {({ groups, samples }) =>
+          groups.length === 0 ? (
+            <Text size="sm">No request was refused in this time.</Text>
+          ) : (
+            <>
+              <Reasons groups={groups} />
+              {samples.length > 0 ? <Samples samples={samples} /> : null}
+            </>
+          )
+        }
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Reasons({ groups }: { groups: readonly Group[] }) {
+  return (
+    <DataList
+      label="Refused requests by reason"
+      rows={groups}
+      idOf={({ id }) => id}
+      columns={[
+        { label: 'Reason', render: ({ id }) => <Reason code={id} /> },
+        { label: 'Who', render: (group) => <span className="break">{whoOf(group)}</span> },
+        { label: 'Refused', render: ({ count }) => formatCount(count), isNumber: true },
+      ]}
+    />
+  );
+}
+
+/** A few of the newest, each with the id under which it is in the logs. */
+function Samples({ samples }: { samples: readonly RefusalSample[] }) {
+  return (
+    <>
+      <Title order={3} size="md">
+        Newest refused requests
+      </Title>
+      <Text size="xs" c="dimmed">
+        Samples: of each key and reason one a minute at most
+      </Text>
+      <DataList
+        label="Newest refused requests"
+        rows={samples}
+        idOf={({ id, at, code }) => `${id} ${at} ${code}`}
+        columns={[
+          { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
+          {
+            label: 'Reason',
+            render: ({ code, status, message }) => <Reason code={code} status={status} message={message} />,
+          },
+          { label: 'Who', render: (sample) => <span className="break">{nameRefused(sample)}</span> },
+          { label: 'Asked for', render: ({ model }) => <span className="break">{model ?? '–'}</span> },
+          { label: 'Request', render: ({ id }) => <code className="break">{id}</code>, wideOnly: true },
+        ]}
+      />
+    </>
+  );
+}
+
+function Reason({ code, status, message }: Pick<RefusalSample, 'code' | 'message'> & { status?: number }) {
+  return (
+    <div>
+      <Text size="sm" className="break">
+        {message ?? errorSentence(code)}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {[status, code].filter((part) => part !== undefined).join(' ')}
+      </Text>
+    </div>
+  );
+}
+
+/** Whose requests they were, those with the most first. */
+function whoOf({ rows, count }: Group): string {
+  const named = rows.slice(0, mostNamed);
+  const rest = count - named.reduce((sum, row) => sum + row.count, 0);
+  const parts = named.map((row) =>
+    named.length === 1 && rest === 0 ? nameRefused(row) : `${nameRefused(row)}: ${formatCount(row.count)}`,
+  );
+  return [...parts, ...(rest > 0 ? [`others: ${formatCount(rest)}`] : [])].join(', ');
+}
