@@ -16,19 +16,22 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { backgroundRoutes, type BackgroundRoutesParts } from './api/background/background-routes.ts';
-import { batchRoutes, type BatchRoutesParts } from './api/batches/batch-routes.ts';
+import { accountOperations } from './api/account-operations.ts';
+import { createAdminApi } from './api/admin-api.ts';
+import { backgroundOperations, type BackgroundParts } from './api/background/background-operations.ts';
+import { batchOperations, type BatchParts } from './api/batches/batch-operations.ts';
 import { connectionRoutes, type ConnectionRoutesParts } from './api/connections/connection-routes.ts';
 import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
-import { fileRoutes, type FileRoutesParts } from './api/files/file-routes.ts';
+import { fileOperations, type FileParts } from './api/files/file-operations.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
-import { usageRoutes } from './api/usage/usage-routes.ts';
+import { usageOperations } from './api/usage/usage-operations.ts';
 import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
-import { registryRoutes } from './api/registry/registry-routes.ts';
-import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
+import { registryOperations } from './api/registry/registry-operations.ts';
+import { webhookOperations } from './api/webhooks/webhook-operations.ts';
+import { workerOperations } from './api/worker-operations.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { About } from './contract/live.ts';
 import { LiveFeed } from './live/live-feed.ts';
@@ -47,9 +50,9 @@ export interface ConsoleParts {
   limits: LimitKeeper;
   prices: PriceTable;
   webhooks: Webhooks;
-  batches: Omit<BatchRoutesParts, 'accounts' | 'log'>;
-  files: Omit<FileRoutesParts, 'accounts' | 'log'>;
-  background: BackgroundRoutesParts['jobs'];
+  batches: Omit<BatchParts, 'accounts' | 'log'>;
+  files: Omit<FileParts, 'accounts' | 'log'>;
+  background: BackgroundParts['jobs'];
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
@@ -71,6 +74,8 @@ export interface ConsoleParts {
 /** The web console on one ingress. */
 export interface Console {
   api: RequestHandler;
+  /** The same operations for programs, see `createAdminApi`. */
+  adminApi: RequestHandler;
   pages: RequestHandler;
   /** Counts finished requests for the stats of this ingress. */
   meter: StatsMeter;
@@ -120,7 +125,7 @@ export function openConsole(parts: ConsoleParts): Console {
   releases.add('stats', () => board.close());
   const feed = new LiveFeed(workers, () => board.current());
   releases.add('live feed', () => feed.close());
-  const api = createConsoleApi({
+  const apiParts: ApiParts = {
     accounts,
     passwords: new Passwords(),
     judgePassword,
@@ -130,19 +135,28 @@ export function openConsole(parts: ConsoleParts): Console {
     secondFactors,
     signIn: () => registry.current().sign_in,
     signOutPage: oidc.signOutPage,
-    oidc: oidc.routes,
     publicUrl,
+  };
+  const operations = [
+    ...accountOperations(apiParts),
+    ...usageOperations(usageParts({ accounts, usage, refusals, limits, prices, log })),
+    ...workerOperations({ accounts, log, broker, workers, registry: () => registry.current() }),
+    ...registryOperations({ accounts, log, registry }),
+    ...webhookOperations({ accounts, log, webhooks }),
+    ...batchOperations({ accounts, log, ...batches }),
+    ...fileOperations({ accounts, log, ...files }),
+    ...backgroundOperations({ accounts, log, jobs: background, webhooks }),
+  ];
+  const api = createConsoleApi({
+    ...apiParts,
+    oidc: oidc.routes,
+    operations,
     signedInRoutes: [
-      liveRoutes({ accounts, log, broker, workers, registry: () => registry.current(), feed, about }),
-      usageRoutes(usageParts({ accounts, usage, refusals, limits, prices, log })),
-      webhookRoutes({ accounts, log, webhooks }),
-      batchRoutes({ accounts, log, ...batches }),
-      fileRoutes({ accounts, log, ...files }),
-      backgroundRoutes({ accounts, log, jobs: background, webhooks }),
+      liveRoutes({ accounts, feed, about }),
       connectionRoutes({ accounts, log, connections, publicUrl }),
       programRoutes({ accounts, log, programs, announce }),
-      registryRoutes({ accounts, log, registry }),
     ],
   });
-  return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };
+  const adminApi = createAdminApi({ accounts, log }, operations);
+  return { api, adminApi, pages: servePages(join(root, pagesFolder)), meter, board, feed };
 }

@@ -29,6 +29,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
+  adminApi: RequestHandler;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
   /** Address at which people reach the router; the address of each request if unset. */
@@ -44,6 +45,13 @@ export function createApp(parts: AppParts): Express {
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
+  // Before the headers for pages of other origins: these are no operations for browsers.
+  app.use('/api/admin/v1', (request, _response, next) => {
+    parts.store.assertIntact();
+    endSlowBody(request, parts.bodyTimeoutMs);
+    next();
+  });
+  app.use('/api/admin/v1', parts.adminApi);
   // Not for the console, whose pages have an origin of their own.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);

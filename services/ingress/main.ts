@@ -298,6 +298,7 @@ await runService(async (environment, releases) => {
     },
     trustedProxies: config.TRUSTED_PROXIES,
     consoleApi: webConsole.api,
+    adminApi: webConsole.adminApi,
     formats: clientFormats,
     segmentOf,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { AdminTokenStore } from './admin-tokens/admin-token-store.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
 import { ConsoleSettingsStore } from './people/console-settings.ts';
@@ -7,6 +8,7 @@ import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
+import { NameLock } from './redis/name-lock.ts';
 import { StoreMarker } from './redis/store-marker.ts';
 import { RegistryVersions } from './registry-versions/registry-versions.ts';
 import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
@@ -25,6 +27,8 @@ export interface Accounts {
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
   registryVersions: RegistryVersions;
+  adminTokens: AdminTokenStore;
+  nameLock: NameLock;
   store: StoreMarker;
   /** See `deletePerson`. */
   deletePerson: (id: string) => Promise<PersonDeletion>;
@@ -40,6 +44,8 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
   const settings = new ConsoleSettingsStore(redis, prefix, report);
   const idleMs = async (): Promise<number> => (await settings.read()).sessionHours * 3_600_000;
   const keys = new KeyStore(redis, prefix, report);
+  const adminTokens = new AdminTokenStore(redis, prefix, report);
+  const auditMs = async (): Promise<number> => (await settings.read()).auditDays * 86_400_000;
   return {
     keys,
     users,
@@ -49,9 +55,11 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     sessions: new SessionStore(redis, prefix, { users, idleMs, report }),
     guard: new SignInGuard(redis, prefix),
     settings,
-    audit: new AuditTrail(redis, prefix, report),
     registryVersions: new RegistryVersions(redis, prefix, report),
+    audit: new AuditTrail(redis, prefix, { keptMs: auditMs, report }),
+    adminTokens,
+    nameLock: new NameLock(redis, prefix),
     store: new StoreMarker(redis, prefix),
-    deletePerson: (id) => deletePerson({ redis, prefix, users, keys }, id),
+    deletePerson: (id) => deletePerson({ redis, prefix, users, keys, adminTokens }, id),
   };
 }

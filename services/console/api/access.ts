@@ -54,6 +54,9 @@ export const access = {
   /** See the registry and its versions. */
   'registry.see': forAdmins,
   'registry.change': forAdmins,
+  'price.change': forAdmins,
+  /** See, make and revoke admin tokens. */
+  'token.manage': { ...forOwners, 'team owner': 'hidden', 'team member': 'hidden' },
   'audit.read': forAdmins,
   'settings.manage': forAdmins,
 } as const satisfies Record<string, Record<Relation, Verdict>>;

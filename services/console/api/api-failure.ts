@@ -31,3 +31,8 @@ export function notFound(): ApiFailure {
 export function forbidden(message = 'You are not allowed to do this.'): ApiFailure {
   return new ApiFailure(403, 'permission_denied', message);
 }
+
+/** 412: it is not at the revision that `If-Match` names. */
+export function stale(): ApiFailure {
+  return new ApiFailure(412, 'stale', 'This has changed meanwhile. Read it again, and repeat what is still wanted.');
+}

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { KnownDevices } from './session/known-devices.ts';
-import type { SignedIn } from './session/signed-in.ts';
+import type { Actor } from './actor.ts';
 
 /** The dependencies of the API. */
 export interface ApiParts {
@@ -27,6 +27,9 @@ export interface ApiParts {
   publicUrl: string | undefined;
 }
 
+/** Who has changed something. */
+type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
+
 /**
  * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes;
  * how long the log is kept, the operator decides. The change itself is already made: a trail that cannot be written is reported
@@ -34,7 +37,7 @@ export interface ApiParts {
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,
-  actor: (Pick<SignedIn, 'id' | 'name' | 'role'> & Partial<Pick<SignedIn, 'address' | 'sessionId'>>) | null,
+  actor: Doer | null,
   note: Omit<AuditNote, 'actor'>,
 ): Promise<void> {
   const { action, target } = note;
@@ -54,8 +57,8 @@ export async function record(
 
 function originOf(
   { sessions }: Accounts,
-  { address, sessionId }: Partial<Pick<SignedIn, 'address' | 'sessionId'>>,
+  { address, sessionId, token }: Pick<Doer, 'address' | 'sessionId' | 'token'>,
 ): AuditOrigin | undefined {
   if (address === undefined) return undefined;
-  return { address, ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }) };
+  return { address, ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }), ...(token && { token }) };
 }

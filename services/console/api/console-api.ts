@@ -1,11 +1,10 @@
 import { json, Router, type Request, type RequestHandler } from 'express';
-import { adminRoutes } from './admin-routes.ts';
 import { answerFailure } from './answer-failure.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
-import { invitationRoutes } from './people/invitation-routes.ts';
-import { keyRoutes } from './keys/key-routes.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
+import { mountOperations } from './operations/mount-operations.ts';
+import type { Operation } from './operations/operation.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { deletionRoutes } from './people/deletion-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
@@ -15,18 +14,18 @@ import { secondStepRoutes } from './second-factor/second-step-routes.ts';
 import { sessionListRoutes } from './session/session-list-routes.ts';
 import { sessionRoutes } from './session/session-routes.ts';
 import { requireSameOrigin, requireSession } from './session/signed-in.ts';
-import { teamRoutes } from './people/team-routes.ts';
-import { userRoutes } from './people/user-routes.ts';
 
 const maxBodyBytes = 64 * 1024;
 
 export interface ConsoleApiParts extends ApiParts {
   oidc: OidcParts;
+  /** What the Admin API serves too. */
+  operations: readonly Operation[];
   /** Further routes, for signed-in people only. */
   signedInRoutes: readonly RequestHandler[];
 }
 
-/** The API of the console's pages, mounted at `/console/api`: everything in `contract/account.ts`, and the further routes. */
+/** The API of the console's pages, mounted at `/console/api`: the operations, what people do with their own accounts, and the further routes. */
 export function createConsoleApi(parts: ConsoleApiParts): Router {
   const routes = Router();
   routes.use((_, response, next) => {
@@ -43,7 +42,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   const isDemanded = secondFactorDemand(parts);
   routes.use(secondFactorRoutes({ ...parts, isDemanded }), sessionListRoutes(parts), requireSecondFactor(isDemanded));
   routes.use(profileRoutes(parts), deletionRoutes(parts));
-  routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
+  routes.use(mountOperations(parts.operations, { pageSize: Infinity }));
   for (const further of parts.signedInRoutes) routes.use(further);
   routes.use(() => {
     throw new ApiFailure(404, 'not_found', 'There is nothing here.');

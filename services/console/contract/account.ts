@@ -1,7 +1,8 @@
-import type { Limits } from '#shared/accounts/limits/limits.ts';
-import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
-import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { Tier } from '#shared/core/tier.ts';
+import { z } from 'zod';
+import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: people, teams and keys. All paths are below `/console/api`.
@@ -9,10 +10,31 @@ import type { Tier } from '#shared/core/tier.ts';
  * names the invalid input.
  *
  * Every request but a GET carries the header `x-csrf-token` with the session's token.
+ *
+ * What is here as a schema is also what the Admin API answers: its document is generated from these schemas. The requests are
+ * described by the operations themselves, in `api/`.
  */
 
-export type UserRole = 'admin' | 'member';
-export type TeamRole = 'owner' | 'member';
+const userRoles = ['admin', 'member'] as const;
+const teamRoles = ['owner', 'member'] as const;
+export type UserRole = (typeof userRoles)[number];
+export type TeamRole = (typeof teamRoles)[number];
+
+const time = z.number().describe('Milliseconds since 1970.');
+const limits = limitsSchema.meta({
+  id: 'Limits',
+  description: 'What is absent is not limited. Days and months are those of UTC; costs are US dollars.',
+});
+const ceiling = z
+  .object({
+    models: z.array(z.string()).exactOptional(),
+    tiers: z.array(z.enum(tiers)).exactOptional(),
+    maxClass: z.enum(priorityClasses).exactOptional(),
+  })
+  .meta({
+    id: 'Ceiling',
+    description: 'What may be used at most, whatever keys say. What is absent is not restricted.',
+  });
 
 /**
  * `GET /session`: who is signed in (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
@@ -43,46 +65,60 @@ export interface Link {
   email?: string;
 }
 
+export const keySettingsSchema = z.object({
+  name: z.string(),
+  class: z.enum(priorityClasses),
+  expiresAt: time.exactOptional(),
+  models: z.array(z.string()).exactOptional().describe('Absent: all models.'),
+  tiers: z.array(z.enum(tiers)).exactOptional().describe('Absent: all tiers.'),
+  tools: z
+    .array(z.string())
+    .exactOptional()
+    .describe('Names of tools, and `<server>/*` for all tools of an MCP server. Absent: all.'),
+  limits,
+  weight: z
+    .number()
+    .exactOptional()
+    .describe('Turns in the queue for each one of another key of the same owner. Absent: 1.'),
+});
+
+/** The settings of a key that can be changed. */
+export type KeySettings = z.output<typeof keySettingsSchema>;
+
+export const keySchema = keySettingsSchema
+  .extend({
+    id: z.string(),
+    kind: z.enum(keyKinds),
+    owner: z
+      .object({ id: z.string(), name: z.string() })
+      .exactOptional()
+      .describe('The person or team it belongs to. Absent for a router key.'),
+    masked: z.string().describe('The key as it is displayed: everything but the middle of the secret.'),
+    createdAt: time,
+    createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
+    revokedAt: time.exactOptional(),
+    lastUsedAt: time.exactOptional().describe('Of the last request, to the minute.'),
+    ceiling: ceiling.exactOptional().describe('What its owner may use at most, whatever the key says.'),
+    adminSet: z
+      .array(z.string())
+      .exactOptional()
+      .describe(
+        'Settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>`.',
+      ),
+  })
+  .meta({ id: 'Key' });
+
 /**
  * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; for an admin, all.
  * `POST /keys` with a NewKey answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null
  * removes `expiresAt`, `models`, `tiers` or `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same
  * settings, lets the old key expire after that time, and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
-export interface Key extends KeySettings {
-  id: string;
-  kind: 'router' | 'user' | 'team';
-  /** The person or team it belongs to; absent for a router key. */
-  owner?: { id: string; name: string };
-  /** The key as it is displayed: everything but the middle of the secret. */
-  masked: string;
-  createdAt: number;
-  /** The name of the person who created it. */
-  createdBy?: string;
-  expiresAt?: number;
-  revokedAt?: number;
-  /** Time of the last request, to the minute. */
-  lastUsedAt?: number;
-  /** What its owner may use at most, whatever the key says; absent: not restricted. */
-  ceiling?: Ceiling;
-  /** Settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>`. */
-  adminSet?: string[];
-}
+export type Key = z.output<typeof keySchema>;
 
-/** The settings of a key that can be changed. */
-export interface KeySettings {
-  name: string;
-  class: PriorityClass;
-  expiresAt?: number;
-  /** Absent: all models, all tiers. */
-  models?: string[];
-  tiers?: Tier[];
-  /** Names of tools, and `<server>/*` for all tools of an MCP server; absent: all. */
-  tools?: string[];
-  limits: Limits;
-  /** Turns in the queue for each one of another key of the same owner; absent: 1. */
-  weight?: number;
-}
+export const createdKeySchema = z
+  .object({ key: keySchema, raw: z.string().describe('The key itself. It is shown only this once.') })
+  .meta({ id: 'CreatedKey' });
 
 /**
  * Admins may create router keys and keys for everybody, a team's owners its keys. Members may choose the class `high` where the ceiling of
@@ -96,26 +132,40 @@ export interface NewKey extends KeySettings {
   teamId?: string;
 }
 
+export const userSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(userRoles),
+    blocked: z.boolean(),
+    limits,
+    weight: z.number().describe('Turns in the queue for each one of somebody else with the weight 1.'),
+    ceiling: ceiling.describe('What their keys, sessions and programs may use at most.'),
+    createdAt: time,
+    lastSeenAt: time.exactOptional(),
+  })
+  .meta({ id: 'Person' });
+
 /**
  * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account` `{ name }`, `POST
  * /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change what somebody is called.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`.
  */
-export interface User {
-  id: string;
-  name: string;
-  email: string;
-  role: UserRole;
-  blocked: boolean;
-  limits: Limits;
-  /** Turns in the queue for each one of somebody else with the weight 1. */
-  weight: number;
-  /** What their keys, sessions and programs may use at most. */
-  ceiling: Ceiling;
-  createdAt: number;
-  lastSeenAt?: number;
-}
+export type User = z.output<typeof userSchema>;
+
+export const teamSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    limits,
+    weight: z.number().describe('As of a person.'),
+    ceiling,
+    createdAt: time,
+    members: z.array(z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.enum(teamRoles) })),
+  })
+  .meta({ id: 'Team' });
 
 /**
  * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
@@ -123,55 +173,71 @@ export interface User {
  * `POST /teams/<id>/members` `{ email, role }` adds somebody who has an account (404 `no_account`), `PUT /teams/<id>/members/<user>` `{ role }`
  * and `DELETE` the same (owners).
  */
-export interface Team {
-  id: string;
-  name: string;
-  limits: Limits;
-  /** As of a person. */
-  weight: number;
-  ceiling: Ceiling;
-  createdAt: number;
-  members: { id: string; name: string; email: string; role: TeamRole }[];
-}
+export type Team = z.output<typeof teamSchema>;
+
+export const invitationSchema = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    role: z.enum(userRoles),
+    teamId: z.string().exactOptional(),
+    createdAt: time,
+    expiresAt: time,
+  })
+  .meta({ id: 'Invitation' });
+
+export const createdInvitationSchema = z
+  .object({ invitation: invitationSchema, link: z.string().describe('The link to send. It is shown only this once.') })
+  .meta({ id: 'CreatedInvitation' });
 
 /** `GET /invitations`, `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`, `DELETE` one (admins). */
-export interface Invitation {
-  id: string;
-  email: string;
-  role: UserRole;
-  teamId?: string;
-  createdAt: number;
-  expiresAt: number;
-}
+export type Invitation = z.output<typeof invitationSchema>;
 
-/** `GET /audit?before=<id>`: the newest first, a page of 100 (admins). */
-export interface AuditEntry {
-  id: string;
-  at: number;
-  actor: { id: string; name: string } | null;
-  /** As `key.create`, `user.block`, `team.member.add`, `price.change`, `session.refused`. */
-  action: string;
-  /** The changed resource. */
-  target: { kind: string; id: string; name: string } | null;
-  /** Old and new values, never a secret. */
-  details: Record<string, unknown>;
-  /** Where it came from: a network address and the id of a session, or a command line (`ada@workstation`). */
-  from?: { address?: string | undefined; session?: string | undefined; commandLine?: string | undefined } | undefined;
-  /** Of several changes of the same fields of the same thing: how many there were from `since` to `at`. */
-  count?: number;
-  since?: number;
-}
+export const auditEntrySchema = z
+  .object({
+    id: z.string(),
+    at: time,
+    actor: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .describe('Who did it: a person, or an admin token. Null: the command line, or somebody who is not signed in.'),
+    action: z.string().describe('As `key.create`, `user.block`, `team.member.add`, `price.change`, `session.refused`.'),
+    target: z.object({ kind: z.string(), id: z.string(), name: z.string() }).nullable().describe('What was changed.'),
+    details: z.record(z.string(), z.unknown()).describe('Old and new values, never a secret.'),
+    from: z
+      .object({
+        address: z.string().optional(),
+        session: z.string().optional(),
+        commandLine: z.string().optional(),
+        token: z.object({ id: z.string(), name: z.string() }).optional(),
+      })
+      .optional()
+      .describe('A network address, and the id of a session or an admin token; or a command line (`ada@workstation`).'),
+    count: z
+      .number()
+      .optional()
+      .describe('Of several changes of the same fields of the same thing: how many there were.'),
+    since: time.optional().describe('When the first of them was.'),
+  })
+  .meta({ id: 'AuditEntry' });
+
+/**
+ * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of them as `key.*`, `target=<id>`, `from=<ms>` and `to=<ms>`: the
+ * newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` asks for those before. `GET /audit/export?format=csv|json` with the same
+ * filters is a file of all (admins).
+ */
+export type AuditEntry = z.output<typeof auditEntrySchema>;
+
+export const settingsSchema = z
+  .object({
+    invitationDays: z.number().describe("Days until an invitation's link expires."),
+    sessionHours: z.number().describe('Hours without a request after which a session expires.'),
+    membersMakeKeys: z.boolean().describe('Whether members may create personal keys.'),
+    requireSecondFactor: z.boolean().describe('Whether local accounts need a second factor.'),
+    auditDays: z.number().describe('Days for which entries of the audit trail are kept.'),
+    newMembers: z.object({ limits, ceiling }).describe('What new members begin with.'),
+  })
+  .meta({ id: 'Settings' });
 
 /** `GET /settings`, `PATCH /settings` (admins). */
-export interface Settings {
-  /** Days until an invitation's link expires. */
-  invitationDays: number;
-  /** Hours without a request after which a session expires. */
-  sessionHours: number;
-  /** Whether members may create personal keys. */
-  membersMakeKeys: boolean;
-  /** Whether local accounts need a second factor. */
-  requireSecondFactor: boolean;
-  /** What new members begin with. */
-  newMembers: { limits: Limits; ceiling: Ceiling };
-}
+export type Settings = z.output<typeof settingsSchema>;

@@ -1,39 +1,50 @@
-import type { Webhook } from './webhooks.ts';
+import { z } from 'zod';
+import { webhookSchema } from './webhooks.ts';
 
 /*
  * The contract between the console's pages and its API: background work, for administrators. The rules of `account.ts` apply.
  */
 
-/** `GET /background`: the queues, and the jobs that have failed and are tried again, 100 of each queue at most. */
-export interface Background {
-  queues: BackgroundQueueFacts[];
-  failing: FailingJobFacts[];
-}
-
-export interface BackgroundQueueFacts {
-  name: string;
-  waiting: number;
-  active: number;
-  /** Jobs that begin later: those that have failed, and those that wait for something. */
-  delayed: number;
-}
+export const failingJobSchema = z
+  .object({
+    queue: z.string(),
+    id: z.string().describe('As `batch_0123-7`: what it is for.'),
+    failures: z.number().describe('Attempts that failed.'),
+    lastAt: z.number().exactOptional().describe('Milliseconds since 1970.'),
+    reason: z.string().describe('Why the last one failed.'),
+  })
+  .meta({ id: 'FailingJob' });
 
 /** `POST /background/repeat` `{ queue, id }` has a job tried now, and answers `{ repeated }`: false where it does not wait any more. */
-export interface FailingJobFacts {
-  queue: string;
-  /** As `batch_0123-7`: what it is for. */
-  id: string;
-  /** Attempts that failed. */
-  failures: number;
-  lastAt?: number;
-  /** Why the last one failed. */
-  reason: string;
-}
+export type FailingJobFacts = z.output<typeof failingJobSchema>;
+
+export const backgroundSchema = z
+  .object({
+    queues: z.array(
+      z.object({
+        name: z.string(),
+        waiting: z.number(),
+        active: z.number(),
+        delayed: z
+          .number()
+          .describe('Jobs that begin later: those that have failed, and those that wait for something.'),
+      }),
+    ),
+    failing: z.array(failingJobSchema),
+  })
+  .meta({ id: 'BackgroundWork' });
+
+/** `GET /background`: the queues, and the jobs that have failed and are tried again, 100 of each queue at most. */
+export type Background = z.output<typeof backgroundSchema>;
+export type BackgroundQueueFacts = Background['queues'][number];
+
+export const webhookBacklogSchema = z
+  .object({
+    webhook: webhookSchema,
+    pending: z.number(),
+    dead: z.number().describe('Deliveries that were given up.'),
+  })
+  .meta({ id: 'WebhookBacklog' });
 
 /** `GET /background/webhooks`: the webhooks to which events are on their way, or were given up. */
-export interface WebhookBacklog {
-  webhook: Webhook;
-  pending: number;
-  /** Deliveries that were given up. `POST /webhooks/<id>/repeat` sends them again. */
-  dead: number;
-}
+export type WebhookBacklog = z.output<typeof webhookBacklogSchema>;

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /*
  * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
  *
@@ -7,85 +9,100 @@
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
 
+const time = z.number().describe('Milliseconds since 1970.');
+
+export const ownerSchema = z
+  .object({ kind: z.enum(['user', 'team', 'key']), id: z.string(), name: z.string() })
+  .meta({ id: 'Owner' });
+
 /** A person, a team, or a router key. */
-export interface Owner {
-  kind: 'user' | 'team' | 'key';
-  id: string;
-  name: string;
-}
+export type Owner = z.output<typeof ownerSchema>;
+
+export const batchSchema = z
+  .object({
+    id: z.string(),
+    owner: ownerSchema,
+    endpoint: z.string().describe('What its lines are sent to, as `/v1/chat/completions`.'),
+    model: z.string().exactOptional().describe('The model that its first line asks for.'),
+    state: z.enum(['validating', 'running', 'finishing', 'ended', 'failed']),
+    createdAt: time,
+    runningAt: time.exactOptional(),
+    endedAt: time.exactOptional(),
+    expiresAt: time.describe('What is not done by then expires.'),
+    cancelledAt: time.exactOptional().describe('When it was asked to be cancelled.'),
+    total: z.number().describe('Lines; 0 until they are counted.'),
+    succeeded: z.number(),
+    errored: z.number(),
+    cancelled: z.number(),
+    expired: z.number(),
+    promptTokens: z.number(),
+    cachedTokens: z.number(),
+    completionTokens: z.number(),
+    reasoningTokens: z.number(),
+    cost: z.number().describe('US dollars so far.'),
+    paused: z
+      .object({ reason: z.string(), until: time })
+      .exactOptional()
+      .describe('While its lines wait for a limit: which one, in words, and when they are tried again.'),
+    outputFile: z.string().exactOptional().describe('Id of the file with its results.'),
+    errorFile: z.string().exactOptional(),
+    mayCancel: z.boolean(),
+    mayRead: z.boolean().describe('Whether the person may read its files.'),
+  })
+  .meta({ id: 'Batch' });
 
 /**
  * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first, behind this batch.
  * `GET /batches/open` (admins): those of everybody that are not over, the next to expire first, 200 at most. `GET /batches/<id>`: a
  * BatchDetails. `POST /batches/<id>/cancel` answers the batch.
  */
-export interface Batch {
-  id: string;
-  owner: Owner;
-  /** What its lines are sent to, as `/v1/chat/completions`. */
-  endpoint: string;
-  /** The model that its first line asks for. */
-  model?: string;
-  state: 'validating' | 'running' | 'finishing' | 'ended' | 'failed';
-  createdAt: number;
-  runningAt?: number;
-  endedAt?: number;
-  /** What is not done by then expires. */
-  expiresAt: number;
-  /** When it was asked to be cancelled. */
-  cancelledAt?: number;
-  /** Lines; 0 until they are counted. */
-  total: number;
-  succeeded: number;
-  errored: number;
-  cancelled: number;
-  expired: number;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  reasoningTokens: number;
-  /** US dollars so far. */
-  cost: number;
-  /** While its lines wait for a limit: which one, in words, and when they are tried again. */
-  paused?: { reason: string; until: number };
-  /** Ids of the files with its results. */
-  outputFile?: string;
-  errorFile?: string;
-  mayCancel: boolean;
-  /** Whether the signed-in person may read its files. */
-  mayRead: boolean;
-}
+export type Batch = z.output<typeof batchSchema>;
 
-export interface BatchDetails extends Batch {
-  inputFile: string;
-  metadata: Readonly<Record<string, string>>;
-  /** What is wrong with its input: why it has failed. The message may quote the input, and is there for those who may read it. */
-  problems: { code: string; message?: string; line?: number }[];
-  /** The first lines that ended with an error: the code of the error table, and the number of the line. */
-  firstErrors: { code: string; line?: number }[];
-}
+export const batchDetailsSchema = batchSchema
+  .extend({
+    inputFile: z.string(),
+    metadata: z.record(z.string(), z.string()),
+    problems: z
+      .array(z.object({ code: z.string(), message: z.string().exactOptional(), line: z.number().exactOptional() }))
+      .describe(
+        'What is wrong with its input: why it has failed. The message may quote the input, and is there for those who may read it.',
+      ),
+    firstErrors: z
+      .array(z.object({ code: z.string(), line: z.number().exactOptional() }))
+      .describe('The first lines that ended with an error: the code of the error table, and the number of the line.'),
+  })
+  .meta({ id: 'BatchDetails' });
+
+export type BatchDetails = z.output<typeof batchDetailsSchema>;
+
+export const ownedFileSchema = z
+  .object({
+    id: z.string().describe('As it is stored: APIs show it with a prefix of their own, and take it with `file-`.'),
+    name: z.string(),
+    purpose: z.string(),
+    bytes: z.number(),
+    lines: z.number(),
+    createdAt: time,
+    expiresAt: time.exactOptional().describe('Absent for a file that does not expire.'),
+  })
+  .meta({ id: 'File' });
+
+export type OwnedFile = z.output<typeof ownedFileSchema>;
+
+export const fileListSchema = z
+  .object({
+    files: z.array(ownedFileSchema),
+    more: z.boolean(),
+    use: z
+      .object({ bytes: z.number(), mostBytes: z.number(), files: z.number(), mostFiles: z.number() })
+      .describe('What all files of the owner take, uploads included, and may take.'),
+    mayRead: z.boolean(),
+    mayDelete: z.boolean(),
+  })
+  .meta({ id: 'FileList' });
 
 /**
  * `GET /files?owner=<owner>&limit=<1..500>&after=<id>`: a FileList, the newest first. `GET /files/<id>/content?owner=<owner>` is the content,
  * to be saved; `DELETE /files/<id>?owner=<owner>` deletes the file.
  */
-export interface FileList {
-  files: OwnedFile[];
-  more: boolean;
-  /** What all files of the owner take, uploads included, and may take. */
-  use: { bytes: number; mostBytes: number; files: number; mostFiles: number };
-  mayRead: boolean;
-  mayDelete: boolean;
-}
-
-export interface OwnedFile {
-  /** As it is stored: APIs show it with a prefix of their own, and take it with `file-`. */
-  id: string;
-  name: string;
-  purpose: string;
-  bytes: number;
-  lines: number;
-  createdAt: number;
-  /** Absent for a file that does not expire. */
-  expiresAt?: number;
-}
+export type FileList = z.output<typeof fileListSchema>;

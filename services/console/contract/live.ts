@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import type { ModelOperation } from '#shared/core/operation.ts';
+import { modelOperations } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { Tier } from '#shared/core/tier.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
@@ -39,6 +40,8 @@ export interface Failure {
   worker?: string | undefined;
 }
 
+const workerStates = ['serving', 'full', 'paused', 'failing', 'draining', 'ejected', 'incompatible'] as const;
+
 /**
  * Requests of the last minute and hour that were refused before any worker was given them, by the code of the error table. `event:
  * refused` has all codes of the last hour for administrators, and none for members.
@@ -54,32 +57,38 @@ export interface RefusedLately {
  * time, because its upstream fails. `ejected`: it takes jobs, and the ingress gives it none, because they fail or are slow where
  * those of its peers are not.
  */
-export type WorkerState = 'serving' | 'full' | 'paused' | 'failing' | 'draining' | 'ejected' | 'incompatible';
+export type WorkerState = (typeof workerStates)[number];
+
+export const workerSchema = z
+  .object({
+    id: z.string(),
+    tier: z.enum(tiers),
+    pool: z.string(),
+    models: z.array(z.string()),
+    tools: z.array(z.string()),
+    slots: z.number(),
+    busy: z.number(),
+    state: z.enum(workerStates),
+    reason: z
+      .string()
+      .exactOptional()
+      .describe(
+        'Why it takes no jobs, or few, as `failing: upstream_failed`; or why it is ejected: `slow`, or the code of the error that its jobs ended with.',
+      ),
+    missedHeartbeats: z
+      .number()
+      .describe('Heartbeats, one a second, that have not arrived; after three the worker counts as lost.'),
+    startedAt: z.number().describe('Milliseconds since 1970.'),
+    version: z.string(),
+    host: z.string().exactOptional(),
+  })
+  .meta({ id: 'Worker' });
 
 /**
- * `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones until `POST
- * /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts.
+ * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones
+ * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts.
  */
-export interface LiveWorkerFacts {
-  id: string;
-  tier: Tier;
-  pool: string;
-  models: string[];
-  tools: string[];
-  slots: number;
-  busy: number;
-  state: WorkerState;
-  /**
-   * Why it takes no jobs, or few, as `failing: upstream_failed`; or why it is ejected: `slow`, or the code of the error that its
-   * jobs ended with.
-   */
-  reason?: string;
-  /** Heartbeats, one a second, that have not arrived; after three the worker counts as lost. */
-  missedHeartbeats: number;
-  startedAt: number;
-  version: string;
-  host?: string;
-}
+export type LiveWorkerFacts = z.output<typeof workerSchema>;
 
 /** Waiting tickets of one lane. */
 export interface QueuedLane {
@@ -89,17 +98,20 @@ export interface QueuedLane {
   waiting: number;
 }
 
+export const servedModelSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['auto', 'model', 'registered']),
+    operations: z.array(z.enum(modelOperations)).describe('What it can be asked for.'),
+    capabilities: z.array(z.custom<Capability>().meta({ type: 'string' })),
+    contextWindow: z.number().exactOptional(),
+    maxOutput: z.number().exactOptional(),
+    servedBy: z.array(z.object({ tier: z.enum(tiers), workers: z.number(), models: z.array(z.string()) })),
+  })
+  .meta({ id: 'ServedModel' });
+
 /** `GET /models`: what clients can ask for. */
-export interface ServedModel {
-  id: string;
-  kind: 'auto' | 'model' | 'registered';
-  /** What it can be asked for. */
-  operations: ModelOperation[];
-  capabilities: Capability[];
-  contextWindow?: number;
-  maxOutput?: number;
-  servedBy: { tier: Tier; workers: number; models: string[] }[];
-}
+export type ServedModel = z.output<typeof servedModelSchema>;
 
 /** `GET /about`: the router's release and the client formats that it serves. */
 export interface About {

@@ -1,6 +1,33 @@
+import { z } from 'zod';
+
 /*
  * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply; all of it is for admins.
  */
+
+const config = z.record(z.string(), z.unknown());
+
+export const registryStateSchema = z
+  .object({
+    source: z
+      .enum(['file', 'store', 'none'])
+      .describe(
+        '`file`: `ROUTER_CONFIG` names a file, which is the whole registry; `none`: no version has been stored, so the registry is empty.',
+      ),
+    readOnly: z.boolean().describe('Whether it can only be read here.'),
+    version: z.number().describe('The number of the newest version; 0 for a file, and when there is none.'),
+    etag: z.string().describe('Differs when the registry differs.'),
+    config: config.describe(
+      'What it says. Of a file: the sections that name models and prices, as the others may contain secrets.',
+    ),
+    text: z.string().exactOptional().describe('As it was written, with its comments. Absent for a file.'),
+    inUse: z
+      .number()
+      .exactOptional()
+      .describe(
+        'The version that this node uses, where it is another one: the newest cannot be read by its release, or not yet.',
+      ),
+  })
+  .meta({ id: 'Registry' });
 
 /**
  * `GET /registry`: the registry of this router.
@@ -10,22 +37,7 @@
  * 409 `registry_read_only` when a file rules. `POST /registry/revert` `{ version, basedOn? }` stores the text of an earlier version again, as
  * a new one.
  */
-export interface RegistryState {
-  /** `file`: `ROUTER_CONFIG` names a file, which is the whole registry; `none`: no version has been stored, so the registry is empty. */
-  source: 'file' | 'store' | 'none';
-  /** Whether it can only be read here. */
-  readOnly: boolean;
-  /** The number of the newest version; 0 for a file, and when there is none. */
-  version: number;
-  /** Differs when the registry differs. */
-  etag: string;
-  /** What it says. Of a file: the sections that name models and prices, as the others may contain secrets. */
-  config: Record<string, unknown>;
-  /** As it was written, with its comments. Absent for a file. */
-  text?: string;
-  /** The version that this node uses, where it is another one: the newest cannot be read by its release, or not yet. */
-  inUse?: number;
-}
+export type RegistryState = z.output<typeof registryStateSchema>;
 
 /** A registry as the text of its file (YAML), or as the same in JSON: one of the two. */
 export interface RegistryInput {
@@ -40,37 +52,41 @@ export interface RegistryChange extends RegistryInput {
   note?: string;
 }
 
-/** `POST /registry/check` with a RegistryInput: whether it could be stored. */
-export interface RegistryCheck {
-  ok: boolean;
-  /** At most 50. */
-  problems: RegistryProblem[];
-}
+export const registryProblemSchema = z
+  .object({
+    field: z.string().exactOptional().describe('As `models.fast.targets.0.model`.'),
+    line: z.number().exactOptional().describe('Of the text, from 1.'),
+    message: z.string(),
+  })
+  .meta({ id: 'RegistryProblem' });
 
 /** What is wrong with a registry. */
-export interface RegistryProblem {
-  /** As `models.fast.targets.0.model`. */
-  field?: string;
-  /** Of the text, from 1. */
-  line?: number;
-  message: string;
-}
+export type RegistryProblem = z.output<typeof registryProblemSchema>;
+
+export const registryCheckSchema = z
+  .object({ ok: z.boolean(), problems: z.array(registryProblemSchema).describe('At most 50.') })
+  .meta({ id: 'RegistryCheck' });
+
+/** `POST /registry/check` with a RegistryInput: whether it could be stored. */
+export type RegistryCheck = z.output<typeof registryCheckSchema>;
+
+export const registryVersionFactsSchema = z
+  .object({
+    version: z.number(),
+    at: z.number().describe('Milliseconds since 1970.'),
+    by: z.object({ id: z.string(), name: z.string() }).describe('Who stored it.'),
+    note: z.string().exactOptional(),
+    revertOf: z.number().exactOptional().describe('The version whose text it has again.'),
+    bytes: z.number().describe('Of the text.'),
+  })
+  .meta({ id: 'RegistryVersionFacts' });
 
 /** `GET /registry/versions`: the newest 50, newest first. */
-export interface RegistryVersionFacts {
-  version: number;
-  at: number;
-  /** Who stored it. */
-  by: { id: string; name: string };
-  note?: string;
-  /** The version whose text it has again. */
-  revertOf?: number;
-  /** Of the text. */
-  bytes: number;
-}
+export type RegistryVersionFacts = z.output<typeof registryVersionFactsSchema>;
+
+export const registryVersionSchema = registryVersionFactsSchema
+  .extend({ text: z.string(), config })
+  .meta({ id: 'RegistryVersion' });
 
 /** `GET /registry/versions/<number>`. */
-export interface RegistryVersion extends RegistryVersionFacts {
-  text: string;
-  config: Record<string, unknown>;
-}
+export type RegistryVersion = z.output<typeof registryVersionSchema>;

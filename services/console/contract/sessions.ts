@@ -1,23 +1,27 @@
+import { z } from 'zod';
+
 /*
  * The contract between the console's pages and its API: sessions of people. All paths are below `/console/api`. Times are milliseconds since
  * 1970.
  */
 
+export const personsSessionSchema = z
+  .object({
+    id: z.string(),
+    current: z.literal(true).exactOptional().describe('The session of this request.'),
+    startedAt: z.number().describe('Milliseconds since 1970.'),
+    usedAt: z.number().describe('Of its last request, to the minute.'),
+    address: z.string().exactOptional().describe('The network address that it was opened from.'),
+    browser: z.string().describe('As `Firefox on Linux`.'),
+    provider: z
+      .string()
+      .exactOptional()
+      .describe('The identity provider that has opened it. Absent: a password or a link has.'),
+  })
+  .meta({ id: 'Session' });
+
 /**
  * `GET /sessions`: those of the signed-in person, `DELETE /sessions/<id>` ends one. `GET /users/<id>/sessions` and `DELETE
  * /users/<id>/sessions/<session>`: the same of a person (admins).
  */
-export interface PersonsSession {
-  id: string;
-  /** The session of this request. */
-  current?: true;
-  startedAt: number;
-  /** Of its last request, to the minute. */
-  usedAt: number;
-  /** The network address that it was opened from. */
-  address?: string;
-  /** As `Firefox on Linux`. */
-  browser: string;
-  /** The identity provider that has opened it; absent: a password or a link has. */
-  provider?: string;
-}
+export type PersonsSession = z.output<typeof personsSessionSchema>;

@@ -1,145 +1,178 @@
-import type { Tier } from '#shared/core/tier.ts';
+import { z } from 'zod';
+import { tiers } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees
  * their own requests and those of their teams, an admin sees all.
  */
 
+const time = z.number().describe('Milliseconds since 1970.');
+const count = z.number().exactOptional();
+
+export const totalsSchema = z
+  .object({
+    requests: z.number(),
+    failed: z.number(),
+    cancelled: z.number(),
+    promptTokens: z.number().describe('Input tokens, cached ones included.'),
+    cachedTokens: z.number(),
+    completionTokens: z.number().describe('Output tokens, thinking included.'),
+    reasoningTokens: z.number(),
+    cost: z.number().describe('US dollars.'),
+    images: z.number().describe('Pictures made.'),
+    seconds: z.number().describe('Seconds of sound transcribed.'),
+    characters: z.number().describe('Characters spoken.'),
+  })
+  .meta({ id: 'Totals', description: 'Sums over requests.' });
+
 /** Sums over requests. Costs are in US dollars. */
-export interface Totals {
-  requests: number;
-  failed: number;
-  cancelled: number;
-  /** Input tokens, cached ones included. */
-  promptTokens: number;
-  cachedTokens: number;
-  /** Output tokens, thinking included. */
-  completionTokens: number;
-  reasoningTokens: number;
-  cost: number;
-  /** Pictures made, seconds of sound transcribed, characters spoken. */
-  images: number;
-  seconds: number;
-  characters: number;
-}
+export type Totals = z.output<typeof totalsSchema>;
 
 export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier' | 'purpose';
+
+export const usageReportSchema = z
+  .object({
+    step: z.enum(['day', 'month']),
+    times: z.array(time).describe('The start of each step, oldest first.'),
+    groups: z.array(z.object({ id: z.string(), name: z.string(), totals: totalsSchema, steps: z.array(totalsSchema) })),
+    totals: totalsSchema,
+  })
+  .meta({ id: 'UsageReport' });
 
 /**
  * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`,
  * `user=`, `tier=` and `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them.
  */
-export interface UsageReport {
-  step: 'day' | 'month';
-  /** The start of each step, oldest first. */
-  times: number[];
-  groups: { id: string; name: string; totals: Totals; steps: Totals[] }[];
-  totals: Totals;
-}
+export type UsageReport = z.output<typeof usageReportSchema>;
+
+export const usageRequestSchema = z
+  .object({
+    id: z.string(),
+    at: time,
+    key: z.object({ id: z.string(), name: z.string() }),
+    owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
+    format: z.string().describe('The client format.'),
+    operation: z.string(),
+    asked: z.string().describe('The name that the client asked for; `model` is the one that served.'),
+    purpose: z.string().optional().describe('What it was sent for, where known.'),
+    rule: z.string().optional().describe('Where in the registry the rule stands that chose the model, if one did.'),
+    model: z.string().optional(),
+    tier: z.enum(tiers).optional(),
+    worker: z.string().optional(),
+    outcome: z.enum(['done', 'failed', 'cancelled']),
+    code: z.string().optional().describe("The error's code."),
+    attempts: z.number(),
+    queueMs: z.number().optional(),
+    firstTokenMs: z.number().optional(),
+    totalMs: z.number(),
+    promptTokens: z.number(),
+    cachedTokens: z.number(),
+    completionTokens: z.number(),
+    reasoningTokens: z.number(),
+    images: z.number().optional(),
+    seconds: z.number().optional(),
+    characters: z.number().optional(),
+    searches: z.number().optional(),
+    cost: z.number().describe('US dollars.'),
+  })
+  .meta({ id: 'UsageRequest' });
 
 /**
  * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first, as
  * `{ requests: UsageRequest[], next?: cursor }`. `GET /usage/export?format=csv|json` with `from`, `to` and the same
  * filters streams all of them.
  */
-export interface UsageRequest {
-  id: string;
-  at: number;
-  key: { id: string; name: string };
-  owner?: { kind: 'user' | 'team'; id: string; name: string };
-  format: string;
-  operation: string;
-  /** The name that the client asked for; `model` is the one that served. */
-  asked: string;
-  /** What it was sent for, where known; and where in the registry the rule stands that chose the model, if one did. */
-  purpose?: string | undefined;
-  rule?: string | undefined;
-  model?: string | undefined;
-  tier?: Tier | undefined;
-  worker?: string | undefined;
-  outcome: 'done' | 'failed' | 'cancelled';
-  /** The error's code. */
-  code?: string | undefined;
-  attempts: number;
-  queueMs?: number | undefined;
-  firstTokenMs?: number | undefined;
-  totalMs: number;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  reasoningTokens: number;
-  images?: number | undefined;
-  seconds?: number | undefined;
-  characters?: number | undefined;
-  searches?: number | undefined;
-  cost: number;
-}
+export type UsageRequest = z.output<typeof usageRequestSchema>;
+
+export const limitUseSchema = z
+  .object({
+    party: z.string().describe('As `key:<id>`, `user:<id>`, `team:<id>`.'),
+    name: z.string(),
+    limits: z.array(
+      z.object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: time.exactOptional() }),
+    ),
+  })
+  .meta({ id: 'LimitUse' });
+
+const refusedBy = z.object({
+  key: z
+    .object({ id: z.string(), name: z.string() })
+    .exactOptional()
+    .describe('The id `other` stands for keys that came when as many were counted apart as may be.'),
+  owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
+});
 
 /** Whose key a request came with; both are absent where it named no key that is known, the owner where the key has none. */
-export interface RefusedBy {
-  /** The id `other` stands for keys that came when as many were counted apart as may be. */
-  key?: { id: string; name: string };
-  owner?: { kind: 'user' | 'team'; id: string; name: string };
-}
+export type RefusedBy = z.output<typeof refusedBy>;
 
 export type RefusalGroup = 'code' | 'key' | 'team' | 'user';
+
+export const refusalSampleSchema = refusedBy
+  .extend({
+    at: time,
+    id: z.string(),
+    code: z.string(),
+    status: z.number().describe('The HTTP status of the code in the error table.'),
+    model: z.string().optional().describe('What it asked for, where that was read and looks like a name.'),
+    message: z.string().optional().describe("The error's sentence, where nothing of the request can be in it."),
+  })
+  .meta({ id: 'RefusalSample', description: 'A single refused request.' });
+
+export type RefusalSample = z.output<typeof refusalSampleSchema>;
+
+export const refusalReportSchema = z
+  .object({
+    step: z.enum(['hour', 'day', 'month']),
+    times: z.array(time).describe('The start of each step, oldest first.'),
+    groups: z
+      .array(
+        z.object({
+          id: z.string(),
+          name: z.string(),
+          count: z.number(),
+          steps: z.array(z.number()),
+          rows: z.array(refusedBy.extend({ code: z.string(), count: z.number() })).describe('Its ten largest parts.'),
+        }),
+      )
+      .describe('The largest first; `id` and `name` of `code` are the code of the error table.'),
+    total: z.number(),
+    samples: z.array(refusalSampleSchema).describe('A few of the newest, of each key and code one a minute at most.'),
+  })
+  .meta({ id: 'RefusalReport' });
 
 /**
  * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
  * `user=`: the requests that were answered with an error before any worker was given them, which no other count of usage has. `step` is
  * `day` and `by` is `code` unless given. Hours are kept for eight days, days for 90.
  */
-export interface RefusalReport {
-  step: 'hour' | 'day' | 'month';
-  /** The start of each step, oldest first. */
-  times: number[];
-  /** The largest first; `id` and `name` of `code` are the code of the error table. `rows` are the ten largest parts of a group. */
-  groups: {
-    id: string;
-    name: string;
-    count: number;
-    steps: number[];
-    rows: (RefusedBy & { code: string; count: number })[];
-  }[];
-  total: number;
-  /** A few of the newest, of each key and code one a minute at most. */
-  samples: RefusalSample[];
-}
-
-/** A single refused request. */
-export interface RefusalSample extends RefusedBy {
-  at: number;
-  id: string;
-  code: string;
-  /** The HTTP status of the code in the error table. */
-  status: number;
-  /** What it asked for, where that was read and looks like a name. */
-  model?: string | undefined;
-  /** The error's sentence, where nothing of the request can be in it. */
-  message?: string | undefined;
-}
+export type RefusalReport = z.output<typeof refusalReportSchema>;
 
 /** `GET /usage/now`: how much is used of each limit that applies to the signed-in person's keys. */
-export interface LimitUse {
-  party: string;
-  name: string;
-  limits: { name: string; limit: number; used: number; resetsAt?: number }[];
-}
+export type LimitUse = z.output<typeof limitUseSchema>;
 
-/** US dollars per million tokens, and where there are such, per picture, second, million characters or web search. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
-export interface Price {
-  model: string;
-  input: number;
-  cachedInput?: number;
-  cacheWrite?: number;
-  /** For input that stays in the cache for an hour. */
-  hourCacheWrite?: number;
-  output: number;
-  image?: number;
-  second?: number;
-  characters?: number;
-  search?: number;
-  /** The day as of which the price is known, as `2026-11-01`; absent where the registry file has none. */
-  asOf?: string;
-  source: 'shipped' | 'changed';
-}
+export const priceSchema = z
+  .object({
+    model: z.string(),
+    input: z.number(),
+    cachedInput: count,
+    cacheWrite: count,
+    hourCacheWrite: count.describe('For input that stays in the cache for an hour.'),
+    output: z.number(),
+    image: count,
+    second: count,
+    characters: count,
+    search: count,
+    asOf: z
+      .string()
+      .exactOptional()
+      .describe('The day as of which the price is known, as `2026-11-01`. Absent where the registry file has none.'),
+    source: z.enum(['shipped', 'changed']),
+  })
+  .meta({
+    id: 'Price',
+    description:
+      'US dollars per million tokens, and where there are such, per picture, second, million characters or web search.',
+  });
+
+/** `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
+export type Price = z.output<typeof priceSchema>;

@@ -1,6 +1,34 @@
+import { z } from 'zod';
+
 /*
  * The contract between the console's pages and its API: webhooks. The rules of `account.ts` apply.
  */
+
+const time = z.number().describe('Milliseconds since 1970.');
+
+export const webhookSettingsSchema = z.object({
+  url: z.string(),
+  events: z.array(z.string()).describe('Types of events, as `batch.completed`, and groups of them, as `batch.*`.'),
+  description: z.string().exactOptional(),
+});
+
+/** The settings of a webhook that can be changed. */
+export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
+
+export const webhookSchema = webhookSettingsSchema
+  .extend({
+    id: z.string(),
+    kind: z.enum(['router', 'user', 'team']),
+    owner: z
+      .object({ id: z.string(), name: z.string() })
+      .exactOptional()
+      .describe("The person or team it belongs to. Absent for the router's."),
+    enabled: z.boolean(),
+    disabledReason: z.string().exactOptional().describe('Why the router has disabled it. Absent when a person did.'),
+    createdAt: time,
+    createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
+  })
+  .meta({ id: 'Webhook' });
 
 /**
  * `GET /webhooks`: the endpoints that the signed-in person may see: their own and those of teams that they own; for an admin, all.
@@ -8,26 +36,11 @@
  * of WebhookSettings, or `{ enabled }`, answers the webhook. `POST /webhooks/<id>/rotate` `{ overlapMs }` makes a new secret, lets the one
  * before sign too for that time, and answers `{ webhook, secret }`. `DELETE /webhooks/<id>` removes it with its deliveries.
  */
-export interface Webhook extends WebhookSettings {
-  id: string;
-  kind: 'router' | 'user' | 'team';
-  /** The person or team it belongs to; absent for the router's. */
-  owner?: { id: string; name: string };
-  enabled: boolean;
-  /** Why the router has disabled it; absent when a person did. */
-  disabledReason?: string;
-  createdAt: number;
-  /** The name of the person who created it. */
-  createdBy?: string;
-}
+export type Webhook = z.output<typeof webhookSchema>;
 
-/** The settings of a webhook that can be changed. */
-export interface WebhookSettings {
-  url: string;
-  /** Types of events, as `batch.completed`, and groups of them, as `batch.*`. */
-  events: string[];
-  description?: string;
-}
+export const webhookWithSecretSchema = z
+  .object({ webhook: webhookSchema, secret: z.string().describe('It is shown only this once.') })
+  .meta({ id: 'WebhookWithSecret' });
 
 /** Admins may create those of the router, a team's owners its own. */
 export interface NewWebhook extends WebhookSettings {
@@ -36,21 +49,24 @@ export interface NewWebhook extends WebhookSettings {
   teamId?: string;
 }
 
+export const deliverySchema = z
+  .object({
+    id: z.string().describe('As the receiver sees it in `webhook-id`.'),
+    event: z.object({ id: z.string(), type: z.string() }),
+    state: z.enum(['pending', 'delivered', 'dead']),
+    attempts: z.number().describe('Attempts so far.'),
+    createdAt: time,
+    nextAt: time.exactOptional().describe('When it is tried next.'),
+    endedAt: time.exactOptional(),
+    last: z
+      .object({ at: time, ms: z.number(), status: z.number().exactOptional(), error: z.string().exactOptional() })
+      .exactOptional(),
+  })
+  .meta({ id: 'Delivery' });
+
 /**
  * `GET /webhooks/<id>/deliveries?state=<state>&limit=<1..500>`: the newest first. `POST /webhooks/<id>/test` sends a test event and
  * answers its delivery, which is pending. `POST /webhooks/<id>/repeat` `{ deliveries? }` sends these again, or all that were given up, and
  * answers `{ repeated }`; 409 while the webhook is disabled.
  */
-export interface Delivery {
-  /** As the receiver sees it in `webhook-id`. */
-  id: string;
-  event: { id: string; type: string };
-  state: 'pending' | 'delivered' | 'dead';
-  /** Attempts so far. */
-  attempts: number;
-  createdAt: number;
-  /** When it is tried next. */
-  nextAt?: number;
-  endedAt?: number;
-  last?: { at: number; ms: number; status?: number; error?: string };
-}
+export type Delivery = z.output<typeof deliverySchema>;

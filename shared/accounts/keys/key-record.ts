@@ -4,6 +4,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
+import { revisionSchema } from '../redis/revision.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
@@ -43,6 +44,7 @@ export const keyRecordSchema = z.object({
   /** The first of the keys that were made in place of each other: what all of them use counts as its use. Absent for a key in nobody's place. */
   countedAs: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
+  revision: revisionSchema,
 });
 
 export type KeyRecord = z.infer<typeof keyRecordSchema>;

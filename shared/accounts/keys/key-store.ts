@@ -41,6 +41,16 @@ export type KeyChange = Pick<
   'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet'
 >;
 
+/** When a key is changed: each condition, where it is there, must hold. */
+export interface KeyChangeConditions {
+  /** The `adminSet` of the key with which the change was judged. */
+  judged?: { adminSet: readonly string[] | undefined } | undefined;
+  /** The revision that the change is for. */
+  ifRevision?: number | undefined;
+}
+
+export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'admin set' | 'stale';
+
 /**
  * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200
  * keys loses the oldest ones that cannot be used any more. Every method throws `store_unavailable` when Redis does not
@@ -87,6 +97,15 @@ export class KeyStore {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));
   }
 
+  /**
+   * Keys that can be read, oldest first: those that were made at a time or later, `limit` of them at most. Fewer than `limit` may be
+   * read, where records cannot be.
+   */
+  async listFrom(createdAt: number, limit: number): Promise<FoundKey[]> {
+    const range = [this.#names.keys, createdAt, '+inf', 'BYSCORE', 'LIMIT', 0, limit] as const;
+    return this.#findAll(await askRedis(this.#redis.zrange(...range)));
+  }
+
   /** The keys of a person or team that can be read, oldest first. */
   async listOf(ownerId: string): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
@@ -129,22 +148,21 @@ export class KeyStore {
   }
 
   /**
-   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is.
-   * @param judged the `adminSet` of the key with which the change was judged. `admin set`: it is another one by now. Absent: it does not matter.
+   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is; `admin set` and
+   * `stale`: it is not as the conditions say.
    */
   async change(
     id: string,
     change: Partial<KeyChange>,
-    judged?: { adminSet: readonly string[] | undefined },
-  ): Promise<'changed' | 'over' | 'unknown' | 'admin set'> {
+    { judged, ifRevision }: KeyChangeConditions = {},
+  ): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
     const { limits } = change;
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
     const adminSet = judged && (judged.adminSet ?? []);
-    const args = { removed, fields: storedFields({ ...change, limits: stored }), adminSet };
-    const outcome = await changeKey.run(this.#redis, { keys: [name], args });
-    return outcome as 'changed' | 'over' | 'unknown' | 'admin set';
+    const args = { ifRevision, removed, fields: storedFields({ ...change, limits: stored }), adminSet };
+    return (await changeKey.run(this.#redis, { keys: [name], args })) as KeyChangeOutcome;
   }
 
   /**

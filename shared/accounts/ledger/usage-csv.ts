@@ -1,6 +1,5 @@
+import { csvLine, type CsvCell } from '#shared/core/csv.ts';
 import type { NamedRequest } from './name-requests.ts';
-
-type CsvCell = string | number | undefined;
 
 /** The columns of a file with usage. */
 const columns: Record<string, (request: NamedRequest) => CsvCell> = {
@@ -42,19 +41,4 @@ export const usageCsvHead = csvLine(Object.keys(columns));
 /** The line of one request. */
 export function usageCsvLine(request: NamedRequest): string {
   return csvLine(Object.values(columns).map((cell) => cell(request)));
-}
-
-/** One line of CSV (RFC 4180). */
-function csvLine(cells: readonly CsvCell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * Spreadsheets run text that begins like a formula, and users choose names: such text gets an apostrophe before it
- * (OWASP, "CSV Injection").
- */
-function csvCell(cell: CsvCell): string {
-  if (typeof cell !== 'string') return cell === undefined ? '' : String(cell);
-  const escaped = /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n\t]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }

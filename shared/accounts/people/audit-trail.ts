@@ -11,13 +11,12 @@ import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
 
-/** Milliseconds for which an entry is kept: 400 days. */
-const keptMs = 400 * 86_400_000;
-
 /** Milliseconds in which a member's changes of the same fields of the same thing are one entry. */
 const mergeMs = 600_000;
 
-const entriesPerPage = 100;
+/** Entries that are read at once, and at most for one page, however few of them pass its filter. */
+const readAtOnce = 200;
+const mostRead = 10_000;
 
 /** Characters of an entry's details. Of longer ones only the names of the fields are kept. */
 const maxDetails = 4_096;
@@ -28,6 +27,7 @@ const origin = z.object({
   address: z.string().optional(),
   session: z.string().optional(),
   commandLine: z.string().optional(),
+  token: z.object({ id: z.string(), name: z.string() }).optional(),
 });
 const noteSchema = z.object({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
@@ -59,12 +59,13 @@ export interface AuditNote {
   from?: AuditOrigin | undefined;
 }
 
-/** Where a change came from: a network address, with the session as the list of sessions names it, or a command line. */
+/** Where a change came from: a network address, with the session as the list of sessions names it, or an admin token; or a command line. */
 export interface AuditOrigin {
   address?: string | undefined;
   session?: string | undefined;
   /** The account of the operating system, as `ada@workstation`. */
   commandLine?: string | undefined;
+  token?: { id: string; name: string } | undefined;
 }
 
 /**
@@ -73,19 +74,47 @@ export interface AuditOrigin {
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
+/** Which entries are asked for. What is absent does not matter. */
+export interface AuditFilter {
+  /** Id of who did it. */
+  actor?: string | undefined;
+  /** An action, or a group of them as `key.*`. */
+  action?: string | undefined;
+  /** Id of what was changed. */
+  target?: string | undefined;
+  /** In ms since 1970. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** A page of the trail. */
+export interface AuditPage {
+  entries: AuditEntry[];
+  /** The cursor of the entries before; undefined at the end of the trail. There may be one without entries on the page. */
+  next: string | undefined;
+}
+
+export interface AuditTrailParts {
+  /** Milliseconds for which an entry is kept. */
+  keptMs: () => Promise<number>;
+  report: ReportUnreadable;
+}
+
 /**
- * Who changed what. Entries are kept for 400 days within quotas (see `quotaOf`), so that nobody can push out what others did; what
+ * Who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can push out what others did; what
  * members do time and again is merged. Every method throws `store_unavailable` as KeyStore does.
  */
 export class AuditTrail {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
+  readonly #keptMs: AuditTrailParts['keptMs'];
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+  constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailParts) {
     const names = accountNames(prefix);
     this.#redis = redis;
+    this.#keptMs = keptMs;
     this.#names = names;
     this.#entries = new StoredRecords(redis, {
       kind: 'audit entry',
@@ -104,26 +133,33 @@ export class AuditTrail {
         entryPrefix: auditEntry(''),
         note: JSON.stringify({ ...note, details: bounded(note.details) }),
         maxEntries: quota.maxEntries,
-        keptMs,
+        keptMs: await this.#keptMs(),
         mergeMs: quota.merges ? mergeMs : undefined,
       },
     });
   }
 
-  /** A hundred entries, newest first: the newest ones, or those before an entry. There are fewer only at the end of the trail. */
-  async list(before?: string): Promise<AuditEntry[]> {
-    const page: AuditEntry[] = [];
-    let from = before;
-    while (page.length < entriesPerPage) {
-      const start = from === undefined ? '+inf' : `(${from}`;
-      const range = [this.#names.auditIndex, start, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, entriesPerPage] as const;
+  /** Entries that pass a filter, newest first: those before the one with the cursor's id. */
+  async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
+    const entries: AuditEntry[] = [];
+    const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
+    let start = cursor === undefined ? newestId(filter.to) : `(${cursor}`;
+    for (let read = 0; read < mostRead; read += readAtOnce) {
+      const range = [this.#names.auditIndex, start, String(oldest), 'BYSCORE', 'REV', 'LIMIT', 0, readAtOnce] as const;
       const ids = await askRedis(this.#redis.zrange(...range));
-      from = ids.at(-1);
-      if (from === undefined) return page;
       const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
-      page.push(...found.filter((entry) => entry !== undefined));
+      for (const [at, entry] of found.entries()) {
+        if (!entry || !passes(entry, filter)) continue;
+        entries.push(entry);
+        if (entries.length < limit) continue;
+        const isLast = at === found.length - 1 && ids.length < readAtOnce;
+        return { entries, next: isLast ? undefined : entry.id };
+      }
+      const last = ids.at(-1);
+      if (last === undefined || ids.length < readAtOnce) return { entries, next: undefined };
+      start = `(${last}`;
     }
-    return page.slice(0, entriesPerPage);
+    return { entries, next: start.slice(1) };
   }
 
   async #find(id: string): Promise<AuditEntry | undefined> {
@@ -134,6 +170,19 @@ export class AuditTrail {
     const start = 'before' in first.details ? { before: first.details['before'] } : {};
     return { ...note, details: { ...note.details, ...start }, id, at, count, since };
   }
+}
+
+/** The largest id of an entry at a time or before. */
+function newestId(to: number | undefined): string {
+  return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
+}
+
+function passes(entry: AuditEntry, { actor, action, target: changed, to }: AuditFilter): boolean {
+  if (actor !== undefined && entry.actor?.id !== actor) return false;
+  if (changed !== undefined && entry.target?.id !== changed) return false;
+  if (to !== undefined && entry.at > to) return false;
+  if (action === undefined) return true;
+  return action.endsWith('.*') ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
 }
 
 /** The same for changes of the same fields of the same thing, whatever their values are. */

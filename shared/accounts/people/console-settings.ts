@@ -18,6 +18,8 @@ export const consoleSettingsSchema = z.strictObject({
   membersMakeKeys: z.boolean(),
   /** Whether local accounts need a second factor. */
   requireSecondFactor: z.boolean(),
+  /** Days for which entries of the audit trail are kept. */
+  auditDays: z.number().int().min(1).max(3_650),
   /** What new members begin with. */
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
 });
@@ -39,6 +41,7 @@ const defaults: ConsoleSettings = {
   sessionHours: 24,
   membersMakeKeys: true,
   requireSecondFactor: false,
+  auditDays: 400,
   newMembers: { limits: {}, ceiling: {} },
 };
 
@@ -73,6 +76,7 @@ export class ConsoleSettingsStore {
       sessionHours: read('sessionHours', positive),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
+      auditDays: read('auditDays', positive),
       newMembers: read('newMembers', storedNewMembers),
     };
   }

@@ -3,6 +3,7 @@ import { accessTokenMs } from '../programs/access-tokens.ts';
 import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
+import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { accountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
@@ -19,23 +20,26 @@ export interface DeletePersonParts {
   prefix: string;
   users: UserStore;
   keys: KeyStore;
+  adminTokens: Pick<AdminTokenStore, 'list' | 'remove'>;
 }
 
 export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
- * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys are revoked,
- * batches cancelled, responses, files and webhooks removed; the record goes last. After a crash in between it can be done again. What they
+ * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys and
+ * tokens are revoked, batches cancelled, responses, files and webhooks removed; the record goes last. After a crash in between it can be done again. What they
  * have used stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
 export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
-  const { redis, prefix, users, keys } = parts;
+  const { redis, prefix, users, keys, adminTokens } = parts;
   const names = accountNames(prefix);
   const blocked = await users.change(id, { blocked: true }, Date.now());
-  if (blocked !== 'changed') return blocked;
+  if (blocked === 'last admin') return blocked;
+  if (blocked !== 'changed') return 'unknown';
   const keyIds = await askRedis(redis.zrange(names.keysOf(id), '0', '-1'));
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
+  for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
   await cancelBatchesOf(redis, prefix, id);
   await removeStoredOf(redis, prefix, id);
   await removeFilesOf(redis, prefix, id);

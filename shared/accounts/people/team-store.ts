@@ -5,6 +5,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { revisionSchema } from '../redis/revision.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
@@ -28,6 +29,7 @@ const teamRecordSchema = z.object({
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
+  revision: revisionSchema,
 });
 
 /** What is stored of a team, its members aside. */
@@ -94,15 +96,15 @@ export class TeamStore {
     return team;
   }
 
-  /** Changes what is given. False when there is no such team. */
-  async change(id: string, change: TeamChange): Promise<boolean> {
+  /** Changes what is given. `stale`: it is not at the revision that the change is for. */
+  async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const storedCeiling =
       ceiling && replaceJson(await askRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
-    const args = { fields: storedFields({ ...change, limits: stored, ceiling: storedCeiling }) };
-    return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
+    const args = { ifRevision, fields: storedFields({ ...change, limits: stored, ceiling: storedCeiling }) };
+    return (await changeTeam.run(this.#redis, { keys: [name], args })) as 'changed' | 'stale' | 'unknown';
   }
 
   /**

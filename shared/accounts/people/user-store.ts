@@ -4,10 +4,12 @@ import { askRedis } from '../redis/ask-redis.ts';
 import { limitNames, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson } from '../redis/stored-value.ts';
+import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { mintId } from '../keys/mint-key.ts';
 import { ceilingNames, type Ceiling } from './ceiling.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
+const createUser = new RedisScript(new URL('lua/create-user.lua', import.meta.url));
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
 const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
 const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
@@ -22,7 +24,10 @@ export interface UserChange {
   ceiling?: Ceiling | undefined;
 }
 
-/** The people, in Redis. They are made by links (see LinkStore). Every method throws `store_unavailable` as KeyStore does. */
+/** Somebody who is given an account before they sign in. */
+export type NewUser = Pick<UserRecord, 'name' | 'email' | 'role' | 'limits' | 'weight' | 'ceiling'>;
+
+/** The people, in Redis. They are made by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method throws `store_unavailable` as KeyStore does. */
 export class UserStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -63,14 +68,28 @@ export class UserStore {
     return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
   }
 
+  /** Makes the account of somebody who signs in later: with a link for a password, or at a provider with this address. */
+  async create(person: NewUser): Promise<UserRecord | 'email taken'> {
+    // No password matches an empty hash.
+    const user: UserRecord = { ...person, id: mintId(), passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const { userEmails, user: record, users, admins } = this.#names;
+    const { id: userId, email, role, createdAt } = user;
+    const keys = [userEmails, record(userId), users, admins];
+    const args = { userId, email, createdAt, isAdmin: role === 'admin', fields: storedFields(user) };
+    const outcome = await createUser.run(this.#redis, { keys, args });
+    return outcome === 'created' ? user : 'email taken';
+  }
+
   /**
    * Changes what is given. Blocking ends all sessions of the person, and deletes their connections to MCP servers. The last
    * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
+   * @param ifRevision the revision that the change is for; at another one it is `stale`
    */
   async change(
     id: string,
     { role, blocked, limits, weight, ceiling }: UserChange,
     now: number,
+    ifRevision?: number,
   ): Promise<UserChangeOutcome> {
     const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
     const names = [user(id), admins, invitations, connectionsOf(id)];
@@ -78,7 +97,7 @@ export class UserStore {
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
     const storedCeiling =
       ceiling && replaceJson(await askRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
-    const args = { id, now, role, blocked, limits: stored, weight, ceiling: storedCeiling, ...prefixes };
+    const args = { id, now, ifRevision, role, blocked, limits: stored, weight, ceiling: storedCeiling, ...prefixes };
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 
@@ -106,4 +125,4 @@ export class UserStore {
   }
 }
 
-export type UserChangeOutcome = 'changed' | 'last admin' | 'unknown';
+export type UserChangeOutcome = 'changed' | 'stale' | 'last admin' | 'unknown';

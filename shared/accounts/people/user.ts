@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { storedCeilingSchema } from './ceiling.ts';
 import { storedLimitsSchema, storedWeightSchema } from '../limits/limits.ts';
+import { revisionSchema } from '../redis/revision.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];
@@ -24,6 +25,7 @@ export const userRecordSchema = z.object({
   ceiling: storedCeilingSchema.optional(),
   /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
+  revision: revisionSchema,
 });
 
 export type UserRecord = z.infer<typeof userRecordSchema>;

@@ -23,6 +23,9 @@
  *   expiry
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
+ * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the same of a
+ *   person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
+ * - `name-lock:<hash>` string that expires: somebody makes a thing of this name if there is none
  * - `signing-keys` hash, a key's id to the sealed key
  * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash
  * - `cluster-secret` string, where the operator sets no secret
@@ -78,6 +81,11 @@ export function accountNames(prefix: string) {
     signingKeys: `${prefix}signing-keys`,
     registryVersions: `${prefix}registry-versions`,
     registryVersion: (number: string) => `${prefix}registry-version:${number}`,
+    adminToken: (id: string) => `${prefix}admin-token:${id}`,
+    adminTokens: `${prefix}admin-tokens`,
+    adminTokensOf: (ownerId: string) => `${prefix}admin-tokens-of:${ownerId}`,
+    adminTokenUse: (id: string) => `${prefix}admin-token-use:${id}`,
+    nameLock: (hash: string) => `${prefix}name-lock:${hash}`,
     clusterSecret: `${prefix}cluster-secret`,
   };
 }

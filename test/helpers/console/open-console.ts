@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import express, { type RequestHandler } from 'express';
+import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject, onTestFinished } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
@@ -14,14 +14,18 @@ import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
-import { webhookRoutes } from '#services/console/api/webhooks/webhook-routes.ts';
+import { accountOperations } from '#services/console/api/account-operations.ts';
+import { createAdminApi } from '#services/console/api/admin-api.ts';
+import type { ApiParts } from '#services/console/api/api-parts.ts';
+import type { Operation } from '#services/console/api/operations/operation.ts';
+import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
 /** A password that the console accepts. */
 export const goodPassword = 'violet-harbour-cricket-41';
 
-/** The console's API on its own server in this process, with its own prefix in the shared Redis. */
+/** The console's API and the Admin API on their own server in this process, with its own prefix in the shared Redis. */
 export interface OpenConsole extends OpenKeyStore {
   url: string;
   webhooks: Webhooks;
@@ -49,15 +53,15 @@ export interface ConsoleOptions {
   publicUrl?: string;
   /** How people sign in. Default: with a password. */
   signIn?: SignInSettings;
-  /** Routes besides those of accounts and webhooks. */
-  furtherRoutes?: (open: OpenKeyStore & { webhooks: Webhooks; log: Logger }) => readonly RequestHandler[];
+  /** Operations besides those of accounts and webhooks. */
+  furtherOperations?: (open: OpenKeyStore & { webhooks: Webhooks; log: Logger }) => readonly Operation[];
 }
 
 /** Opens the console for the running test. Passwords are judged by length only: the real check takes a second. */
 export async function openConsole({
   trustProxy = false,
   publicUrl = 'https://llm.example.com',
-  furtherRoutes = () => [],
+  furtherOperations = () => [],
   signIn = emptyRegistry.sign_in,
 }: ConsoleOptions = {}): Promise<OpenConsole> {
   const open = await openKeyStore(inject('redisUrl'));
@@ -88,26 +92,25 @@ export async function openConsole({
     publicUrl,
     log,
   });
-  app.use(
-    '/console/api',
-    createConsoleApi({
-      accounts: open.accounts,
-      passwords: new Passwords(),
-      judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
-      announce,
-      log,
-      publicUrl,
-      devices: oidc.devices,
-      secondFactors,
-      signIn: () => signIn,
-      signOutPage: oidc.signOutPage,
-      oidc: oidc.routes,
-      signedInRoutes: [
-        webhookRoutes({ accounts: open.accounts, log, webhooks }),
-        ...furtherRoutes({ ...open, webhooks, log }),
-      ],
-    }),
-  );
+  const parts: ApiParts = {
+    accounts,
+    passwords: new Passwords(),
+    judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
+    announce,
+    log,
+    publicUrl,
+    devices: oidc.devices,
+    secondFactors,
+    signIn: () => signIn,
+    signOutPage: oidc.signOutPage,
+  };
+  const operations = [
+    ...accountOperations(parts),
+    ...webhookOperations({ accounts, log, webhooks }),
+    ...furtherOperations({ ...open, webhooks, log }),
+  ];
+  app.use('/console/api', createConsoleApi({ ...parts, oidc: oidc.routes, operations, signedInRoutes: [] }));
+  app.use('/api/admin/v1', createAdminApi({ accounts, log }, operations));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

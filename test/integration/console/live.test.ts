@@ -90,8 +90,8 @@ describe('a worker', () => {
     expect(drained).toMatchObject({ status: 200, body: { id: worker(), state: 'draining' } });
     expect(await admin.post(`/workers/${worker()}/undrain`)).toMatchObject({ status: 200, body: { state: 'serving' } });
     await ask(cluster.url);
-    const { body } = await admin.get('/audit');
-    expect(body[0]).toMatchObject({ action: 'worker.undrain', target: { id: worker() }, actor: { name: 'Ada' } });
+    const { data } = (await admin.get('/audit')).body;
+    expect(data[0]).toMatchObject({ action: 'worker.undrain', target: { id: worker() }, actor: { name: 'Ada' } });
   });
 
   it('is not drained without the CSRF token, by an unknown name, or by a member', async () => {

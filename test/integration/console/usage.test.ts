@@ -57,7 +57,7 @@ describe("a key's use", () => {
     const report = (await ada.get(`/usage?${range}&step=day&by=user`)).body;
     expect(report.groups).toMatchObject([{ name: 'Ada', totals: { requests: 2 } }]);
     expect(report.totals.cost).toBeCloseTo(2 * cost, 9);
-    const { body: audit } = await ada.get('/audit');
+    const audit = (await ada.get('/audit')).body.data;
     expect(JSON.stringify(audit)).toContain('price.change');
   });
 });

@@ -86,7 +86,7 @@ describe('a program', () => {
     await until(async () => (await mine()).length === 2);
     expect((await mine())[0]).toMatchObject({ key: { id: `session:${adaId}`, name: 'Ada' }, owner: { kind: 'user' } });
     expect((await ada.get('/programs')).body).toMatchObject([{ client: 'Claude Code', address: '127.0.0.1' }]);
-    expect((await ada.get('/audit')).body[0]).toMatchObject({
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
       action: 'program.approve',
       details: { client: 'Claude Code' },
     });
@@ -133,7 +133,7 @@ describe('a program', () => {
     expect(await refresh(otherUrl, first.refreshToken)).toMatchObject({ status: 401 });
     await until(async () => (await statuses(third.access_token)).every((status) => status === 401), 1_000);
     expect(await refresh(cluster.url, third.refresh_token)).toMatchObject({ status: 401 });
-    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'program.replay', actor: null });
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'program.replay', actor: null });
   });
 
   it('ends with the sessions of its person, who signs out everywhere', async () => {

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import type { Owner } from '../../contract/batches.ts';
 import { relationTo, type Person } from '../access.ts';
 
-/** Who files and batches belong to, as the contract writes it: `user:<id>`, `team:<id>`, `key:<id>`. */
-export const ownerSchema = z.string().transform((text, context) => {
+/** Who files and batches belong to, as the contract writes it. */
+export const ownerText = z
+  .string()
+  .regex(/^(?:user|team|key):[0-9a-hjkmnp-tv-z]{12}$/, 'This is no person, team or key.')
+  .describe('`user:<id>`, `team:<id>` or `key:<id>`.');
+
+/** Reads a text that `ownerText` permits. */
+export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: string } {
   const [kind, id = ''] = text.split(':', 2);
-  if ((kind === 'user' || kind === 'team' || kind === 'key') && isKeyId(id)) return { kind, id } as const;
-  context.addIssue({ code: 'custom', message: 'This is no person, team or key.' });
-  return z.NEVER;
-});
+  return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };
+}
 
 /** What access to something of an owner depends on: what belongs to a router key belongs to nobody. */
 export type Party = { kind: 'user' | 'team'; id: string } | undefined;

@@ -1,6 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
+import { ceilingAnswer } from '../people/ceiling-answer.ts';
 
 /** Keys as the pages see them: without the hash, and with only the ends of the secret. */
 export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users'>, found: FoundKey[]): Promise<Key[]> {
@@ -22,7 +23,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       weight = 1,
     } = key;
     const { ownerId, owner, createdBy, adminSet = [] } = key;
-    const { ceiling = {} } = owner ?? {};
+    const ceiling = ceilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const lastUsedAt = uses[at];
     return {

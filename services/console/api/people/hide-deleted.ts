@@ -9,7 +9,8 @@ export async function hideDeleted(
 ): Promise<AuditEntry[]> {
   const ids = new Set(entries.flatMap((entry) => peopleOf(entry)));
   const names = await users.namesOf([...ids]);
-  const isGone = (id: string): boolean => !names.has(id);
+  // Admin tokens that belong to nobody are no people.
+  const isGone = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
   return entries.map((entry) => {
     const { actor, target, details } = entry;
     const member = memberOf(details);

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { mostPasskeys } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { NewApp, RecoveryCodes, SecondFactors } from '../../contract/second-factor.ts';
-import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
@@ -20,7 +19,7 @@ const passkey = z.strictObject({ name: displayNameSchema, response: z.looseObjec
 
 /** The second factors of the signed-in person: to see, to add, and to remove with the password. */
 export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: SignedIn) => Promise<boolean> }): Router {
-  const { secondFactors, publicUrl, accounts } = parts;
+  const { secondFactors, publicUrl } = parts;
   const routes = Router();
   routes.get('/second-factor', async (_, response) => {
     const person = signedInOf(response);
@@ -88,16 +87,6 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     if (!(await secondFactors.has(person.id))) throw notFound();
     await note(person, 'second-factor.codes', {});
     response.json({ codes: await secondFactors.makeRecoveryCodes(person.id) } satisfies RecoveryCodes);
-  });
-  routes.delete('/users/:id/second-factor', async (request, response) => {
-    const person = signedInOf(response);
-    requireAccess('user.manage', person);
-    const user = await accounts.users.find(request.params.id);
-    if (!user) throw notFound();
-    await secondFactors.reset(user.id);
-    const target = { kind: 'user', id: user.id, name: user.name };
-    await record(parts, person, { action: 'second-factor.reset', target, details: {} });
-    response.status(204).end();
   });
   return routes;
 

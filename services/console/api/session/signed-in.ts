@@ -3,17 +3,14 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import type { Session } from '../../contract/account.ts';
-import type { Person } from '../access.ts';
+import { setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
-/** The person who sends a request. */
-export interface SignedIn extends Person {
-  name: string;
+/** A person who is signed in at the console, and sends a request. */
+export interface SignedIn extends Actor {
   user: UserRecord;
   sessionId: string;
-  /** The network address of the request. */
-  address: string;
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);
@@ -59,6 +56,7 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
       teams: await teams.teamsOf(id),
     };
     response.locals['signedIn'] = signedIn;
+    setActor(response, signedIn);
     next();
   };
 }

@@ -1,13 +1,11 @@
-import type { Response } from 'express';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { hasLimits, liveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import { signedInOf } from '../session/signed-in.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** The usage routes' view of people, teams and keys. */
+/** The usage operations' view of people, teams and keys. */
 export function usageParts({
   accounts,
   log,
@@ -23,8 +21,7 @@ export function usageParts({
   return {
     ...parts,
     // Usage is recorded by owner, so it stays visible after a key is gone.
-    viewerOf: (response) => {
-      const { id, role, teams: memberships } = signedInOf(response);
+    viewerOf: ({ id, role, teams: memberships }) => {
       return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };
     },
     namesOf: (parties) => partyNames({ users, teams }, parties),
@@ -43,8 +40,8 @@ export function usageParts({
         hasLimits(limits) ? [{ party, limits, name }] : [],
       );
     },
-    notePriceChange: (response: Response, model, { before, after }) =>
-      record({ accounts, log }, signedInOf(response), {
+    notePriceChange: (actor, model, { before, after }) =>
+      record({ accounts, log }, actor, {
         action: 'price.change',
         target: { kind: 'price', id: model, name: model },
         details: { before: before ?? null, after: after ?? null },

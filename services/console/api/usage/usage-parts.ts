@@ -1,4 +1,3 @@
-import type { Response } from 'express';
 import type { NamesOf } from '#shared/accounts/ledger/name-requests.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
@@ -7,21 +6,22 @@ import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import type { Actor } from '../actor.ts';
 
-/** The dependencies of the routes for usage and prices. */
+/** The dependencies of the operations for usage and prices. */
 export interface UsageParts {
   usage: Pick<UsageReader, 'report' | 'requests' | 'export' | 'keyNames'>;
   refusals: Pick<RefusalReader, 'report' | 'samples'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
-  /** Who sends the request, and whose usage they may see. */
-  viewerOf: (response: Response) => UsageViewer | Promise<UsageViewer>;
+  /** Whose usage somebody may see. */
+  viewerOf: (actor: Actor) => UsageViewer;
   namesOf: NamesOf;
   /** Every limited party that a person may see: themselves and their teams, with the keys of both; for an admin, all. */
   limitedParties: (viewer: UsageViewer) => Promise<readonly (PartyLimits & { name: string })[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (
-    response: Response,
+    actor: Actor,
     model: string,
     prices: { before: TokenPrice | undefined; after: TokenPrice | undefined },
   ) => Promise<void>;

@@ -12,6 +12,7 @@ import { EmailAddress, Name } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
 import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
+import { Tokens } from './account/tokens.tsx';
 
 /** The signed-in person's account: details, password, and signing out everywhere. */
 export function Account() {
@@ -49,6 +50,7 @@ export function Account() {
       ) : null}
       <Sessions />
       <Programs />
+      <Tokens />
       <section className="panel">
         <Title order={2} mb="xs">
           Sign out everywhere

@@ -2,6 +2,7 @@ import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { Fieldset, MultiSelect, Select, Stack, TagsInput } from '@mantine/core';
+import type { User } from '../../contract/account.ts';
 import type { ServedModel } from '../../contract/live.ts';
 import { useApi } from '../api/use-api.ts';
 import { tierNames } from './tier-mark.tsx';
@@ -52,6 +53,15 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
       </Stack>
     </Fieldset>
   );
+}
+
+/** A ceiling without fields that are not set, as the API answers it. */
+export function ceilingOf({ models, tiers: allowed, maxClass }: Ceiling): User['ceiling'] {
+  return {
+    ...(models === undefined ? {} : { models }),
+    ...(allowed === undefined ? {} : { tiers: allowed }),
+    ...(maxClass === undefined ? {} : { maxClass }),
+  };
 }
 
 /** A ceiling as a short text. */

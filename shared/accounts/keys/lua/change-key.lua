@@ -2,16 +2,20 @@
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   removed   names of fields that are removed
---   fields    that are set
---   adminSet  the settings of an administrator's with which the change was judged (list of names); absent: they do not matter
--- Returns 'changed', 'over', 'unknown', or 'admin set' when an administrator has set others since.
+--   ifRevision  the revision that the change is for; absent: any
+--   removed     names of fields that are removed
+--   fields      that are set
+--   adminSet    the settings of an administrator's with which the change was judged (list of names); absent: they do not matter
+-- Returns 'changed', 'over', 'unknown', 'stale' when the key is at another revision, or 'admin set' when an administrator has set others since.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'unknown'
 end
 if redis.call('HEXISTS', KEYS[1], 'revokedAt') == 1 or redis.call('HEXISTS', KEYS[1], 'replacedBy') == 1 then
   return 'over'
+end
+if args.ifRevision and tonumber(redis.call('HGET', KEYS[1], 'revision') or '0') ~= args.ifRevision then
+  return 'stale'
 end
 if args.adminSet then
   local stored = cjson.decode(redis.call('HGET', KEYS[1], 'adminSet') or '[]')
@@ -25,4 +29,5 @@ end
 for name, value in pairs(args.fields) do
   redis.call('HSET', KEYS[1], name, value)
 end
+redis.call('HINCRBY', KEYS[1], 'revision', 1)
 return 'changed'

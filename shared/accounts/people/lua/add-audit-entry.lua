@@ -11,6 +11,7 @@
 --   keptMs       milliseconds for which an entry is kept
 --   mergeMs      milliseconds after the first of several merged actions in which others are merged with it; absent: none is
 -- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
+local removedAtOnce = 100
 local index, quota, latest = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
@@ -38,10 +39,14 @@ redis.call('HSET', entry, 'note', args.note, 'at', now)
 redis.call('PEXPIRE', entry, args.keptMs)
 
 local tooOld = string.format('%.0f', (now - args.keptMs) * 1000)
-for _, set in ipairs({ index, quota }) do
-  redis.call('ZREMRANGEBYSCORE', set, '-inf', tooOld)
-  redis.call('ZADD', set, id, id)
+-- Entries may be older than is kept by now: the time was longer when they were written.
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', tooOld, 'LIMIT', 0, removedAtOnce)) do
+  redis.call('DEL', args.entryPrefix .. old)
+  redis.call('ZREM', index, old)
 end
+redis.call('ZREMRANGEBYSCORE', quota, '-inf', tooOld)
+redis.call('ZADD', index, id, id)
+redis.call('ZADD', quota, id, id)
 redis.call('PEXPIRE', quota, args.keptMs)
 while redis.call('ZCARD', quota) > args.maxEntries do
   local oldest = redis.call('ZPOPMIN', quota)[1]

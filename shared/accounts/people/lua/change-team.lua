@@ -2,12 +2,18 @@
 --
 -- KEYS[1]  record of the team (hash)
 -- ARGV[1]  JSON:
---   fields  that are set
--- Returns 1, or 0 when there is no such team.
+--   ifRevision  the revision that the change is for; absent: any
+--   fields      that are set
+-- Returns 'changed', 'stale' when the team is at another revision, or 'unknown'.
+local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
-  return 0
+  return 'unknown'
 end
-for name, value in pairs(cjson.decode(ARGV[1]).fields) do
+if args.ifRevision and tonumber(redis.call('HGET', KEYS[1], 'revision') or '0') ~= args.ifRevision then
+  return 'stale'
+end
+for name, value in pairs(args.fields) do
   redis.call('HSET', KEYS[1], name, value)
 end
-return 1
+redis.call('HINCRBY', KEYS[1], 'revision', 1)
+return 'changed'

@@ -9,6 +9,7 @@
 -- ARGV[1]  JSON:
 --   id
 --   now               ms since 1970
+--   ifRevision        the revision that the change is for; absent: any
 --   role              absent: stays
 --   blocked           true or false; absent: stays
 --   limits            as JSON; absent: stay
@@ -16,11 +17,14 @@
 --   ceiling           as JSON; absent: stays
 --   invitationPrefix  of the names of invitations' records
 --   linkPrefix        of the names of invitations' links
--- Returns 'changed', 'last admin' or 'unknown'.
+-- Returns 'changed', 'stale' when the person is at another revision, 'last admin' or 'unknown'.
 local user, admins, invitations, connections = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 then
   return 'unknown'
+end
+if args.ifRevision and tonumber(redis.call('HGET', user, 'revision') or '0') ~= args.ifRevision then
+  return 'stale'
 end
 local role, blockedAt = unpack(redis.call('HMGET', user, 'role', 'blockedAt'))
 local wasBlocked = blockedAt and true or false
@@ -33,6 +37,7 @@ local serves = role == 'admin' and not isBlocked
 if not serves and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
   return 'last admin'
 end
+redis.call('HINCRBY', user, 'revision', 1)
 if args.role then
   redis.call('HSET', user, 'role', role)
 end

@@ -36,6 +36,8 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
   'worker.steer': [200, 403, 403, 403, 403],
   'registry.see': [200, 403, 403, 403, 403],
   'registry.change': [200, 403, 403, 403, 403],
+  'price.change': [200, 403, 403, 403, 403],
+  'token.manage': [200, 200, 404, 404, 404],
   'audit.read': [200, 403, 403, 403, 403],
   'settings.manage': [200, 403, 403, 403, 403],
 };

@@ -3,7 +3,7 @@ import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { createLog } from '#shared/core/log.ts';
-import { backgroundRoutes } from '#services/console/api/background/background-routes.ts';
+import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
 import { openConsole } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -13,12 +13,12 @@ const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
 async function open() {
   const opened: { access?: ConstructorParameters<typeof BackgroundJobs>[0]; jobs?: BackgroundJobs } = {};
   const console = await openConsole({
-    furtherRoutes: ({ accounts, prefix, log, webhooks }) => {
+    furtherOperations: ({ accounts, prefix, log, webhooks }) => {
       const access = { url: inject('redisUrl'), prefix, log: silent };
       const jobs = new BackgroundJobs(access);
       onTestFinished(() => jobs.close());
       Object.assign(opened, { access, jobs });
-      return [backgroundRoutes({ accounts, log, jobs, webhooks })];
+      return backgroundOperations({ accounts, log, jobs, webhooks });
     },
   });
   const { access, jobs } = opened;
@@ -60,7 +60,7 @@ describe('background work in the console', () => {
     });
     expect((await ada.post('/background/repeat', job)).body).toEqual({ repeated: false });
     expect((await ada.get('/background')).body.failing).toEqual([]);
-    const notes = (await accounts.audit.list()).filter(({ action }) => action === 'background.repeat');
+    const notes = (await accounts.audit.list()).entries.filter(({ action }) => action === 'background.repeat');
     for (const note of notes) expect(note).toMatchObject({ target: { id: 'batch_1' } });
   });
 

@@ -5,8 +5,8 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
-import { batchRoutes } from '#services/console/api/batches/batch-routes.ts';
-import { fileRoutes } from '#services/console/api/files/file-routes.ts';
+import { batchOperations } from '#services/console/api/batches/batch-operations.ts';
+import { fileOperations } from '#services/console/api/files/file-operations.ts';
 import { sendContent } from '#services/ingress/files/send-content.ts';
 import { openConsole } from '../../../helpers/console/open-console.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
@@ -22,7 +22,7 @@ async function openTeam() {
   const { store } = await openObjects();
   const parts: { batches?: Batches; work?: BatchWork; files?: Files } = {};
   const console = await openConsole({
-    furtherRoutes: ({ accounts, connection: { redis }, prefix, log }) => {
+    furtherOperations: ({ accounts, connection: { redis }, prefix, log }) => {
       const report = (): void => undefined;
       const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
       const work = new BatchWork(redis, prefix, { report });
@@ -31,8 +31,8 @@ async function openTeam() {
       const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silent });
       Object.assign(parts, { batches, work, files });
       return [
-        batchRoutes({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
-        fileRoutes({
+        ...batchOperations({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
+        ...fileOperations({
           accounts,
           log,
           files,
@@ -169,7 +169,7 @@ describe('batches in the console', () => {
     const { body } = await bob.post('/batches/batch_1/cancel');
     expect(body).toMatchObject({ id: 'batch_1', cancelledAt: expect.any(Number), mayCancel: false });
     expect((await ada.post('/batches/batch_1/cancel')).status).toBe(200);
-    const notes = (await accounts.audit.list()).filter(({ action }) => action === 'batch.cancel');
+    const notes = (await accounts.audit.list()).entries.filter(({ action }) => action === 'batch.cancel');
     expect(notes.at(-1)).toMatchObject({ actor: { name: 'bob' }, target: { id: 'batch_1' } });
   });
 });
@@ -198,7 +198,7 @@ describe('files in the console', () => {
     expect((await bob.delete(one)).status).toBe(204);
     expect(await bob.delete(one)).toMatchObject(notFound);
     expect((await bob.get(path)).body.use).toMatchObject({ bytes: 2 * content.length, files: 2 });
-    const note = (await accounts.audit.list()).find(({ action }) => action === 'file.delete');
+    const note = (await accounts.audit.list()).entries.find(({ action }) => action === 'file.delete');
     expect(note).toMatchObject({ actor: { name: 'bob' }, target: { name: 'c.jsonl' } });
   });
 

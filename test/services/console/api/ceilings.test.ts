@@ -29,7 +29,7 @@ describe('the ceiling of a person', () => {
       tiers: ['cloud'],
     });
     expect((await bob.get('/keys')).body).toMatchObject([{ ceiling }]);
-    expect((await ada.get('/audit')).body[0]).toMatchObject({
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
       action: 'user.ceiling',
       details: { before: {}, after: ceiling },
     });
@@ -114,8 +114,10 @@ describe('what an administrator has set on a key', () => {
     const { keys } = console.accounts;
     const { body } = await bob.post('/keys', plain);
     await ada.patch(`/keys/${body.key.id}`, { models: ['a'] });
-    expect(await keys.change(body.key.id, { models: undefined }, { adminSet: undefined })).toBe('admin set');
-    expect(await keys.change(body.key.id, { models: undefined }, { adminSet: ['models'] })).toBe('changed');
+    expect(await keys.change(body.key.id, { models: undefined }, { judged: { adminSet: undefined } })).toBe(
+      'admin set',
+    );
+    expect(await keys.change(body.key.id, { models: undefined }, { judged: { adminSet: ['models'] } })).toBe('changed');
   });
 });
 

@@ -49,7 +49,7 @@ describe('a person who is deleted', () => {
     await bob.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
     await bob.patch('/account', { name: 'Robert Tables' });
     await ada.delete(`/users/${bob.id}`);
-    const { body } = await ada.get('/audit');
+    const body = (await ada.get('/audit')).body.data;
     expect(body[0]).toMatchObject({ action: 'user.delete', actor: { name: 'Ada' }, target: { id: bob.id } });
     const about = body.filter((entry: unknown) => JSON.stringify(entry).includes(bob.id));
     expect(about.length).toBeGreaterThan(4);
@@ -71,7 +71,7 @@ describe('a person who is deleted', () => {
     expect((await bob.ask('DELETE', '/account', { password: goodPassword })).status).toBe(204);
     expect((await bob.get('/session')).status).toBe(401);
     expect((await ada.get('/users')).body).toHaveLength(1);
-    expect((await ada.get('/audit')).body[0]).toMatchObject({
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
       action: 'user.delete',
       actor: { id: bob.id, name: deletedName(bob.id) },
     });

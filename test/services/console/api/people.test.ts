@@ -210,7 +210,7 @@ describe('the audit trail', () => {
     const bob = await join(ada, 'bob@example.com');
     await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 }, weight: 2 });
     await ada.patch('/settings', { sessionHours: 8 });
-    const { body } = await ada.get('/audit');
+    const body = (await ada.get('/audit')).body.data;
     expect(body.map(({ action }: { action: string }) => action)).toEqual([
       'settings.change',
       'user.weight',
@@ -231,20 +231,20 @@ describe('the audit trail', () => {
     });
     const note = { actor: null, action: 'test', target: null, details: {} };
     for (let n = 0; n < 120; n += 1) await accounts.audit.add({ ...note, details: { n } });
-    const first = (await ada.get('/audit')).body;
+    const first = (await ada.get('/audit')).body.data;
     expect(first).toHaveLength(100);
-    const second = (await ada.get(`/audit?before=${first.at(-1).id}`)).body;
+    const second = (await ada.get(`/audit?cursor=${first.at(-1).id}`)).body.data;
     expect(second.slice(0, 21)).toMatchObject([
       ...Array.from({ length: 20 }, (_, n) => ({ details: { n: 19 - n } })),
       body[0],
     ]);
     for (const before of ['0%20DROP', '0-0', '99999999999999999999', '-1']) {
-      expect(await ada.get(`/audit?before=${before}`)).toMatchObject({
+      expect(await ada.get(`/audit?cursor=${before}`)).toMatchObject({
         status: 400,
-        body: { error: { field: 'before' } },
+        body: { error: { field: 'cursor' } },
       });
     }
-    expect((await ada.get('/audit?before=1')).body).toEqual([]);
+    expect((await ada.get('/audit?cursor=1')).body).toEqual({ data: [] });
   });
 
   it("merges a member's changes of the same field, and keeps every one of an administrator", async () => {
@@ -257,7 +257,7 @@ describe('the audit trail', () => {
     };
     await change(ada);
     await change(bob);
-    const { body } = await ada.get('/audit');
+    const body = (await ada.get('/audit')).body.data;
     const changes = body.filter(({ action }: { action: string }) => action === 'key.change');
     expect(changes).toMatchObject([
       { actor: { id: bob.id }, count: 3, details: { before: { name: 'n0' }, after: { name: 'n3' } } },
@@ -292,6 +292,7 @@ describe('the settings', () => {
       sessionHours: 24,
       membersMakeKeys: true,
       requireSecondFactor: false,
+      auditDays: 400,
       newMembers: { limits: {}, ceiling: {} },
     };
     expect((await ada.get('/settings')).body).toEqual(defaults);
@@ -310,12 +311,12 @@ describe('an entry of the audit trail', () => {
     const bob = await join(ada, 'bob@example.com');
     await bob.post('/keys', { kind: 'user', name: 'laptop', class: 'normal', limits: {} });
     const [session] = (await bob.get('/sessions')).body;
-    const [entry] = (await ada.get('/audit')).body;
+    const [entry] = (await ada.get('/audit')).body.data;
     expect(entry).toMatchObject({ action: 'key.create', from: { session: session.id } });
     expect(entry.from.address).toMatch(/127\.0\.0\.1$/);
     expect(entry.from.session).not.toBe(bob.sessionId);
     await ada.delete(`/users/${bob.id}`);
-    const later = (await ada.get('/audit')).body.find(({ action }: { action: string }) => action === 'key.create');
+    const later = (await ada.get('/audit')).body.data.find(({ action }: { action: string }) => action === 'key.create');
     expect(later).not.toHaveProperty('from');
   });
 });
@@ -336,6 +337,6 @@ describe('an owner of a team', () => {
       body: { error: { code: 'no_account', field: 'email' } },
     });
     expect((await eve.post(path, { email: 'bob@example.com', role: 'owner' })).status).toBe(403);
-    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'team.member.add', actor: { id: bob.id } });
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'team.member.add', actor: { id: bob.id } });
   });
 });

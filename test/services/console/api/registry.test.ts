@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { followStoredRegistry, type StoredRegistry } from '#shared/registry/follow-stored-registry.ts';
-import { registryRoutes } from '#services/console/api/registry/registry-routes.ts';
+import { registryOperations } from '#services/console/api/registry/registry-operations.ts';
 import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 
 const text = '# Mine\nmodels:\n  fast: { targets: [{ model: a }] } # for everybody\n';
@@ -17,8 +17,8 @@ const log = pino({ level: 'silent' });
 async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegistry }> {
   const own: { registry?: StoredRegistry } = {};
   const console = await openConsole({
-    furtherRoutes: ({ accounts, log: apiLog }) => [
-      registryRoutes({
+    furtherOperations: ({ accounts, log: apiLog }) =>
+      registryOperations({
         accounts,
         log: apiLog,
         registry: {
@@ -28,7 +28,6 @@ async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegi
           changed: async () => own.registry?.refresh(),
         },
       }),
-    ],
   });
   const versions = console.accounts.registryVersions;
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
@@ -139,7 +138,7 @@ describe('the registry in the console', () => {
     await eve.put('/registry', { text, basedOn: 0, note: 'For everybody.' });
     await ada.put('/registry', { text: 'models: {}\n', basedOn: 1 });
     await ada.post('/registry/revert', { version: 1 });
-    const entries = (await accounts.audit.list()).filter(({ action }) => action.startsWith('registry.'));
+    const entries = (await accounts.audit.list()).entries.filter(({ action }) => action.startsWith('registry.'));
     expect(entries).toMatchObject([
       { action: 'registry.revert', details: { before: 2, after: 3, revertOf: 1 }, actor: { name: 'Ada' } },
       { action: 'registry.change', details: { before: 1, after: 2 } },
@@ -193,13 +192,12 @@ describe('a file that ROUTER_CONFIG names', () => {
     const followed = followRegistry(file, log);
     onTestFinished(() => followed.close());
     const { firstAdmin, accounts } = await openConsole({
-      furtherRoutes: (opened) => [
-        registryRoutes({
+      furtherOperations: (opened) =>
+        registryOperations({
           accounts: opened.accounts,
           log: opened.log,
           registry: { ...followed, source: 'file', version: () => undefined, changed: () => Promise.resolve() },
         }),
-      ],
     });
     const ada = await firstAdmin();
     const { body } = await ada.get('/registry');

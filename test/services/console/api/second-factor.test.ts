@@ -83,7 +83,7 @@ describe('a sign-in with a second factor', () => {
     expect(made.body.codes).toHaveLength(10);
     expect(await use(second)).toBe(401);
     expect(await use(made.body.codes[0])).toBe(200);
-    const actions = (await ada.get('/audit')).body.map(({ action }: { action: string }) => action);
+    const actions = (await ada.get('/audit')).body.data.map(({ action }: { action: string }) => action);
     expect(actions).toContain('second-factor.recovery');
   });
 

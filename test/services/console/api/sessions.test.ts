@@ -18,7 +18,7 @@ describe('the list of sessions', () => {
     expect((await ada.delete(`/sessions/${body[0].id}`)).status).toBe(204);
     expect((await other.get('/session')).status).toBe(401);
     expect((await ada.get('/sessions')).body).toHaveLength(1);
-    expect((await ada.get('/audit')).body[0]).toMatchObject({ action: 'session.end' });
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'session.end' });
   });
 
   it('shows and ends nothing of somebody else, but for administrators', async () => {
@@ -64,7 +64,7 @@ describe('the name and the address of a person', () => {
     expect(announced).toContain(`user:${ada.id}`);
     expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(401);
     expect((await browser().signIn('countess@example.com', goodPassword)).status).toBe(200);
-    const actions = (await ada.get('/audit')).body.map(({ action }: { action: string }) => action);
+    const actions = (await ada.get('/audit')).body.data.map(({ action }: { action: string }) => action);
     expect(actions.slice(0, 2)).toEqual(['user.email', 'user.rename']);
   });
 

@@ -108,7 +108,7 @@ describe('a flood of attempts to sign in', () => {
       expect(retryAfter).toBeLessThanOrEqual(15 * 60);
       expect((await attempt(email, goodPassword, '10.1.9.10')).status).toBe(429);
     }
-    const refusals = (await accounts.audit.list()).filter(({ action }) => action === 'session.refused');
+    const refusals = (await accounts.audit.list()).entries.filter(({ action }) => action === 'session.refused');
     expect(refusals).toHaveLength(2);
     // Ada's own browser has signed in before; another one that has copied nothing but the name of the cookie has not.
     const known = { email: 'ada@example.com', password: goodPassword };
@@ -225,7 +225,7 @@ describe('a session', () => {
     expect((await other.get('/session')).status).toBe(401);
     expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(401);
     expect((await browser().signIn('ada@example.com', next)).status).toBe(200);
-    expect((await accounts.audit.list()).map(({ action }) => action)).toContain('user.password');
+    expect((await accounts.audit.list()).entries.map(({ action }) => action)).toContain('user.password');
   });
 
   it('ends after the configured time without use, and after 30 days in any case', async () => {

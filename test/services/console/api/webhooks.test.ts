@@ -45,7 +45,7 @@ describe('a webhook', () => {
     expect(rotated.body.secret).not.toBe(body.secret);
     expect((await bob.delete(path)).status).toBe(204);
     expect((await bob.get('/webhooks')).body).toEqual([]);
-    const trail = await accounts.audit.list();
+    const { entries: trail } = await accounts.audit.list();
     const notes = trail.filter(({ action }) => action.startsWith('webhook.'));
     expect(notes.map(({ action }) => action)).toEqual(
       ['remove', 'rotate', 'change', 'create'].map((each) => `webhook.${each}`),

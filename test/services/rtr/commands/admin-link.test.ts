@@ -57,7 +57,7 @@ describe('rtr admin link', () => {
     expect(await accounts.links.resetPassword(tokenOf(link), ada.id, 'new')).toMatchObject({ passwordHash: 'new' });
     expect(await accounts.sessions.find(session ?? '')).toBeUndefined();
     expect(await accounts.links.resetPassword(tokenOf(link), ada.id, 'newer')).toBeUndefined();
-    expect((await accounts.audit.list()).map(({ action }) => action)).toEqual(['user.password-link']);
+    expect((await accounts.audit.list()).entries.map(({ action }) => action)).toEqual(['user.password-link']);
   });
 
   it('refuses to choose between several administrators', async () => {

@@ -118,7 +118,7 @@ describe('rtr keys revoke', () => {
     await revokeKey(context, record.id);
     await revokeKey(context, record.id);
     const target = { kind: 'key', id: record.id, name: 'leaver' };
-    expect(await audit.list()).toMatchObject([
+    expect((await audit.list()).entries).toMatchObject([
       {
         actor: null,
         action: 'key.revoke',

@@ -51,7 +51,7 @@ describe('rtr webhooks add', () => {
     await listWebhooks(context);
     expect(lines.map((line) => line.split(/ {2,}/)[1])).toEqual(['OWNER', 'router', 'team Blue', 'ada@example.com']);
     expect(made[0]?.events).toEqual(['batch.*', 'response.failed']);
-    const [note] = await open.accounts.audit.list();
+    const [note] = (await open.accounts.audit.list()).entries;
     expect(note).toMatchObject({ actor: null, action: 'webhook.create', target: { name: 'hooks.example.com' } });
   });
 

@@ -69,7 +69,7 @@ describe('a team of a newer release', () => {
     await redis.hset(`${prefix}members-of:${team.id}`, ada.id, 'billing');
     expect(await teams.list()).toMatchObject([{ name: 'Blue', limits: { costPerDay: 1 } }]);
     expect(await teams.membersOf(team.id)).toEqual(new Map([[ada.id, 'member']]));
-    expect(await teams.change(team.id, { limits: {} })).toBe(true);
+    expect(await teams.change(team.id, { limits: {} })).toBe('changed');
     expect(await redis.hgetall(`${prefix}team:${team.id}`)).toMatchObject({
       colour: 'blue',
       limits: '{"imagesPerDay":3}',
@@ -117,6 +117,7 @@ describe('the settings of a newer release', () => {
     expect(await settings.read()).toEqual({
       sessionHours: 8,
       invitationDays: 7,
+      auditDays: 400,
       membersMakeKeys: false,
       requireSecondFactor: true,
       newMembers: { limits: {}, ceiling: {} },

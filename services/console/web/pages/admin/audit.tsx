@@ -1,37 +1,133 @@
-import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AuditEntry } from '../../../contract/account.ts';
-import { callApi, type ApiFailure } from '../../api/call-api.ts';
+import { useState } from 'react';
+import type { AuditEntry, User } from '../../../contract/account.ts';
+import { apiBase, callApi, type ApiFailure } from '../../api/call-api.ts';
+import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatDateTime } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
 
-/** Entries of a full page; a shorter page is the last one. */
-const pageSize = 100;
+interface AuditPage {
+  data: AuditEntry[];
+  next?: string;
+}
 
-/** The audit trail, newest first. */
+/** Groups of actions to choose from. */
+const actions = {
+  'key.*': 'Keys',
+  'user.*': 'People',
+  'team.*': 'Teams',
+  'invitation.*': 'Invitations',
+  'session.*': 'Sessions',
+  'second-factor.*': 'Second factors',
+  'program.*': 'Programs',
+  'token.*': 'Admin tokens',
+  'settings.*': 'Settings',
+  'price.*': 'Prices',
+  'worker.*': 'Workers',
+  'webhook.*': 'Webhooks',
+  'batch.*': 'Batches',
+  'file.*': 'Files',
+  'background.*': 'Background work',
+};
+
+const dayMs = 86_400_000;
+const spans = { all: 'All', day: '24 hours', week: '7 days', month: '30 days' } as const;
+const spanMs: Record<keyof typeof spans, number | undefined> = {
+  all: undefined,
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 30 * dayMs,
+};
+
+/** The audit trail, newest first, with filters, and as a file. */
 export function Audit() {
-  const pages = useInfiniteQuery<AuditEntry[], ApiFailure, { pages: AuditEntry[][] }, string[], string | undefined>({
-    queryKey: ['/audit'],
-    queryFn: ({ pageParam, signal }) =>
-      callApi<AuditEntry[]>(
-        'GET',
-        pageParam === undefined ? '/audit' : `/audit?before=${encodeURIComponent(pageParam)}`,
-        undefined,
-        signal,
-      ),
-    initialPageParam: undefined,
-    getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.id),
+  const people = useApi<User[]>('/users');
+  const [actor, setActor] = useState<string | null>(null);
+  const [action, setAction] = useState<string | null>(null);
+  const [from, setFrom] = useState<number>();
+  const filters = new URLSearchParams({
+    ...(actor !== null && { actor }),
+    ...(action !== null && { action }),
+    ...(from !== undefined && { from: String(from) }),
   });
-  const entries = pages.data?.pages.flat();
+  return (
+    <Stack gap="xs">
+      <Group align="flex-end" gap="sm">
+        <Select
+          label="Actor"
+          placeholder="Everybody"
+          data={(people.data ?? []).map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
+          value={actor}
+          clearable
+          searchable
+          onChange={setActor}
+        />
+        <Select
+          label="Action"
+          placeholder="All"
+          data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
+          value={action}
+          clearable
+          onChange={setAction}
+        />
+        <Select
+          label="Time"
+          w="9rem"
+          data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
+          defaultValue="all"
+          allowDeselect={false}
+          onChange={(span) => {
+            const ms = spanMs[(span ?? 'all') as keyof typeof spans];
+            setFrom(ms === undefined ? undefined : Date.now() - ms);
+          }}
+        />
+        <Group gap="xs">
+          {(['csv', 'json'] as const).map((format) => (
+            <Button
+              key={format}
+              component="a"
+              href={`${apiBase}/audit/export?format=${format}&${filters}`}
+              download={`audit.${format}`}
+              variant="default"
+              leftSection={<Icon name="download" size={16} />}
+            >
+              {format.toUpperCase()}
+            </Button>
+          ))}
+        </Group>
+      </Group>
+      <Entries filters={filters.toString()} />
+    </Stack>
+  );
+}
+
+function Entries({ filters }: { filters: string }) {
+  const pages = useInfiniteQuery<AuditPage, ApiFailure, { pages: AuditPage[] }, string[], string | undefined>({
+    queryKey: ['/audit', filters],
+    queryFn: ({ pageParam, signal }) => {
+      const query = new URLSearchParams(filters);
+      if (pageParam !== undefined) query.set('cursor', pageParam);
+      return callApi<AuditPage>('GET', `/audit?${query}`, undefined, signal);
+    },
+    initialPageParam: undefined,
+    getNextPageParam: ({ next }) => next,
+  });
+  const entries = pages.data?.pages.flatMap(({ data }) => data);
   if (pages.error && !entries)
     return <Failure title="Could not load the audit trail" error={pages.error} onRetry={() => void pages.refetch()} />;
   if (!entries) return <Loading what="the audit trail" />;
-  if (entries.length === 0) {
+  if (entries.length === 0 && !pages.hasNextPage) {
     return (
       <section className="panel">
-        <Empty title="No changes yet">Every change of people, teams, keys, limits and prices is recorded here.</Empty>
+        {filters === '' ? (
+          <Empty title="No changes yet">Every change of people, teams, keys, limits and prices is recorded here.</Empty>
+        ) : (
+          <Empty title="No such changes">Nothing in the trail passes these filters.</Empty>
+        )}
       </section>
     );
   }
@@ -68,8 +164,9 @@ export function Audit() {
 
 /** Who it was, and where the change came from. */
 function Actor({ entry: { actor, from = {} } }: { entry: AuditEntry }) {
-  const { address, session, commandLine } = from;
-  const where = commandLine === undefined ? address : `rtr, ${commandLine}`;
+  const { address, session, commandLine, token } = from;
+  const by = token === undefined ? address : `${address ?? ''} with the token ${token.name}`;
+  const where = commandLine === undefined ? by : `rtr, ${commandLine}`;
   return (
     <div>
       <span className="break">{actor?.name ?? 'nobody'}</span>

@@ -3,12 +3,12 @@ import { useState, type SyntheticEvent } from 'react';
 import type { Settings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { CeilingFields } from '../../parts/ceiling-fields.tsx';
+import { CeilingFields, ceilingOf } from '../../parts/ceiling-fields.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
-/** The settings for invitations, sessions and keys. */
+/** The settings for invitations, sessions, keys and the audit trail. */
 export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (
@@ -60,6 +60,15 @@ function Form({ found }: { found: Settings }) {
           checked={settings.requireSecondFactor}
           onChange={({ currentTarget }) => set({ requireSecondFactor: currentTarget.checked })}
         />
+        <NumberInput
+          label="Days for which the audit trail is kept"
+          min={1}
+          max={3_650}
+          allowDecimal={false}
+          value={settings.auditDays}
+          error={problemOf('auditDays')}
+          onChange={(value) => typeof value === 'number' && set({ auditDays: value })}
+        />
         <Fieldset legend="What new members begin with">
           <Stack gap="sm">
             <LimitsFields
@@ -69,7 +78,7 @@ function Form({ found }: { found: Settings }) {
             <CeilingFields
               value={settings.newMembers.ceiling}
               modelsProblem={newMembersProblem}
-              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling } })}
+              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling: ceilingOf(ceiling) } })}
             />
           </Stack>
         </Fieldset>

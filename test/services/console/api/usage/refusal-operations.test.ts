@@ -12,7 +12,9 @@ import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { refusalRoutes } from '#services/console/api/usage/refusal-routes.ts';
+import { setActor } from '#services/console/api/actor.ts';
+import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
+import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
@@ -33,18 +35,25 @@ async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
     ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
   await ledger.close();
   const app = express();
+  app.use((request, response, next) => {
+    const id = request.get('x-viewer') ?? '';
+    setActor(response, { id, name: id, role: 'member', teams: new Map(), address: '' });
+    next();
+  });
   app.use(
-    refusalRoutes({
-      usage: new UsageReader(connection.redis, prefix),
-      refusals: new RefusalReader(connection.redis, prefix),
-      viewerOf: ({ req }) =>
-        viewers[req.get('x-viewer') ?? ''] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-      namesOf: async () =>
-        new Map<LimitedParty, string>([
-          ['user:ada', 'Ada'],
-          ['team:t1', 'Research'],
-        ]),
-    }),
+    mountOperations(
+      refusalOperations({
+        usage: new UsageReader(connection.redis, prefix),
+        refusals: new RefusalReader(connection.redis, prefix),
+        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+        namesOf: async () =>
+          new Map<LimitedParty, string>([
+            ['user:ada', 'Ada'],
+            ['team:t1', 'Research'],
+          ]),
+      }),
+      { pageSize: Infinity },
+    ),
     answerFailure(log),
   );
   const server = createServer(app).listen(0, '127.0.0.1');

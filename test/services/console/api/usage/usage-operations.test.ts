@@ -10,7 +10,9 @@ import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { createLog } from '#shared/core/log.ts';
 import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { usageRoutes } from '#services/console/api/usage/usage-routes.ts';
+import { setActor } from '#services/console/api/actor.ts';
+import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
+import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
 
@@ -54,22 +56,30 @@ async function openApi(...records: UsageRecord[]) {
   const audit: unknown[] = [];
   const app = express();
   app.use(express.json());
+  app.use((request, response, next) => {
+    const id = request.get('x-viewer') ?? '';
+    const role = viewers[id]?.isAdmin === true ? 'admin' : 'member';
+    setActor(response, { id, name: id, role, teams: new Map(), address: '' });
+    next();
+  });
   app.use(
-    usageRoutes({
-      usage: new UsageReader(redis, prefix),
-      refusals: new RefusalReader(redis, prefix),
-      limits: keeper,
-      prices,
-      viewerOf: ({ req }) =>
-        viewers[req.get('x-viewer') ?? ''] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-      namesOf: async () =>
-        new Map<LimitedParty, string>([
-          ['user:ada', '=Ada, "the" first'],
-          ['team:t1', 'Research'],
-        ]),
-      limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
-      notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
-    }),
+    mountOperations(
+      usageOperations({
+        usage: new UsageReader(redis, prefix),
+        refusals: new RefusalReader(redis, prefix),
+        limits: keeper,
+        prices,
+        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+        namesOf: async () =>
+          new Map<LimitedParty, string>([
+            ['user:ada', '=Ada, "the" first'],
+            ['team:t1', 'Research'],
+          ]),
+        limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
+        notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
+      }),
+      { pageSize: Infinity },
+    ),
     answerFailure(log),
   );
   const server = createServer(app).listen(0, '127.0.0.1');

@@ -1,56 +1,58 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
-import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
-import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import type { UsageRequest } from '../../contract/usage.ts';
 
-/** Requests that are given names and written at once. */
+/** Records that are given names and written at once. */
 const atOnce = 200;
 
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
 
-const formats = {
-  csv: {
-    type: 'text/csv; charset=utf-8',
-    head: usageCsvHead,
-    piece: (request: UsageRequest) => usageCsvLine(request),
-    tail: '',
-  },
-  json: {
-    type: 'application/json',
-    head: '[',
-    piece: (request: UsageRequest, index: number) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(request)}`,
-    tail: '\n]\n',
-  },
-};
+/** How things are written as a file. */
+export interface ExportFile<T> {
+  type: string;
+  /** As `usage.csv`. */
+  name: string;
+  head: string;
+  piece: (each: T, index: number) => string;
+  tail: string;
+}
 
-/** Streams requests as a file, no faster than the client reads it. A failure midway closes the connection. */
-export async function exportUsage(
+/** A file with a list in JSON. */
+export function jsonFile(name: string): ExportFile<object> {
+  return {
+    type: 'application/json',
+    name,
+    head: '[',
+    piece: (each, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(each)}`,
+    tail: '\n]\n',
+  };
+}
+
+/** Streams records as a file, no faster than the client reads it. A failure midway closes the connection. */
+export async function exportRecords<Stored, Answer>(
   response: Response,
-  format: keyof typeof formats,
-  records: AsyncIterable<UsageRecord>,
-  toAnswers: (records: readonly UsageRecord[]) => Promise<UsageRequest[]>,
+  { type, name, head, piece, tail }: ExportFile<Answer>,
+  records: AsyncIterable<Stored>,
+  toAnswers: (records: readonly Stored[]) => Promise<Answer[]>,
 ): Promise<void> {
-  const { type, head, piece, tail } = formats[format];
   let begun = false;
   let written = 0;
   const write = async (text: string): Promise<void> => {
     if (!begun) {
       response.setHeader('content-type', type);
-      response.setHeader('content-disposition', `attachment; filename="usage.${format}"`);
+      response.setHeader('content-disposition', `attachment; filename="${name}"`);
     }
     begun = true;
     if (response.destroyed || response.write(text)) return;
     await drained(response);
   };
-  const flush = async (batch: readonly UsageRecord[]): Promise<void> => {
+  const flush = async (batch: readonly Stored[]): Promise<void> => {
     let text = begun ? '' : head;
-    for (const request of await toAnswers(batch)) text += piece(request, written++);
+    for (const each of await toAnswers(batch)) text += piece(each, written++);
     await write(text);
   };
   try {
-    let batch: UsageRecord[] = [];
+    let batch: Stored[] = [];
     for await (const record of records) {
       batch.push(record);
       if (batch.length < atOnce) continue;

@@ -4,7 +4,8 @@ import { connect, type AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { exportUsage } from '#services/console/api/usage/export-usage.ts';
+import { exportRecords } from '#services/console/api/export-records.ts';
+import { usageFile } from '#services/console/api/usage/usage-file.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 
 const record: UsageRecord = {
@@ -35,7 +36,7 @@ async function openExport(count: number, seen: (response: ServerResponse) => voi
       }
     }
     const answers = async (some: readonly UsageRecord[]): Promise<UsageRequest[]> => [...some] as UsageRequest[];
-    exportUsage(response as Response, 'json', records(), answers).then(ended.resolve, ended.reject);
+    exportRecords(response as Response, usageFile.json, records(), answers).then(ended.resolve, ended.reject);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

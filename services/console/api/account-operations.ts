@@ -1,0 +1,24 @@
+import type { ApiParts } from './api-parts.ts';
+import { auditOperations } from './audit/audit-operations.ts';
+import { keyOperations } from './keys/key-operations.ts';
+import type { Operation } from './operations/operation.ts';
+import { invitationOperations } from './people/invitation-operations.ts';
+import { personOperations } from './people/person-operations.ts';
+import { teamOperations } from './people/team-operations.ts';
+import { userOperations } from './people/user-operations.ts';
+import { settingsOperations } from './settings-operations.ts';
+import { tokenOperations } from './tokens/token-operations.ts';
+
+/** The operations on people, teams, keys and what belongs to them. */
+export function accountOperations(parts: ApiParts): Operation[] {
+  return [
+    ...userOperations(parts),
+    ...personOperations(parts),
+    ...teamOperations(parts),
+    ...invitationOperations(parts),
+    ...keyOperations(parts),
+    ...auditOperations(parts),
+    ...settingsOperations(parts),
+    ...tokenOperations(parts),
+  ];
+}

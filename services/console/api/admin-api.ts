@@ -1,0 +1,36 @@
+import { json, Router } from 'express';
+import { answerFailure } from './answer-failure.ts';
+import { ApiFailure } from './api-failure.ts';
+import type { ApiParts } from './api-parts.ts';
+import { apiPage } from './operations/api-page.ts';
+import { mountOperations } from './operations/mount-operations.ts';
+import { openApiDocument } from './operations/openapi-document.ts';
+import type { Operation } from './operations/operation.ts';
+import { defaultPageSize } from './operations/page.ts';
+import { requireAdminToken, requireScope } from './tokens/require-admin-token.ts';
+
+const maxBodyBytes = 1024 * 1024;
+
+/**
+ * The Admin API, mounted at `/api/admin/v1`: the operations of the console for programs with an admin token, and, for everybody, the
+ * document that describes them.
+ */
+export function createAdminApi(parts: Pick<ApiParts, 'accounts' | 'log'>, operations: readonly Operation[]): Router {
+  const document = JSON.stringify(openApiDocument(operations));
+  const routes = Router();
+  routes.use((_, response, next) => {
+    response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    next();
+  });
+  routes.get('/openapi.json', (_, response) => {
+    response.type('application/json').send(document);
+  });
+  routes.use(apiPage());
+  routes.use(requireAdminToken(parts.accounts), json({ limit: maxBodyBytes }));
+  routes.use(mountOperations(operations, { pageSize: defaultPageSize, permit: requireScope }));
+  routes.use(() => {
+    throw new ApiFailure(404, 'not_found', 'There is no such operation. /api/admin/v1/openapi.json lists them all.');
+  });
+  routes.use(answerFailure(parts.log));
+  return routes;
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { AuditEntry, AuditFilter } from '#shared/accounts/people/audit-trail.ts';
+import { auditEntrySchema } from '../../contract/account.ts';
+import { requireAccess } from '../access.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { exportRecords } from '../export-records.ts';
+import { fileOperation, listOperation, type Operation } from '../operations/operation.ts';
+import { parse } from '../parse.ts';
+import { hideDeleted } from '../people/hide-deleted.ts';
+import { auditFile } from './audit-file.ts';
+
+/** Entries that are read at once for a file. */
+const atOnce = 500;
+
+const cursorForm = z.object({
+  cursor: z
+    .string()
+    .regex(/^\d{1,16}$/, 'This is not the id of an entry.')
+    .optional(),
+});
+const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15).optional();
+const id = z.string().min(1).max(200).optional();
+const filter = z.object({
+  actor: id.describe('Id of the person or the admin token that did it.'),
+  action: z
+    .string()
+    .regex(/^[\w.-]{1,60}(?:\.\*)?$/, 'This is no action, and no group of them as `key.*`.')
+    .optional()
+    .describe('An action, or a group of them as `key.*`.'),
+  target: id.describe('Id of what was changed.'),
+  from: time,
+  to: time,
+});
+
+/** The audit trail, for administrators. */
+export function auditOperations({ accounts: { audit, users } }: Pick<ApiParts, 'accounts'>): Operation[] {
+  return [
+    listOperation({
+      path: '/audit',
+      id: 'listAuditEntries',
+      subject: 'audit',
+      summary: 'Lists who changed what, newest first.',
+      scopes: ['read'],
+      command: 'audit list',
+      query: filter,
+      item: auditEntrySchema,
+      isEndless: true,
+      handle: async ({ actor, query }, { limit, cursor }) => {
+        requireAccess('audit.read', actor);
+        parse(cursorForm, { cursor });
+        const { entries, next } = await audit.list(query, limit, cursor);
+        return { data: await hideDeleted(users, entries), next };
+      },
+    }),
+    fileOperation({
+      path: '/audit/export',
+      id: 'exportAuditEntries',
+      subject: 'audit',
+      summary: 'Writes the audit trail as a file, newest first.',
+      scopes: ['read'],
+      command: 'audit export',
+      query: filter.extend({ format: z.enum(['csv', 'json']) }),
+      files: ['text/csv', 'application/json'],
+      handle: async ({ actor, query: { format, ...wanted }, response }) => {
+        requireAccess('audit.read', actor);
+        await exportRecords(response, auditFile[format], entriesOf(wanted), (entries) => hideDeleted(users, entries));
+      },
+    }),
+  ];
+
+  async function* entriesOf(wanted: AuditFilter): AsyncGenerator<AuditEntry> {
+    let cursor: string | undefined;
+    do {
+      const { entries, next } = await audit.list(wanted, atOnce, cursor);
+      yield* entries;
+      cursor = next;
+    } while (cursor !== undefined);
+  }
+}

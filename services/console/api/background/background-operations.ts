@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { backgroundQueues } from '#shared/background/background-job.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { backgroundSchema, webhookBacklogSchema, type FailingJobFacts } from '../../contract/background.ts';
+import { requireAccess } from '../access.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { webhookAnswers } from '../webhooks/webhook-answers.ts';
+
+/** Failing jobs of one queue that are shown. */
+const mostFailing = 100;
+
+const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
+
+export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  jobs: Pick<BackgroundJobs, 'counts' | 'failing' | 'tryNow'>;
+  webhooks: Webhooks;
+}
+
+/** The operations of `contract/background.ts`, for administrators. */
+export function backgroundOperations(parts: BackgroundParts): Operation[] {
+  const { accounts, jobs, webhooks } = parts;
+  const about = { subject: 'background work', scopes: ['read'] } as const;
+  return [
+    operation({
+      ...about,
+      method: 'get',
+      path: '/background',
+      id: 'getBackgroundWork',
+      summary: 'Answers the queues, and the jobs that have failed and are tried again.',
+      command: 'background show',
+      answer: backgroundSchema,
+      handle: async ({ actor }) => {
+        requireAccess('background.see', actor);
+        const [counts, failing] = await Promise.all([jobs.counts(), Promise.all(backgroundQueues.map(failingOf))]);
+        const queues = backgroundQueues.map((name) => {
+          const { waiting, active, delayed } = counts[name];
+          return { name, waiting, active, delayed };
+        });
+        return { queues, failing: failing.flat() };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/background/repeat',
+      id: 'repeatJob',
+      subject: 'background work',
+      summary: 'Has a job that has failed tried now.',
+      scopes: [],
+      command: 'background repeat',
+      body: repetition,
+      answer: z.object({ repeated: z.boolean().describe('False where it does not wait any more.') }),
+      handle: async ({ actor, body: { queue, id } }) => {
+        requireAccess('background.repeat', actor);
+        const repeated = await jobs.tryNow({ queue, id });
+        const target = { kind: 'job', id, name: id };
+        if (repeated) await record(parts, actor, { action: 'background.repeat', target, details: { queue } });
+        return { repeated };
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/background/webhooks',
+      id: 'listWebhookBacklog',
+      summary: 'Answers the webhooks to which events are on their way, or were given up.',
+      command: 'background webhooks',
+      answer: z.array(webhookBacklogSchema),
+      handle: async ({ actor }) => {
+        requireAccess('background.see', actor);
+        const endpoints = await webhooks.endpoints.list();
+        const counts = await webhooks.deliveries.counts(endpoints.map(({ id }) => id));
+        const busy = endpoints.flatMap((endpoint, at) => {
+          const { pending, dead } = counts[at] ?? { pending: 0, dead: 0 };
+          return pending + dead > 0 ? [{ endpoint, pending, dead }] : [];
+        });
+        const answers = await webhookAnswers(
+          accounts,
+          busy.map(({ endpoint }) => endpoint),
+        );
+        return busy.flatMap(({ pending, dead }, at) => {
+          const webhook = answers[at];
+          return webhook ? [{ webhook, pending, dead }] : [];
+        });
+      },
+    }),
+  ];
+
+  async function failingOf(queue: (typeof backgroundQueues)[number]): Promise<FailingJobFacts[]> {
+    const found = await jobs.failing(queue, mostFailing);
+    return found.map(({ lastAt, ...job }) => ({ queue, ...job, ...(lastAt !== undefined && { lastAt }) }));
+  }
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Batches } from '#shared/accounts/batches/batches.ts';
+import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { batchDetailsSchema, batchSchema, type Batch } from '../../contract/batches.ts';
+import { requireAccess, type Action } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { batchAnswer, batchDetails } from './batch-answers.ts';
+import { ownersOf, ownerText, partyOf, partyOfId, readOwner } from './owners.ts';
+
+/** Batches of everybody that are shown at once. */
+const mostOpen = 200;
+
+const listQuery = z.object({
+  owner: ownerText,
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  after: z.string().optional(),
+});
+
+export interface BatchParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  batches: Pick<Batches, 'listAll' | 'cancel'>;
+  work: Pick<BatchWork, 'find' | 'open' | 'firstErrors'>;
+  /** Segments of the APIs that have batches. */
+  batchApis: readonly string[];
+}
+
+/** The operations of `contract/batches.ts` about batches. */
+export function batchOperations(parts: BatchParts): Operation[] {
+  const { accounts, batches, work, batchApis } = parts;
+  const about = { subject: 'batches', scopes: ['read'] } as const;
+  return [
+    operation({
+      ...about,
+      method: 'get',
+      path: '/batches',
+      id: 'listBatches',
+      summary: 'Answers batches of a person, a team or a router key, newest first.',
+      command: 'batches list',
+      query: listQuery,
+      answer: z.object({ batches: z.array(batchSchema), more: z.boolean() }),
+      handle: async ({ actor, query: { owner: text, limit, after: cursor } }) => {
+        const owner = readOwner(text);
+        requireAccess('batch.see', actor, partyOf(owner));
+        const after = cursor === undefined ? undefined : await find(cursor, 'batch.see', actor);
+        const page = await batches.listAll(owner.id, batchApis, { limit, after });
+        return { batches: await answers(page.batches, actor), more: page.hasMore };
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/batches/open',
+      id: 'listOpenBatches',
+      summary: 'Answers the batches of everybody that are not over, the next to expire first.',
+      command: 'batches open',
+      answer: z.array(batchSchema),
+      handle: async ({ actor }) => {
+        requireAccess('background.see', actor);
+        return answers(await work.open(mostOpen), actor);
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/batches/{id}',
+      id: 'getBatch',
+      summary: 'Answers a batch, with what is wrong with it.',
+      command: 'batches show',
+      answer: batchDetailsSchema,
+      handle: async ({ actor, params: { id } }) => {
+        const batch = await find(id, 'batch.see', actor);
+        const [ownerOf, errors] = await Promise.all([ownersOf(accounts, [batch.owner]), work.firstErrors(batch.id)]);
+        return batchDetails(batch, ownerOf(batch.owner), actor, errors);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/batches/{id}/cancel',
+      id: 'cancelBatch',
+      subject: 'batches',
+      summary: 'Cancels a batch; results that it has stay.',
+      scopes: [],
+      command: 'batches cancel',
+      answer: batchSchema,
+      handle: async ({ actor, params }) => {
+        const { id } = await find(params.id, 'batch.cancel', actor);
+        if (await batches.cancel(id)) {
+          const target = { kind: 'batch', id, name: id };
+          await record(parts, actor, { action: 'batch.cancel', target, details: {} });
+        }
+        const [answer] = await answers([await find(id, 'batch.cancel', actor)], actor);
+        if (!answer) throw notFound();
+        return answer;
+      },
+    }),
+  ];
+
+  /** A batch that somebody may see, or do this to. @throws ApiFailure 403 or 404 */
+  async function find(id: string, action: Action, actor: Actor): Promise<BatchRecord> {
+    const batch = /^[\w-]{1,80}$/.test(id) ? await work.find(id) : undefined;
+    if (!batch) throw notFound();
+    requireAccess(action, actor, partyOfId(actor, batch.owner));
+    return batch;
+  }
+
+  async function answers(records: readonly BatchRecord[], actor: Actor): Promise<Batch[]> {
+    const ownerOf = await ownersOf(
+      accounts,
+      records.map(({ owner }) => owner),
+    );
+    return records.map((batch) => batchAnswer(batch, ownerOf(batch.owner), actor));
+  }
+}

@@ -1,0 +1,108 @@
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { FileRecord } from '#shared/accounts/files/file-records.ts';
+import type { Files } from '#shared/files/files.ts';
+import { fileListSchema, type OwnedFile } from '../../contract/batches.ts';
+import { mayDo, requireAccess, type Action } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { asOwner, ownerText, partyOf, readOwner } from '../batches/owners.ts';
+import { fileOperation, operation, type Operation } from '../operations/operation.ts';
+
+const fileId = z.string().regex(/^\w{1,80}$/, 'This is not the id of a file.');
+const listQuery = z.object({
+  owner: ownerText,
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  after: fileId.optional(),
+});
+const ownerQuery = z.object({ owner: ownerText });
+
+export interface FileParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  files: Pick<Files, 'list' | 'find' | 'use' | 'remove'>;
+  /** Sends the content of a file, or the range that the request asks for. */
+  sendFile: (request: Request, response: Response, file: FileRecord) => Promise<void>;
+}
+
+/** The operations of `contract/batches.ts` about files. */
+export function fileOperations(parts: FileParts): Operation[] {
+  const { files, sendFile } = parts;
+  return [
+    operation({
+      method: 'get',
+      path: '/files',
+      id: 'listFiles',
+      subject: 'batches',
+      summary: 'Answers files of a person, a team or a router key, newest first.',
+      scopes: ['read'],
+      command: 'files list',
+      query: listQuery,
+      answer: fileListSchema,
+      handle: async ({ actor, query: { owner: text, limit, after } }) => {
+        const owner = readOwner(text);
+        const party = partyOf(owner);
+        requireAccess('file.see', actor, party);
+        const [page, use] = await Promise.all([
+          files.list(owner.id, { newestFirst: true, limit, after }),
+          files.use(owner.id),
+        ]);
+        return {
+          files: (page?.files ?? []).map(fileAnswer),
+          more: page?.hasMore ?? false,
+          use,
+          mayRead: mayDo('file.read', asOwner(actor, party), party),
+          mayDelete: mayDo('file.delete', actor, party),
+        };
+      },
+    }),
+    fileOperation({
+      path: '/files/{id}/content',
+      id: 'getFileContent',
+      subject: 'batches',
+      summary: 'Writes the content of a file, for its owner.',
+      scopes: [],
+      command: 'files download',
+      query: ownerQuery,
+      files: ['application/octet-stream'],
+      handle: async ({ actor, params: { id }, query, request, response }) => {
+        const { file } = await find(actor, { id, ...query }, 'file.read');
+        await sendFile(request, response, file);
+      },
+    }),
+    operation({
+      method: 'delete',
+      path: '/files/{id}',
+      id: 'deleteFile',
+      subject: 'batches',
+      summary: 'Deletes a file.',
+      scopes: [],
+      command: 'files delete',
+      query: ownerQuery,
+      handle: async ({ actor, params: { id }, query }) => {
+        const { file, owner } = await find(actor, { id, ...query }, 'file.delete');
+        if (!(await files.remove(owner, file.id))) throw notFound();
+        const target = { kind: 'file', id: file.id, name: file.name };
+        await record(parts, actor, { action: 'file.delete', target, details: { bytes: file.bytes } });
+      },
+    }),
+  ];
+
+  /** A file that somebody may do this to. @throws ApiFailure 403 or 404 */
+  async function find(
+    actor: Actor,
+    wanted: { id: string; owner: string },
+    action: Action,
+  ): Promise<{ file: FileRecord; owner: string }> {
+    const owner = readOwner(wanted.owner);
+    const party = partyOf(owner);
+    requireAccess(action, action === 'file.read' ? asOwner(actor, party) : actor, party);
+    const id = fileId.safeParse(wanted.id).data;
+    const file = id === undefined ? undefined : await files.find(owner.id, id);
+    if (!file) throw notFound();
+    return { file, owner: owner.id };
+  }
+}
+
+function fileAnswer({ id, name, purpose, bytes, lines, createdAt, expiresAt }: FileRecord): OwnedFile {
+  return { id, name, purpose, bytes, lines, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
+}

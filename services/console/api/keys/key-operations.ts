@@ -1,0 +1,375 @@
+import { z } from 'zod';
+import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { isUsable, keyToolsSchema, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts';
+import { requireAccess, type Action } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, forbidden, notFound, stale } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { adminSetAfter, lockedIn } from './admin-set.ts';
+import { keyAnswers } from './key-answers.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf, placeOf, type Page } from '../operations/page.ts';
+import { parse } from '../parse.ts';
+
+/** Milliseconds: 30 days. */
+const longestOverlapMs = 30 * 24 * 3_600_000;
+
+const future = z
+  .number()
+  .int()
+  .max(8.64e15)
+  .refine((time) => time > Date.now(), 'Choose a time in the future.');
+const settings = z.strictObject({
+  name: displayNameSchema,
+  class: z.enum(priorityClasses).default('normal'),
+  expiresAt: future.optional(),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
+  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
+  tools: keyToolsSchema.optional(),
+  limits: limitsSchema.default({}),
+  weight: weightSchema.optional(),
+});
+const newKey = settings.extend({
+  kind: z.enum(keyKinds),
+  userId: z.string().optional(),
+  teamId: z.string().optional(),
+});
+/** The settings to change; null removes a restriction. */
+const change = z.strictObject({
+  name: displayNameSchema.optional(),
+  class: z.enum(priorityClasses).optional(),
+  expiresAt: future.nullable().optional(),
+  models: settings.shape.models.nullable(),
+  tiers: settings.shape.tiers.nullable(),
+  tools: settings.shape.tools.nullable(),
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+});
+const named = change.pick({ name: true }).required();
+const upsert = change.omit({ name: true }).extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);
+const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
+const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
+
+/** The keys that somebody may see, and their actions on them. */
+export function keyOperations(parts: ApiParts): Operation[] {
+  const { accounts, announce } = parts;
+  const { keys } = accounts;
+  const byId = { path: '/keys/{id}', subject: 'keys' } as const;
+
+  return [
+    listOperation({
+      path: '/keys',
+      id: 'listKeys',
+      subject: 'keys',
+      summary:
+        'Lists the keys that the person may see: their own and those of their teams; for an administrator, all. Oldest first.',
+      scopes: ['read', 'keys'],
+      command: 'keys list',
+      query: z.object({
+        owner: z.string().max(40).optional().describe('Only those of this person or team, by its id.'),
+      }),
+      item: keySchema,
+      handle: async ({ actor, query: { owner } }, page) => {
+        const { data, next } = await visibleKeys(parts, actor, owner, page);
+        return { data: await keyAnswers(accounts, data), next };
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'get',
+      id: 'getKey',
+      summary: 'Answers a key, without its secret.',
+      scopes: ['read', 'keys'],
+      command: 'keys show',
+      answer: keySchema,
+      etags: { answers: true },
+      handle: async ({ actor, params: { id }, reply }) => answerOf(await find(id, 'key.see', actor), reply),
+    }),
+    operation({
+      method: 'post',
+      path: '/keys',
+      id: 'createKey',
+      subject: 'keys',
+      summary: 'Makes a key. The answer is the only one that has its secret.',
+      scopes: ['keys'],
+      command: 'keys create',
+      body: newKey,
+      answer: createdKeySchema,
+      statuses: [201],
+      handle: async ({ actor, body }) => createdAnswer(await create(actor, body)),
+    }),
+    operation({
+      method: 'put',
+      path: '/keys-by-name/{name}',
+      id: 'upsertKey',
+      subject: 'keys',
+      summary:
+        'Changes the usable key of this name and owner, or makes it. What is absent stays as it is; a new key comes with its secret.',
+      scopes: ['keys'],
+      command: 'apply',
+      body: upsert,
+      answer: upsertedKeySchema,
+      statuses: [200, 201],
+      handle: async ({ actor, params, body, reply }) => {
+        const { kind, userId = actor.id, teamId, ...wanted } = body;
+        const { name } = parse(named, { name: params.name });
+        const ownerId = kind === 'router' ? undefined : kind === 'team' ? teamId : userId;
+        return accounts.nameLock.with(`key:${kind}:${ownerId}:${name}`, async () => {
+          const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
+          if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
+          if (key) return { key: await answerOf(await changed(actor, key, wanted), reply) };
+          reply.status = 201;
+          return createdAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })));
+        });
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'patch',
+      id: 'changeKey',
+      summary: 'Changes the settings of a key; null removes a restriction.',
+      scopes: ['keys'],
+      command: 'keys set',
+      body: change,
+      answer: keySchema,
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
+        const key = await find(id, 'key.change', actor);
+        return answerOf(await changed(actor, key, body, ifRevision), reply);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/keys/{id}/rotate',
+      id: 'rotateKey',
+      subject: 'keys',
+      summary:
+        'Makes a successor with the same settings, and lets the key expire after a time. What both use is counted together.',
+      scopes: ['keys'],
+      command: 'keys rotate',
+      body: rotation,
+      answer: createdKeySchema,
+      statuses: [201],
+      handle: async ({ actor, params: { id }, body: { overlapMs } }) => {
+        const key = await find(id, 'key.change', actor);
+        // For as long as both work, that is one key more.
+        if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
+          throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
+        }
+        const created = await rotateKey(keys, key, { createdBy: actor.id, overlapMs });
+        if (created === 'not usable') throw notUsable();
+        if (typeof created === 'string') throw notCreated(created);
+        await announce(key.id);
+        await note('key.rotate', actor, key, { newId: created.record.id, overlapMs });
+        return createdAnswer(created);
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'delete',
+      id: 'revokeKey',
+      summary: 'Revokes a key for good.',
+      scopes: ['keys'],
+      command: 'keys revoke',
+      handle: async ({ actor, params: { id } }) => {
+        const key = await find(id, 'key.change', actor);
+        const outcome = await keys.revoke(key.id, Date.now());
+        // Always announced: a second revocation may be an attempt to repair a lost first announcement.
+        await announce(key.id);
+        if (outcome === 'revoked') await note('key.revoke', actor, key, {});
+      },
+    }),
+  ];
+
+  async function create(actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
+    const created = await makeKey(parts, actor, wanted);
+    const { kind, ownerId, class: priority } = created.record;
+    await note('key.create', actor, created.record, { kind, ownerId, class: priority });
+    return created;
+  }
+
+  async function changed(
+    actor: Actor,
+    key: FoundKey,
+    wanted: z.output<typeof change>,
+    ifRevision?: number,
+  ): Promise<FoundKey> {
+    const owner = ownerOf(key);
+    const isAdmin = actor.role === 'admin';
+    if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
+      requireAccess('key.class.high', actor, owner);
+    }
+    const locked = isAdmin ? undefined : lockedIn(key, wanted);
+    if (locked !== undefined) throw lockedFailure(locked);
+    const changes = Object.fromEntries(
+      Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
+    );
+    const adminSet = locks(actor, owner) ? { adminSet: adminSetAfter(key, wanted) } : {};
+    const judged = isAdmin ? undefined : { adminSet: key.adminSet };
+    const outcome = await keys.change(key.id, { ...changes, ...adminSet }, { judged, ifRevision });
+    if (outcome === 'stale') throw stale();
+    if (outcome === 'admin set') throw lockedFailure();
+    if (outcome === 'unknown') throw notFound();
+    if (outcome === 'over') throw notUsable();
+    await announce(key.id);
+    const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
+    await note('key.change', actor, key, { before, after: wanted });
+    return (await keys.find(key.id)) ?? key;
+  }
+
+  /** The keys of an owner with a name that can be used, and that somebody may change. */
+  async function liveKeysOf(
+    actor: Actor,
+    kind: (typeof keyKinds)[number],
+    ownerId: string | undefined,
+    name: string,
+  ): Promise<FoundKey[]> {
+    if (kind === 'router') requireAccess('key.make.router', actor);
+    else if (ownerId !== undefined) requireAccess('key.make', actor, { kind, id: ownerId });
+    const all = ownerId === undefined ? await keys.list() : await keys.listOf(ownerId);
+    const now = Date.now();
+    return all.filter(
+      (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, now),
+    );
+  }
+
+  /** A key that somebody may see and act on. @throws ApiFailure 403 or 404 */
+  async function find(id: string, action: Action, actor: Actor): Promise<FoundKey> {
+    const key = isKeyId(id) ? await keys.find(id) : undefined;
+    if (!key) throw notFound();
+    requireAccess(action, actor, ownerOf(key));
+    return key;
+  }
+
+  async function answerOf(key: FoundKey, reply: { revision?: number }): Promise<Key> {
+    const [answer] = await keyAnswers(accounts, [key]);
+    if (!answer) throw notFound();
+    reply.revision = key.revision ?? 0;
+    return answer;
+  }
+
+  async function createdAnswer({ raw, record: { id } }: CreatedKey): Promise<{ key: Key; raw: string }> {
+    const key = await keys.find(id);
+    if (!key) throw notFound();
+    return { key: await answerOf(key, {}), raw };
+  }
+
+  function note(action: string, actor: Actor, { id, name }: { id: string; name: string }, details: object) {
+    return record(parts, actor, { action, target: { kind: 'key', id, name }, details: { ...details } });
+  }
+}
+
+/** A page of the keys that somebody may see, of one owner or of all. */
+async function visibleKeys(
+  { accounts: { keys } }: ApiParts,
+  actor: Actor,
+  owner: string | undefined,
+  page: { limit: number; cursor: string | undefined },
+): Promise<Page<FoundKey>> {
+  const isAdmin = actor.role === 'admin';
+  if (isAdmin && owner === undefined && page.limit !== Infinity) return pageOfAll(keys, page);
+  const owners = owner === undefined ? [actor.id, ...actor.teams.keys()] : [owner];
+  const mine = isAdmin ? owners : owners.filter((each) => each === actor.id || actor.teams.has(each));
+  const found =
+    isAdmin && owner === undefined
+      ? await keys.list()
+      : (await Promise.all(mine.map((each) => keys.listOf(each)))).flat();
+  // The whole list is in the order of the owners, which the pages display.
+  if (page.limit === Infinity) return { data: found, next: undefined };
+  return pageOf(
+    found.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)),
+    page,
+    placeOf,
+  );
+}
+
+/** A page of all keys, of which only those of the page are read. */
+async function pageOfAll(
+  keys: Pick<ApiParts['accounts']['keys'], 'listFrom'>,
+  { limit, cursor }: { limit: number; cursor: string | undefined },
+): Promise<Page<FoundKey>> {
+  const from = Number(cursor?.split('.')[0] ?? 0) || 0;
+  for (let read = limit + 1; ; read *= 2) {
+    const found = await keys.listFrom(from, read);
+    const page = pageOf(found, { limit, cursor }, placeOf);
+    // Many may have been made within the millisecond of the cursor.
+    if (page.next !== undefined || found.length < read) return page;
+  }
+}
+
+async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
+  const { keys } = parts.accounts;
+  const { kind, userId = actor.id, teamId, ...facts } = wanted;
+  const made = { ...facts, kind, createdBy: actor.id };
+  if (kind === 'router') {
+    requireAccess('key.make.router', actor);
+    return createKey(keys, made);
+  }
+  if (kind === 'team' && teamId === undefined) {
+    throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
+  }
+  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
+  requireAccess('key.make', actor, owner);
+  if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
+    requireAccess('key.class.high', actor, owner);
+  }
+  if (kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
+    throw forbidden('Only administrators may create personal keys here.');
+  }
+  const created = await createOwnedKey(keys, {
+    ...made,
+    ownerId: owner.id,
+    ...(locks(actor, owner) && { adminSet: adminSetAfter({ class: 'normal' }, facts) }),
+  });
+  if (typeof created === 'string') throw notCreated(created);
+  return created;
+}
+
+/** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
+function locks({ id, role }: Actor, owner: { kind: 'user' | 'team'; id: string } | undefined): boolean {
+  return role === 'admin' && owner !== undefined && owner.id !== id;
+}
+
+async function ceilingOf(
+  { accounts: { users, teams } }: ApiParts,
+  { kind, id }: { kind: 'user' | 'team'; id: string },
+): Promise<Ceiling | undefined> {
+  const owner = kind === 'user' ? await users.find(id) : await teams.find(id);
+  return owner?.ceiling;
+}
+
+async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: Actor): Promise<boolean> {
+  return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
+}
+
+function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: string } | undefined {
+  return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
+}
+
+function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
+  if (outcome === 'no owner') return notFound();
+  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
+}
+
+/** @param field the setting; undefined when an administrator has changed the key at the same time */
+function lockedFailure(field?: string): ApiFailure {
+  return field === undefined
+    ? new ApiFailure(409, 'key_changed', 'An administrator has changed this key meanwhile. Reload the page.')
+    : new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
+}
+
+function notUsable(): ApiFailure {
+  return new ApiFailure(409, 'key_not_usable', 'This key is revoked, replaced or expired.');
+}
+
+function withoutNulls(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

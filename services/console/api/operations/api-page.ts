@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { Router, static as serveStatic } from 'express';
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  // The library writes styles of elements.
+  "style-src 'self' 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Model Router: Admin API</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<div id="page"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</html>
+`;
+
+const start = `window.SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', docExpansion: 'list', persistAuthorization: false });
+`;
+
+const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+
+/** The page to read the Admin API's document: `docs`, by Swagger UI, from this server alone. */
+export function apiPage(): Router {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const routes = Router();
+  routes.get('/docs', (_, response) => {
+    response.set({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' }).type('html').send(page);
+  });
+  routes.get('/docs/start.js', (_, response) => {
+    response.type('text/javascript').send(start);
+  });
+  for (const file of files) {
+    routes.get(`/docs/${file}`, serveStaticFile(folder));
+  }
+  return routes;
+}
+
+function serveStaticFile(folder: string) {
+  const serve = serveStatic(folder, { index: false, cacheControl: false });
+  return (...[request, response, next]: Parameters<typeof serve>): void => {
+    request.url = (request.url ?? '').replace(/^\/docs/, '');
+    serve(request, response, next);
+  };
+}

@@ -1,0 +1,39 @@
+import { json, Router, type Request, type Response } from 'express';
+import { actorOf } from '../actor.ts';
+import type { Operation } from './operation.ts';
+
+export interface MountOptions {
+  /** Things of a list that are answered at once, where the request does not say how many. Infinity: the whole list, as an array. */
+  pageSize: number;
+  /** Is called before an operation. Throws where it is not permitted. */
+  permit?: (response: Response, operation: Operation) => void;
+}
+
+/** Serves operations. The caller knows who sends a request (see `actorOf`), parses bodies and answers failures. */
+export function mountOperations(operations: readonly Operation[], { pageSize, permit }: MountOptions): Router {
+  const routes = Router();
+  for (const operation of operations) {
+    const { maxBodyBytes } = operation;
+    const readBody = maxBodyBytes === undefined ? [] : [json({ limit: maxBodyBytes })];
+    routes[operation.method](
+      operation.path.replace('{model}', '*model').replaceAll(/\{(\w+)\}/g, ':$1'),
+      ...readBody,
+      async (request: Request, response: Response) => {
+        permit?.(response, operation);
+        const outcome = await operation.run({ actor: actorOf(response), request, response, pageSize });
+        if (outcome === 'sent') return;
+        const { status, value, etag, next } = outcome;
+        if (etag !== undefined) response.setHeader('etag', etag);
+        const isPaged = operation.isList && (operation.isEndless || pageSize !== Infinity);
+        send(response, status, isPaged ? { data: value, ...(next !== undefined && { next }) } : value);
+      },
+    );
+  }
+  return routes;
+}
+
+function send(response: Response, status: number, value: unknown): void {
+  response.status(status);
+  if (value === undefined) response.end();
+  else response.json(value);
+}

@@ -1,0 +1,236 @@
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { Actor } from '../actor.ts';
+import { parse } from '../parse.ts';
+import { defaultPageSize, pageQuery, type Page } from './page.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** What operations are about, in the order in which the document lists them. */
+export const subjects = {
+  people: 'Who has an account: their role, limits, ceiling and sessions.',
+  teams: 'Teams and their members.',
+  invitations: 'Links with which people make an account.',
+  keys: 'API keys of people, of teams and of the router.',
+  usage: 'Sums over requests, single requests, and how much of each limit is used.',
+  prices: 'What models cost.',
+  registry: 'Names of models, and the rules of `auto`.',
+  workers: 'Workers, and the models that they serve.',
+  webhooks: 'Addresses that events are sent to.',
+  batches: 'Batches and files.',
+  'background work': 'Queues of work that nobody waits for.',
+  audit: 'Who changed what.',
+  settings: 'Settings of sign-in, keys and the audit trail.',
+  tokens: 'Admin tokens.',
+} as const;
+
+/** One operation of the API, as the console's pages and the Admin API serve it. */
+export interface Operation {
+  method: Method;
+  /** As `/teams/{id}`. A parameter takes one segment, in which a slash is written as `%2F`; `{model}` takes slashes as they are. */
+  path: string;
+  /** As `createTeam`. */
+  id: string;
+  subject: keyof typeof subjects;
+  /** One sentence. */
+  summary: string;
+  /** The scopes of admin tokens that suffice; `admin` always does. */
+  scopes: readonly AdminScope[];
+  /** The command of `rtr` that does the same, as `keys create`. */
+  command: string;
+  query: z.ZodObject | undefined;
+  body: z.ZodType | undefined;
+  /** Bytes of the body at most, where it may be larger than usual. */
+  maxBodyBytes: number | undefined;
+  /** Of the answer, or of one of the things that it lists. */
+  answer: z.ZodType | undefined;
+  /** Of a success; `put` by name answers 201 where it has made something. */
+  statuses: readonly number[];
+  /** Whether it answers pages of a list. */
+  isList: boolean;
+  /** Whether a list has no end that is worth asking for: it is answered in pages always. */
+  isEndless: boolean;
+  /** Whether it writes a file, and of which media types. */
+  files: readonly string[];
+  /** Whether it answers an ETag, and whether it takes one in `If-Match`. */
+  etags: { answers: boolean; takes: boolean };
+  run: (call: Call) => Promise<Outcome>;
+}
+
+/** A request for an operation. */
+export interface Call {
+  actor: Actor;
+  request: Request;
+  response: Response;
+  /** Things of a list that are answered at once at most, where the request says nothing. */
+  pageSize: number;
+}
+
+/** What an operation has done. `sent`: it has written the answer itself. */
+export type Outcome = 'sent' | { status: number; value: unknown; etag: string | undefined; next: string | undefined };
+
+type Schema = z.ZodType | undefined;
+type Read<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined;
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+
+/** What a handler is called with. */
+export interface Input<Path extends string, Query extends Schema, Body extends Schema> {
+  actor: Actor;
+  params: Readonly<Record<ParamNames<Path>, string>>;
+  query: Read<Query>;
+  body: Read<Body>;
+  /** The revision that the request names in `If-Match`. */
+  ifRevision: number | undefined;
+  /** What a handler says of its answer besides the body. */
+  reply: { status?: number; revision?: number };
+  request: Request;
+  response: Response;
+}
+
+interface Facts<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema> {
+  method: Method;
+  path: Path;
+  id: string;
+  subject: Operation['subject'];
+  summary: string;
+  scopes: readonly AdminScope[];
+  command: string;
+  query?: Query;
+  body?: Body;
+  maxBodyBytes?: number;
+  statuses?: readonly [number, ...number[]];
+  /** Whether it answers an ETag (`reply.revision`), and whether it takes one in `If-Match`. */
+  etags?: { answers?: boolean; takes?: boolean };
+}
+
+/** Declares an operation: its schemas are what requests are validated with, and what the document describes. */
+export function operation<
+  const Path extends string,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends Schema = undefined,
+  Answer extends Schema = undefined,
+>(
+  facts: Facts<Path, Query, Body> & {
+    answer?: Answer;
+    handle: (input: Input<Path, Query, Body>) => Promise<Answer extends z.ZodType ? z.output<Answer> : void>;
+  },
+): Operation {
+  const { handle, answer } = facts;
+  const statuses = facts.statuses ?? [answer === undefined ? 204 : 200];
+  return {
+    ...described(facts, statuses),
+    answer,
+    run: async (call) => {
+      const input = read(facts, call);
+      const value = await handle(input);
+      return outcomeOf(input.reply, statuses, value, undefined);
+    },
+  };
+}
+
+/** Declares an operation that answers a list, page by page. */
+export function listOperation<
+  const Path extends string,
+  Item extends z.ZodType,
+  Query extends z.ZodObject | undefined = undefined,
+>(
+  facts: Omit<Facts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
+    item: Item;
+    isEndless?: boolean;
+    handle: (
+      input: Input<Path, Query, undefined>,
+      page: { limit: number; cursor: string | undefined },
+    ) => Promise<Page<z.output<Item>>>;
+  },
+): Operation {
+  const { handle, item, query, isEndless = false } = facts;
+  const paged = query ? query.extend(pageQuery.shape) : pageQuery;
+  const whole = { ...facts, method: 'get', query: paged } as const;
+  return {
+    ...described(whole, [200]),
+    query: paged,
+    answer: item,
+    isList: true,
+    isEndless,
+    run: async (call) => {
+      const input = read<Path, typeof paged, undefined>(whole, call);
+      const most = isEndless && call.pageSize === Infinity ? defaultPageSize : call.pageSize;
+      const { limit = most, cursor, ...rest } = input.query;
+      const { data, next } = await handle({ ...input, query: rest as Read<Query> }, { limit, cursor });
+      return outcomeOf(input.reply, [200], data, next);
+    },
+  };
+}
+
+/** Declares an operation that writes a file. */
+export function fileOperation<const Path extends string, Query extends z.ZodObject | undefined = undefined>(
+  facts: Omit<Facts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
+    files: readonly string[];
+    handle: (input: Input<Path, Query, undefined>) => Promise<void>;
+  },
+): Operation {
+  const whole = { ...facts, method: 'get' } as const;
+  return {
+    ...described(whole, [200]),
+    answer: undefined,
+    files: facts.files,
+    run: async (call) => {
+      await facts.handle(read(whole, call));
+      return 'sent';
+    },
+  };
+}
+
+function described(
+  facts: Facts<string, z.ZodObject | undefined, Schema>,
+  statuses: readonly number[],
+): Omit<Operation, 'answer' | 'run'> {
+  const { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, etags = {} } = facts;
+  const { answers = false, takes = false } = etags;
+  const says = { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, statuses };
+  return { ...says, isList: false, isEndless: false, files: [], etags: { answers, takes } };
+}
+
+function read<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema>(
+  { query, body, etags }: Pick<Facts<Path, Query, Body>, 'query' | 'body' | 'etags'>,
+  { actor, request, response }: Call,
+): Input<Path, Query, Body> {
+  return {
+    actor,
+    params: joined(request.params) as Readonly<Record<ParamNames<Path>, string>>,
+    query: (query && parse(query, request.query)) as Read<Query>,
+    body: (body && parse(body, request.body)) as Read<Body>,
+    ifRevision: etags?.takes === true ? revisionOf(request.get('if-match')) : undefined,
+    reply: {},
+    request,
+    response,
+  };
+}
+
+/** Parameters of the path; one that has slashes comes as a list of its segments. */
+function joined(params: Request['params']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+  );
+}
+
+/** The revision of an ETag, as of `"7"`; one that is none of ours matches nothing. */
+function revisionOf(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  const [, digits] = /^\s*"(\d{1,15})"\s*$/.exec(header) ?? [];
+  return digits === undefined ? -1 : Number(digits);
+}
+
+function outcomeOf(
+  { status, revision }: Input<string, undefined, undefined>['reply'],
+  statuses: readonly number[],
+  value: unknown,
+  next: string | undefined,
+): Outcome {
+  const etag = revision === undefined ? undefined : `"${revision}"`;
+  return { status: status ?? statuses[0] ?? 200, value, etag, next };
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** The largest page of a list. */
+const mostPerPage = 1_000;
+
+/** Things of a page, where the request does not say how many. */
+export const defaultPageSize = 100;
+
+/** What every list is asked for with. */
+export const pageQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(mostPerPage)
+    .optional()
+    .describe('Things on the page at most; 100 where absent.'),
+  cursor: z.string().max(200).optional().describe('`next` of the page before.'),
+});
+
+/** A page of a list. */
+export interface Page<T> {
+  data: T[];
+  /** The cursor of the page after it; undefined on the last one. */
+  next: string | undefined;
+}
+
+/** The cursor of something with an id that was created at a time: lists are in this order. */
+export function placeOf({ createdAt, id }: { createdAt: number; id: string }): string {
+  return `${String(createdAt).padStart(16, '0')}.${id}`;
+}
+
+/**
+ * The page of a list that follows after a cursor, which may stand for something that is gone by now.
+ * @param placeOfEach the cursor of each; the list is in the order of these texts
+ */
+export function pageOf<T>(
+  all: readonly T[],
+  { limit, cursor }: { limit: number; cursor: string | undefined },
+  placeOfEach: (each: T) => string,
+): Page<T> {
+  const rest = cursor === undefined ? all : all.filter((each) => placeOfEach(each) > cursor);
+  const data = rest.slice(0, limit);
+  const last = data.at(-1);
+  return { data, next: last && rest.length > data.length ? placeOfEach(last) : undefined };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { InvitationRecord } from '#shared/accounts/people/invitation-store.ts';
+import { emailSchema, userRoles } from '#shared/accounts/people/user.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
+import { createdInvitationSchema, invitationSchema, type Invitation } from '../../contract/account.ts';
+import { requireAccess } from '../access.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf } from '../operations/page.ts';
+import { requireLocalAccounts } from '../session/require-local-accounts.ts';
+
+const dayMs = 24 * 3_600_000;
+
+const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
+
+/** Open invitations, for administrators. */
+export function invitationOperations(parts: ApiParts): Operation[] {
+  const { invitations, settings } = parts.accounts;
+  return [
+    listOperation({
+      path: '/invitations',
+      id: 'listInvitations',
+      subject: 'invitations',
+      summary: 'Lists the open invitations, those that expire first at the beginning.',
+      scopes: ['read'],
+      command: 'invitations list',
+      item: invitationSchema,
+      handle: async ({ actor }, page) => {
+        requireAccess('invitation.manage', actor);
+        const { data, next } = pageOf(await invitations.list(), page, placeOfInvitation);
+        return { data: data.map(invitationAnswer), next };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/invitations',
+      id: 'createInvitation',
+      subject: 'invitations',
+      summary: 'Invites somebody: the answer has the link to send them.',
+      scopes: [],
+      command: 'invitations create',
+      body: newInvitation,
+      answer: createdInvitationSchema,
+      statuses: [201],
+      handle: async ({ actor, body, request }) => {
+        requireAccess('invitation.manage', actor);
+        requireLocalAccounts(parts);
+        const { invitationDays } = await settings.read();
+        const created = await invitations.create({ ...body, invitedBy: actor.id, ms: invitationDays * dayMs });
+        if (typeof created === 'string') throw notInvited(created);
+        const { id, email } = created.invitation;
+        const target = { kind: 'invitation', id, name: email };
+        const details = { role: body.role, teamId: body.teamId };
+        await record(parts, actor, { action: 'invitation.create', target, details });
+        const link = new URL(`/link/${created.token}`, routerAddress(request, parts.publicUrl)).href;
+        return { invitation: invitationAnswer(created.invitation), link };
+      },
+    }),
+    operation({
+      method: 'delete',
+      path: '/invitations/{id}',
+      id: 'deleteInvitation',
+      subject: 'invitations',
+      summary: 'Withdraws an invitation.',
+      scopes: [],
+      command: 'invitations delete',
+      handle: async ({ actor, params: { id } }) => {
+        requireAccess('invitation.manage', actor);
+        const invitation = await invitations.find(id);
+        if (!invitation) throw notFound();
+        await invitations.delete(invitation);
+        const target = { kind: 'invitation', id: invitation.id, name: invitation.email };
+        await record(parts, actor, { action: 'invitation.delete', target, details: {} });
+      },
+    }),
+  ];
+}
+
+function placeOfInvitation({ expiresAt, id }: InvitationRecord): string {
+  return `${String(expiresAt).padStart(16, '0')}.${id}`;
+}
+
+function invitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: InvitationRecord): Invitation {
+  return { id, email, role, createdAt, expiresAt, ...(teamId === undefined ? {} : { teamId }) };
+}
+
+function notInvited(why: 'email taken' | 'no team' | 'too many'): ApiFailure {
+  switch (why) {
+    case 'email taken':
+      return new ApiFailure(409, 'email_taken', 'An account with this e-mail address exists already.', {
+        field: 'email',
+      });
+    case 'no team':
+      return new ApiFailure(400, 'invalid_request', 'This team does not exist.', { field: 'teamId' });
+    case 'too many':
+      return new ApiFailure(409, 'too_many_invitations', 'There are 500 open invitations already.');
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { personsSessionSchema } from '../../contract/sessions.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf } from '../operations/page.ts';
+import { sessionAnswers } from '../session/session-answers.ts';
+import { changeAddress, changeName } from './change-profile.ts';
+import { removePerson } from './remove-person.ts';
+
+const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
+
+/** What administrators do to what belongs to a person: name, address, sessions, second factors, and the account itself. */
+export function personOperations(parts: ApiParts): Operation[] {
+  const { accounts, secondFactors } = parts;
+  const about = { subject: 'people', scopes: [] } as const;
+  return [
+    operation({
+      ...about,
+      method: 'patch',
+      path: '/users/{id}/profile',
+      id: 'changeProfile',
+      summary: 'Changes the name or the address of a person. A new address ends their sessions.',
+      command: 'users rename',
+      body: profile,
+      handle: async ({ actor, params: { id }, body: { name, email } }) => {
+        const user = await find(actor, id);
+        if (name !== undefined) await changeName(parts, actor, user, name);
+        if (email !== undefined && email !== user.email) await changeAddress(parts, actor, user, email);
+      },
+    }),
+    operation({
+      ...about,
+      method: 'delete',
+      path: '/users/{id}',
+      id: 'deletePerson',
+      summary: 'Deletes a person with all that is theirs. What they have used stays in the ledger.',
+      command: 'users delete',
+      handle: async ({ actor, params: { id } }) => removePerson(parts, actor, await find(actor, id)),
+    }),
+    operation({
+      ...about,
+      method: 'delete',
+      path: '/users/{id}/second-factor',
+      id: 'resetSecondFactor',
+      summary: 'Removes the second factors of a person who has lost them.',
+      command: 'users reset-second-factor',
+      handle: async ({ actor, params: { id } }) => {
+        const user = await find(actor, id);
+        await secondFactors.reset(user.id);
+        await note(actor, user, 'second-factor.reset');
+      },
+    }),
+    listOperation({
+      path: '/users/{id}/sessions',
+      id: 'listSessions',
+      subject: 'people',
+      summary: 'Lists the sessions of a person at the console.',
+      scopes: ['read'],
+      command: 'users sessions',
+      item: personsSessionSchema,
+      handle: async ({ actor, params }, page) => {
+        const user = await find(actor, params.id);
+        return pageOf(await sessionAnswers(accounts.sessions, user), page, ({ id }) => id);
+      },
+    }),
+    operation({
+      ...about,
+      method: 'delete',
+      path: '/users/{id}/sessions/{session}',
+      id: 'endSession',
+      summary: 'Ends a session of a person.',
+      command: 'users end-session',
+      handle: async ({ actor, params: { id, session } }) => {
+        const user = await find(actor, id);
+        if (!(await accounts.sessions.endByHash(user.id, session))) throw notFound();
+        await note(actor, user, 'session.end');
+      },
+    }),
+  ];
+
+  async function find(actor: Actor, id: string): Promise<UserRecord> {
+    requireAccess('user.manage', actor);
+    const user = await accounts.users.find(id);
+    if (!user) throw notFound();
+    return user;
+  }
+
+  function note(actor: Actor, { id, name }: UserRecord, action: string): Promise<void> {
+    return record(parts, actor, { action, target: { kind: 'user', id, name }, details: {} });
+  }
+}

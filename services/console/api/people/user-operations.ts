@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
+import { displayNameSchema, emailSchema, userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
+import { routerAddress } from '#shared/core/router-address.ts';
+import { userSchema, type User } from '../../contract/account.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, notFound, stale } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf, placeOf } from '../operations/page.ts';
+import { ceilingAnswer } from './ceiling-answer.ts';
+import { noteUserChanges } from './note-user-changes.ts';
+
+const changes = {
+  role: z.enum(userRoles).optional(),
+  blocked: z.boolean().optional(),
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional(),
+};
+const change = z.strictObject(changes);
+const newUser = z.strictObject({
+  email: emailSchema,
+  name: displayNameSchema.optional().describe('Absent: what stands before the @ of the address.'),
+  role: z.enum(userRoles).optional().describe('Absent: `member`.'),
+  limits: limitsSchema.optional().describe('Absent: those of new members.'),
+  weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional().describe('Absent: that of new members.'),
+});
+const upsert = z.strictObject({ name: displayNameSchema.optional(), ...changes });
+const signInLink = z
+  .object({ link: z.string().describe('Lets the person set a password, once, within 24 hours.') })
+  .meta({ id: 'SignInLink' });
+
+/** Accounts, for administrators. */
+export function userOperations(parts: ApiParts): Operation[] {
+  const { accounts } = parts;
+  const { users, settings, links } = accounts;
+  const byId = { path: '/users/{id}', subject: 'people' } as const;
+
+  return [
+    listOperation({
+      path: '/users',
+      id: 'listPeople',
+      subject: 'people',
+      summary: 'Lists everybody who has an account, oldest first.',
+      scopes: ['read', 'keys'],
+      command: 'users list',
+      query: z.object({ email: emailSchema.optional().describe('Only the person with this address.') }),
+      item: userSchema,
+      handle: async ({ actor, query: { email } }, page) => {
+        requireAccess('user.manage', actor);
+        if (email === undefined) {
+          const { data, next } = pageOf(await users.list(), page, placeOf);
+          return { data: data.map(userAnswer), next };
+        }
+        const user = await users.findByEmail(email);
+        return { data: user ? [userAnswer(user)] : [], next: undefined };
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'get',
+      id: 'getPerson',
+      summary: 'Answers a person.',
+      scopes: ['read', 'keys'],
+      command: 'users show',
+      answer: userSchema,
+      etags: { answers: true },
+      handle: async ({ actor, params: { id }, reply }) => {
+        requireAccess('user.manage', actor);
+        return answerOf(await found(id), reply);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/users',
+      id: 'createPerson',
+      subject: 'people',
+      summary:
+        'Makes an account for somebody who signs in later: with a link for a password, or at a provider with this address.',
+      scopes: [],
+      command: 'users create',
+      body: newUser,
+      answer: userSchema,
+      statuses: [201],
+      etags: { answers: true },
+      handle: async ({ actor, body, reply }) => {
+        requireAccess('user.manage', actor);
+        return answerOf(await create(actor, body), reply);
+      },
+    }),
+    operation({
+      method: 'put',
+      path: '/users-by-email/{email}',
+      id: 'upsertPerson',
+      subject: 'people',
+      summary: 'Changes the person with this address, or makes the account. What is absent stays as it is.',
+      scopes: [],
+      command: 'apply',
+      body: upsert,
+      answer: userSchema,
+      statuses: [200, 201],
+      etags: { answers: true },
+      handle: async ({ actor, params, body, reply }) => {
+        requireAccess('user.manage', actor);
+        const email = readEmail(params.email);
+        return accounts.nameLock.with(`user:${email}`, async () => {
+          const user = await users.findByEmail(email);
+          const { name, blocked, ...others } = body;
+          if (user) {
+            if (name !== undefined && name !== user.name) await rename(actor, user, name);
+            return answerOf(await changed(actor, user.id, { blocked, ...others }), reply);
+          }
+          const made = await create(actor, { email, name, ...others });
+          reply.status = 201;
+          return answerOf(blocked === true ? await changed(actor, made.id, { blocked }) : made, reply);
+        });
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'patch',
+      id: 'changePerson',
+      summary: 'Changes the role, limits, weight or ceiling of a person, or blocks or unblocks them.',
+      scopes: [],
+      command: 'users set',
+      body: change,
+      answer: userSchema,
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
+        requireAccess('user.manage', actor);
+        return answerOf(await changed(actor, id, body, ifRevision), reply);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/users/{id}/sign-out',
+      id: 'signPersonOut',
+      subject: 'people',
+      summary: 'Ends all sessions and programs of a person.',
+      scopes: [],
+      command: 'users sign-out',
+      handle: async ({ actor, params: { id } }) => {
+        requireAccess('user.manage', actor);
+        const user = await found(id);
+        await users.endSessions(user.id);
+        await parts.announce(`user:${user.id}`);
+        await note(actor, user, 'user.sign-out');
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/users/{id}/password-link',
+      id: 'createPasswordLink',
+      subject: 'people',
+      summary: 'Makes a link with which a person sets a password. It becomes void when they are signed out or blocked.',
+      scopes: [],
+      command: 'users password-link',
+      answer: signInLink,
+      statuses: [201],
+      handle: async ({ actor, params: { id }, request }) => {
+        requireAccess('user.manage', actor);
+        const user = await found(id);
+        if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
+        const token = await links.issuePassword(user.id);
+        await note(actor, user, 'user.password-link');
+        return { link: new URL(`/link/${token}`, routerAddress(request, parts.publicUrl)).href };
+      },
+    }),
+  ];
+
+  async function found(id: string): Promise<UserRecord> {
+    const user = await users.find(id);
+    if (!user) throw notFound();
+    return user;
+  }
+
+  async function create(actor: Actor, wanted: z.output<typeof newUser>): Promise<UserRecord> {
+    const { email, name = email.slice(0, email.lastIndexOf('@')), role = 'member', weight } = wanted;
+    const start = await settings.startOf(role);
+    const { limits = start.limits, ceiling = start.ceiling } = wanted;
+    const user = await users.create({ email, name, role, limits, weight, ceiling });
+    if (user === 'email taken') {
+      const message = 'An account with this e-mail address exists already.';
+      throw new ApiFailure(409, 'email_taken', message, { field: 'email' });
+    }
+    await note(actor, user, 'user.create', { email, role });
+    return user;
+  }
+
+  async function changed(
+    actor: Actor,
+    id: string,
+    wanted: z.output<typeof change>,
+    ifRevision?: number,
+  ): Promise<UserRecord> {
+    const before = await found(id);
+    const outcome = await users.change(id, wanted, Date.now(), ifRevision);
+    if (outcome === 'stale') throw stale();
+    if (outcome === 'unknown') throw notFound();
+    if (outcome === 'last admin') {
+      const message = 'This is the last administrator. Make someone else an administrator first.';
+      throw new ApiFailure(409, 'last_admin', message);
+    }
+    await parts.announce(`user:${id}`);
+    const after = await found(id);
+    await noteUserChanges(parts, actor, before, after);
+    return after;
+  }
+
+  async function rename(actor: Actor, user: UserRecord, name: string): Promise<void> {
+    if (!(await users.rename(user.id, name))) throw notFound();
+    await note(actor, { ...user, name }, 'user.rename', { before: user.name, after: name });
+  }
+
+  function note(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {
+    return record(parts, actor, { action, target: { kind: 'user', id, name }, details });
+  }
+}
+
+function readEmail(text: string): string {
+  const { success, data } = emailSchema.safeParse(text);
+  if (!success) throw new ApiFailure(400, 'invalid_request', 'This is no e-mail address.', { field: 'email' });
+  return data;
+}
+
+function answerOf(user: UserRecord, reply: { revision?: number }): User {
+  reply.revision = user.revision ?? 0;
+  return userAnswer(user);
+}
+
+/** A person as administrators see them. */
+function userAnswer({ id, name, email, role, blockedAt, createdAt, lastSeenAt, ...others }: UserRecord): User {
+  const { limits = {}, weight = 1, ceiling } = others;
+  return {
+    id,
+    name,
+    email,
+    role,
+    blocked: blockedAt !== undefined,
+    limits,
+    weight,
+    ceiling: ceilingAnswer(ceiling),
+    createdAt,
+    ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+  };
+}

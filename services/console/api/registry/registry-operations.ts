@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { QueueFullError, FairQueue } from '#shared/accounts/keys/fair-queue.ts';
+import type { NewRegistryVersion } from '#shared/accounts/registry-versions/registry-versions.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { checkInThread } from '#shared/registry/check-in-thread.ts';
+import type { CheckedRegistry, RegistryInput } from '#shared/registry/check-registry.ts';
+import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
+import { problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
+import {
+  registryCheckSchema,
+  registryStateSchema,
+  registryVersionFactsSchema,
+  registryVersionSchema,
+  type RegistryState,
+} from '../../contract/registry.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { parse } from '../parse.ts';
+import { versionAnswer, versionList } from './registry-answers.ts';
+import { changeSchema, checkSchema, revertSchema, versionSchema } from './registry-schemas.ts';
+
+/** Most bytes of a body: in JSON, a line break takes two. */
+const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
+
+export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  registry: Pick<OpenRegistry, 'source' | 'shown' | 'version' | 'changed'>;
+}
+
+/** The operations of `contract/registry.ts`, for administrators. Their bodies are larger than those of others. */
+export function registryOperations(parts: RegistryParts): Operation[] {
+  const { accounts, registry } = parts;
+  const { registryVersions: versions, users } = accounts;
+  /** A check takes a core for up to a second. */
+  const checks = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 16 });
+  const about = { subject: 'registry', scopes: [] } as const;
+  const read = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
+
+  return [
+    operation({
+      ...read,
+      path: '/registry',
+      id: 'getRegistry',
+      summary: 'Answers the registry: names of models, their targets and weights, and the rules of `auto`.',
+      command: 'registry show',
+      answer: registryStateSchema,
+      handle: async ({ actor }) => {
+        requireAccess('registry.see', actor);
+        return state();
+      },
+    }),
+    operation({
+      ...about,
+      method: 'put',
+      path: '/registry',
+      id: 'changeRegistry',
+      summary: 'Stores a new version of the registry, which all nodes use within a second.',
+      command: 'registry set',
+      body: changeSchema,
+      maxBodyBytes,
+      answer: registryStateSchema,
+      handle: async ({ actor, body: { basedOn, note, ...input } }) => {
+        requireAccess('registry.change', actor);
+        requireStore();
+        await store(actor, 'registry.change', { ...(await checked(actor, inputOf(input))), basedOn, note });
+        return state();
+      },
+    }),
+    operation({
+      ...about,
+      method: 'post',
+      path: '/registry/check',
+      id: 'checkRegistry',
+      summary: 'Answers whether a registry could be stored, and what is wrong with it.',
+      command: 'registry check',
+      body: checkSchema,
+      maxBodyBytes,
+      answer: registryCheckSchema,
+      handle: async ({ actor, body }) => {
+        requireAccess('registry.change', actor);
+        const found = await check(actor, inputOf(body));
+        const problems = 'problems' in found ? found.problems : [];
+        return { ok: problems.length === 0, problems: [...problems] };
+      },
+    }),
+    operation({
+      ...read,
+      path: '/registry/versions',
+      id: 'listRegistryVersions',
+      summary: 'Answers the newest 50 versions, newest first.',
+      command: 'registry versions',
+      answer: z.array(registryVersionFactsSchema),
+      handle: async ({ actor }) => {
+        requireAccess('registry.see', actor);
+        return versionList(users, await versions.list());
+      },
+    }),
+    operation({
+      ...read,
+      path: '/registry/versions/{version}',
+      id: 'getRegistryVersion',
+      summary: 'Answers one version with its text.',
+      command: 'registry show',
+      answer: registryVersionSchema,
+      handle: async ({ actor, params }) => {
+        requireAccess('registry.see', actor);
+        const found = await versions.find(parse(versionSchema, params).version);
+        if (!found) throw notFound();
+        return versionAnswer(users, found);
+      },
+    }),
+    operation({
+      ...about,
+      method: 'post',
+      path: '/registry/revert',
+      id: 'revertRegistry',
+      summary: 'Stores the text of an earlier version again, as a new one.',
+      command: 'registry revert',
+      body: revertSchema,
+      maxBodyBytes,
+      answer: registryStateSchema,
+      handle: async ({ actor, body }) => {
+        requireAccess('registry.change', actor);
+        const { version, basedOn = (await versions.newest())?.number ?? 0 } = body;
+        requireStore();
+        const earlier = await versions.find(version);
+        if (!earlier) throw notFound();
+        // Another release may have stored it.
+        const again = await checked(actor, { text: earlier.text });
+        await store(actor, 'registry.revert', { ...again, basedOn, revertOf: version });
+        return state();
+      },
+    }),
+  ];
+
+  async function state(): Promise<RegistryState> {
+    if (registry.source === 'file') {
+      const config = registry.shown();
+      const etag = hash('sha256', JSON.stringify(config), 'base64url').slice(0, 16);
+      return { source: 'file', readOnly: true, version: 0, etag, config };
+    }
+    const newest = await versions.newest();
+    const found = newest && (await versions.find(newest.number));
+    const inUse = registry.version()?.number ?? 0;
+    if (!found) return { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
+    const { number, etag, config, text } = found;
+    return {
+      source: 'store',
+      readOnly: false,
+      version: number,
+      etag,
+      config,
+      text,
+      ...(inUse !== number && { inUse }),
+    };
+  }
+
+  /** @throws ApiFailure 409 when a file is the registry */
+  function requireStore(): void {
+    if (registry.source === 'store') return;
+    const message = 'The registry is the file that ROUTER_CONFIG names. It is edited there, and can only be read here.';
+    throw new ApiFailure(409, 'registry_read_only', message);
+  }
+
+  async function check(actor: Actor, input: RegistryInput): Promise<CheckedRegistry> {
+    try {
+      return await checks.run(actor.id, () => checkInThread(input));
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error;
+      const message = 'Too many registries are being checked. Please try again soon.';
+      throw new RouterError('overloaded', message, { retryAfter: 2, cause: error });
+    }
+  }
+
+  /** @throws ApiFailure 400 that names the field */
+  async function checked(actor: Actor, input: RegistryInput): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
+    const found = await check(actor, input);
+    if ('problems' in found) throw invalid(found.problems);
+    return found;
+  }
+
+  /** Stores a version and records it. @throws ApiFailure 409 when another one was stored meanwhile */
+  async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
+    const { basedOn, note, revertOf } = version;
+    const outcome = await versions.add({ ...version, by: actor.id });
+    if ('newest' in outcome) {
+      const message = `Version ${outcome.newest} is the newest one, and this edit is based on version ${basedOn}. Load it and edit it again.`;
+      throw new ApiFailure(409, 'registry_changed', message, { field: 'basedOn' });
+    }
+    await registry.changed();
+    const details = { before: basedOn, after: outcome.stored, revertOf, note };
+    await record(parts, actor, {
+      action,
+      target: { kind: 'registry', id: 'registry', name: 'registry' },
+      details,
+    });
+  }
+}
+
+function inputOf({ text, config = {} }: z.output<typeof checkSchema>): RegistryInput {
+  return text === undefined ? { config } : { text };
+}
+
+function invalid(problems: readonly RegistryProblem[]): ApiFailure {
+  const [first = { message: 'This is not valid.' }] = problems;
+  const { field } = first;
+  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
+  return new ApiFailure(
+    400,
+    'invalid_registry',
+    `${problemSentence(first)}${more}`,
+    field === undefined ? {} : { field },
+  );
+}

@@ -1,0 +1,47 @@
+import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
+import { settingsSchema, type Settings } from '../contract/account.ts';
+import { requireAccess } from './access.ts';
+import { record, type ApiParts } from './api-parts.ts';
+import { operation, type Operation } from './operations/operation.ts';
+import { ceilingAnswer } from './people/ceiling-answer.ts';
+
+/** The console's settings, for administrators. */
+export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
+  const { settings } = parts.accounts;
+  const about = { path: '/settings', subject: 'settings', answer: settingsSchema } as const;
+  return [
+    operation({
+      ...about,
+      method: 'get',
+      id: 'getSettings',
+      summary: 'Answers the settings.',
+      scopes: ['read'],
+      command: 'settings show',
+      handle: async ({ actor }) => {
+        requireAccess('settings.manage', actor);
+        return answer();
+      },
+    }),
+    operation({
+      ...about,
+      method: 'patch',
+      id: 'changeSettings',
+      summary: 'Changes settings.',
+      scopes: [],
+      command: 'settings set',
+      body: consoleSettingsSchema.partial(),
+      handle: async ({ actor, body: wanted }) => {
+        requireAccess('settings.manage', actor);
+        const before = await settings.read();
+        await settings.change(wanted);
+        await record(parts, actor, { action: 'settings.change', target: null, details: { before, after: wanted } });
+        return answer();
+      },
+    }),
+  ];
+
+  async function answer(): Promise<Settings> {
+    const { newMembers, ...others } = await settings.read();
+    return { ...others, newMembers: { limits: newMembers.limits, ceiling: ceilingAnswer(newMembers.ceiling) } };
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import { adminTokenSchema, createdAdminTokenSchema, type AdminToken } from '../../contract/tokens.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf, placeOf } from '../operations/page.ts';
+
+const dayMs = 24 * 3_600_000;
+
+const newToken = z.strictObject({
+  name: displayNameSchema,
+  scopes: z
+    .array(z.enum(adminScopes))
+    .min(1)
+    .max(adminScopes.length)
+    .describe('`read`: read everything; `keys`: make and change keys; `admin`: everything that the person may do.'),
+  expiresInDays: z.number().int().min(1).max(366).default(90),
+});
+
+/** The admin tokens of a person, and, for administrators, all of them. */
+export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
+  const { adminTokens, users } = parts.accounts;
+  return [
+    listOperation({
+      path: '/tokens',
+      id: 'listTokens',
+      subject: 'tokens',
+      summary: 'Lists the admin tokens of the person; for an administrator, all. Oldest first.',
+      scopes: ['read'],
+      command: 'tokens list',
+      item: adminTokenSchema,
+      handle: async ({ actor }, page) => {
+        const all = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
+        const { data, next } = pageOf(all, page, placeOf);
+        return { data: await answers(data), next };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/tokens',
+      id: 'createToken',
+      subject: 'tokens',
+      summary: 'Makes an admin token with the rights of the person. The answer is the only one that has it.',
+      scopes: [],
+      command: 'tokens create',
+      body: newToken,
+      answer: createdAdminTokenSchema,
+      statuses: [201],
+      handle: async ({ actor, body: { name, scopes, expiresInDays } }) => {
+        const ownerId = actor.isOfCommandLine === true ? undefined : actor.id;
+        const expiresAt = Date.now() + expiresInDays * dayMs;
+        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt: actor.madeAt });
+        if (created === 'no owner') throw notFound();
+        if (created === 'too many') {
+          throw new ApiFailure(
+            409,
+            'too_many_tokens',
+            'There are 100 tokens already. Revoke some that are no longer needed.',
+          );
+        }
+        const { record: token, raw } = created;
+        await note('token.create', actor, token, { scopes, expiresAt });
+        const [answer] = await answers([token]);
+        if (!answer) throw notFound();
+        return { token: answer, raw };
+      },
+    }),
+    operation({
+      method: 'delete',
+      path: '/tokens/{id}',
+      id: 'revokeToken',
+      subject: 'tokens',
+      summary: 'Revokes an admin token.',
+      scopes: [],
+      command: 'tokens revoke',
+      handle: async ({ actor, params: { id } }) => {
+        const token = isKeyId(id) ? await adminTokens.find(id) : undefined;
+        if (!token) throw notFound();
+        requireAccess('token.manage', actor, { kind: 'user', id: token.ownerId ?? '' });
+        await adminTokens.remove(token);
+        await note('token.revoke', actor, token, {});
+      },
+    }),
+  ];
+
+  async function answers(
+    tokens: readonly (AdminTokenRecord & { lastUsedAt?: number | undefined })[],
+  ): Promise<AdminToken[]> {
+    const names = await users.namesOf([...new Set(tokens.flatMap(({ ownerId }) => ownerId ?? []))]);
+    return tokens.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt, ownerId, madeAt }) => ({
+      id,
+      name,
+      scopes,
+      createdAt,
+      expiresAt,
+      ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+      ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: names.get(ownerId) ?? '' } }),
+      ...(madeAt === undefined ? {} : { madeAt }),
+    }));
+  }
+
+  function note(action: string, actor: Actor, { id, name }: AdminTokenRecord, details: Record<string, unknown>) {
+    return record(parts, actor, { action, target: { kind: 'token', id, name }, details });
+  }
+}

@@ -1,0 +1,58 @@
+import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
+import { refusalReportSchema } from '../../contract/usage.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { nameRefusals } from './name-refusals.ts';
+import { refusalQuery } from './refusal-query.ts';
+import type { UsageParts } from './usage-parts.ts';
+
+/** The largest parts of a group that are named. */
+const mostRows = 10;
+
+/** Refused requests, of which no other count of usage knows. */
+export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' | 'viewerOf' | 'namesOf'>): Operation[] {
+  const { refusals, viewerOf } = parts;
+  return [
+    operation({
+      method: 'get',
+      path: '/usage/refusals',
+      id: 'getRefusals',
+      subject: 'usage',
+      summary:
+        'Answers counts of requests that were refused before any worker was given them, and a few of the newest.',
+      scopes: ['read'],
+      command: 'usage refusals',
+      query: refusalQuery,
+      answer: refusalReportSchema,
+      handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
+        const viewer = viewerOf(actor);
+        const [{ times, groups, total }, samples] = await Promise.all([
+          refusals.report({ viewer, from, to, step, by, filter }),
+          refusals.samples({ viewer, from, to, filter }),
+        ]);
+        const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, mostRows) }));
+        const whoOf = await nameRefusals(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
+        return {
+          step,
+          times: [...times],
+          groups: shown.map(({ rows, steps, ...group }) => {
+            const [first] = rows;
+            const { key, owner } = first ? whoOf(first) : {};
+            const name = by === 'code' ? group.id : (by === 'key' ? key : owner)?.name;
+            const named = rows.map((row) => ({ code: row.code, count: row.count, ...whoOf(row) }));
+            return { ...group, steps: [...steps], name: group.id === '' ? 'none' : (name ?? group.id), rows: named };
+          }),
+          total,
+          samples: samples.map((sample) => {
+            const { at, id, code, status, model, message } = sample;
+            return { at, id, code, status, ...whoOf(whoIn(sample)), model, message };
+          }),
+        };
+      },
+    }),
+  ];
+}
+
+function whoIn({ key = '', owner }: StoredSample): { key: string; user: string; team: string } {
+  const user = owner?.kind === 'user' ? owner.id : '';
+  return { key, user, team: owner?.kind === 'team' ? owner.id : '' };
+}

@@ -1,0 +1,15 @@
+import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
+import type { UsageRequest } from '../../contract/usage.ts';
+import { jsonFile, type ExportFile } from '../export-records.ts';
+
+/** The files of single requests. */
+export const usageFile: Record<'csv' | 'json', ExportFile<UsageRequest>> = {
+  csv: {
+    type: 'text/csv; charset=utf-8',
+    name: 'usage.csv',
+    head: usageCsvHead,
+    piece: (request) => usageCsvLine(request),
+    tail: '',
+  },
+  json: jsonFile('usage.json'),
+};

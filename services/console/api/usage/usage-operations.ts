@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
+import { toDollars } from '#shared/accounts/money.ts';
+import type { UsageTotals } from '#shared/accounts/ledger/totals.ts';
+import { limitNames } from '#shared/accounts/limits/limits.ts';
+import { measure } from '#shared/accounts/limits/measures.ts';
+import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
+import {
+  limitUseSchema,
+  usageReportSchema,
+  usageRequestSchema,
+  type LimitUse,
+  type Totals,
+} from '../../contract/usage.ts';
+import { fileOperation, operation, type Operation } from '../operations/operation.ts';
+import { exportRecords } from '../export-records.ts';
+import { usageFile } from './usage-file.ts';
+import { priceOperations } from './price-operations.ts';
+import { refusalOperations } from './refusal-operations.ts';
+import { groupNames } from './usage-names.ts';
+import type { UsageParts } from './usage-parts.ts';
+import { exportQuery, reportQuery, requestsQuery } from './usage-query.ts';
+
+const requestsPage = z
+  .object({
+    requests: z.array(usageRequestSchema),
+    next: z.string().exactOptional().describe('`before` of the next page.'),
+  })
+  .meta({ id: 'UsageRequests' });
+
+/** The operations of `contract/usage.ts`. */
+export function usageOperations(parts: UsageParts): Operation[] {
+  const { usage, limits, viewerOf, limitedParties } = parts;
+  const about = { subject: 'usage', scopes: ['read'] } as const;
+  return [
+    operation({
+      ...about,
+      method: 'get',
+      path: '/usage',
+      id: 'getUsage',
+      summary: 'Answers sums over requests by day or month, by one of their facts.',
+      command: 'usage report',
+      query: reportQuery,
+      answer: usageReportSchema,
+      handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
+        const viewer = viewerOf(actor);
+        const { times, groups, totals } = await usage.report({ viewer, from, to, step, by, filter });
+        const nameOf = await groupNames(
+          parts,
+          by,
+          groups.map(({ id }) => id),
+        );
+        const named = groups.map(({ id, totals: sum, steps }) => ({
+          id,
+          name: nameOf(id),
+          totals: inDollars(sum),
+          steps: steps.map(inDollars),
+        }));
+        return { step, times: [...times], groups: named, totals: inDollars(totals) };
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/usage/requests',
+      id: 'listRequests',
+      summary: 'Lists single requests, newest first.',
+      command: 'usage requests',
+      query: requestsQuery,
+      answer: requestsPage,
+      handle: async ({ actor, query: { before, limit, ...filter } }) => {
+        const { requests, next } = await usage.requests(viewerOf(actor), filter, limit, before);
+        return { requests: await nameRequests(parts.namesOf)(requests), ...(next !== undefined && { next }) };
+      },
+    }),
+    fileOperation({
+      ...about,
+      path: '/usage/export',
+      id: 'exportRequests',
+      summary: 'Writes single requests as a file, oldest first.',
+      command: 'usage export',
+      query: exportQuery,
+      files: ['text/csv', 'application/json'],
+      handle: async ({ actor, query: { format, from, to, ...filter }, response }) => {
+        const records = usage.export(viewerOf(actor), filter, from, to);
+        await exportRecords(response, usageFile[format], records, nameRequests(parts.namesOf));
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/usage/now',
+      id: 'getLimitUse',
+      summary: 'Answers how much is used of each limit of people, teams and keys.',
+      command: 'limits show',
+      answer: z.array(limitUseSchema),
+      handle: async ({ actor }) => {
+        const parties = await limitedParties(viewerOf(actor));
+        const uses = await limits.read(parties);
+        return uses.map((use, index) => limitUse(use, parties[index]?.name ?? use.party));
+      },
+    }),
+    ...refusalOperations(parts),
+    ...priceOperations(parts),
+  ];
+}
+
+function inDollars(totals: UsageTotals): Totals {
+  return { ...totals, cost: toDollars(totals.cost) };
+}
+
+/** A party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
+function limitUse(use: PartyUse, name: string): LimitUse {
+  const limits = limitNames.flatMap((limitName) => {
+    const measured = measure(limitName, use, { tokens: 0, cost: 0 });
+    const set = use.limits[limitName];
+    if (!measured || set === undefined) return [];
+    const { spent, reserved, unit, resetsAt } = measured;
+    return [
+      { name: limitName, limit: set, used: (spent + reserved) / unit, ...(resetsAt !== undefined && { resetsAt }) },
+    ];
+  });
+  return { party: use.party, name, limits };
+}

@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { deliveryStates } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import { webhookSettingsSchema, type WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
+import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
+import { accountOf, type WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { deliverySchema, webhookSchema, webhookWithSecretSchema, type Webhook } from '../../contract/webhooks.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf, placeOf } from '../operations/page.ts';
+import { deliveryAnswer, webhookAnswers } from './webhook-answers.ts';
+
+/** Milliseconds: 30 days. */
+const longestOverlapMs = 30 * 24 * 3_600_000;
+
+const newWebhook = webhookSettingsSchema.extend({
+  kind: z.enum(['router', 'user', 'team']),
+  teamId: z.string().optional(),
+});
+const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
+const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
+const deliveriesQuery = z.object({
+  state: z.enum(deliveryStates).optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+});
+const repetition = z.strictObject({ deliveries: z.array(z.string().max(100)).min(1).max(500).optional() });
+
+export interface WebhookParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  webhooks: Webhooks;
+}
+
+/** The operations of `contract/webhooks.ts`. */
+export function webhookOperations(parts: WebhookParts): Operation[] {
+  const { accounts, webhooks } = parts;
+  const { endpoints, deliveries, outbox } = webhooks;
+  const byId = { path: '/webhooks/{id}', subject: 'webhooks', scopes: [] } as const;
+  return [
+    listOperation({
+      path: '/webhooks',
+      id: 'listWebhooks',
+      subject: 'webhooks',
+      summary:
+        'Lists the webhooks that the person may see: their own and those of teams that they own; for an administrator, all.',
+      scopes: ['read'],
+      command: 'webhooks list',
+      item: webhookSchema,
+      handle: async ({ actor }, page) => {
+        const { data, next } = pageOf(await visible(actor), page, placeOf);
+        return { data: await webhookAnswers(accounts, data), next };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/webhooks',
+      id: 'createWebhook',
+      subject: 'webhooks',
+      summary: 'Makes a webhook. The answer is the only one that has its secret.',
+      scopes: [],
+      command: 'webhooks add',
+      body: newWebhook,
+      answer: webhookWithSecretSchema,
+      statuses: [201],
+      handle: async ({ actor, body: { kind, teamId, ...settings } }) => {
+        if (kind === 'router') requireAccess('webhook.make.router', actor);
+        const owner = ownerOf(kind, teamId, actor);
+        requireAccess('webhook.manage', actor, accountOf(owner));
+        const created = await endpoints.create(owner, settings, actor.id);
+        if (typeof created === 'string') throw notCreated(created);
+        await note('webhook.create', actor, created.endpoint, { kind, events: settings.events });
+        return secretAnswer(created);
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'patch',
+      id: 'changeWebhook',
+      summary: 'Changes the settings of a webhook, or disables or enables it.',
+      command: 'webhooks disable',
+      body: change,
+      answer: webhookSchema,
+      handle: async ({ actor, params: { id }, body }) => {
+        const before = await find(id, actor);
+        if (!(await endpoints.change(before.id, body))) throw notFound();
+        const { events, enabled } = body;
+        await note('webhook.change', actor, before, { changed: Object.keys(body), after: { events, enabled } });
+        return answer(await find(before.id, actor));
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/webhooks/{id}/rotate',
+      id: 'rotateWebhook',
+      subject: 'webhooks',
+      summary: 'Makes a new secret; the one before signs too for a time.',
+      scopes: [],
+      command: 'webhooks rotate',
+      body: rotation,
+      answer: webhookWithSecretSchema,
+      statuses: [201],
+      handle: async ({ actor, params: { id }, body: { overlapMs } }) => {
+        const endpoint = await find(id, actor);
+        const secret = await endpoints.rotate(endpoint, overlapMs);
+        if (secret === false) throw notFound();
+        await note('webhook.rotate', actor, endpoint, { overlapMs });
+        return secretAnswer({ endpoint, secret });
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'delete',
+      id: 'removeWebhook',
+      summary: 'Removes a webhook with its deliveries.',
+      command: 'webhooks remove',
+      handle: async ({ actor, params: { id } }) => {
+        const endpoint = await find(id, actor);
+        if (!(await endpoints.remove(endpoint.id))) throw notFound();
+        await note('webhook.remove', actor, endpoint, {});
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/webhooks/{id}/test',
+      id: 'testWebhook',
+      subject: 'webhooks',
+      summary: 'Sends a test event, and answers its delivery, which is pending.',
+      scopes: [],
+      command: 'webhooks test',
+      answer: deliverySchema,
+      statuses: [202],
+      handle: async ({ actor, params }) => {
+        const { id } = await find(params.id, actor);
+        const sent = await outbox.test(id);
+        const delivery = sent === undefined ? undefined : await deliveries.find(id, sent);
+        if (!delivery) throw notFound();
+        return deliveryAnswer(delivery);
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/webhooks/{id}/deliveries',
+      id: 'listDeliveries',
+      subject: 'webhooks',
+      summary: 'Answers the newest deliveries of a webhook.',
+      scopes: ['read'],
+      command: 'webhooks deliveries',
+      query: deliveriesQuery,
+      answer: z.array(deliverySchema),
+      handle: async ({ actor, params, query }) => {
+        const { id } = await find(params.id, actor);
+        return (await deliveries.list(id, query)).map(deliveryAnswer);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/webhooks/{id}/repeat',
+      id: 'repeatDeliveries',
+      subject: 'webhooks',
+      summary: 'Sends deliveries again: these, or all that were given up.',
+      scopes: [],
+      command: 'webhooks repeat',
+      body: repetition,
+      answer: z.object({ repeated: z.number() }),
+      handle: async ({ actor, params: { id }, body: { deliveries: ids } }) => {
+        const endpoint = await find(id, actor);
+        const repeated = await deliveries.repeat(endpoint.id, ids);
+        if (repeated === 'unknown') throw notFound();
+        if (repeated === 'disabled') throw new ApiFailure(409, 'webhook_disabled', 'Enable this webhook first.');
+        await note('webhook.repeat', actor, endpoint, { repeated });
+        return { repeated };
+      },
+    }),
+  ];
+
+  /** An endpoint that somebody may see and change. @throws ApiFailure 403 or 404 */
+  async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
+    const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
+    if (!endpoint) throw notFound();
+    requireAccess('webhook.manage', actor, accountOf(endpoint.owner));
+    return endpoint;
+  }
+
+  async function visible(actor: Actor): Promise<WebhookEndpoint[]> {
+    if (actor.role === 'admin') return endpoints.list();
+    const owned = [...actor.teams].flatMap(([id, role]) => (role === 'owner' ? [`team:${id}` as const] : []));
+    return (await Promise.all([`user:${actor.id}` as const, ...owned].map((owner) => endpoints.list(owner)))).flat();
+  }
+
+  async function answer(endpoint: WebhookEndpoint): Promise<Webhook> {
+    const [found] = await webhookAnswers(accounts, [endpoint]);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  async function secretAnswer({ endpoint, secret }: WebhookWithSecret): Promise<{ webhook: Webhook; secret: string }> {
+    return { webhook: await answer(endpoint), secret };
+  }
+
+  /** The trail has the host alone: the rest of an address may be a secret of its receiver. */
+  function note(action: string, actor: Actor, { id, url }: WebhookEndpoint, details: Record<string, unknown>) {
+    return record(parts, actor, { action, target: { kind: 'webhook', id, name: new URL(url).host }, details });
+  }
+}
+
+function ownerOf(kind: 'router' | 'user' | 'team', teamId: string | undefined, { id }: Actor): WebhookOwner {
+  if (kind === 'router') return 'router';
+  if (kind === 'user') return `user:${id}`;
+  if (teamId === undefined) throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
+  return `team:${teamId}`;
+}
+
+function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
+  if (outcome === 'no owner') return notFound();
+  return new ApiFailure(
+    409,
+    'too_many_webhooks',
+    'There are 20 webhooks already. Remove some that are no longer needed.',
+  );
+}

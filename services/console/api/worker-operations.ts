@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { servedModelSchema, workerSchema } from '../contract/live.ts';
+import { drainWorker } from '../live/drain-worker.ts';
+import { servedModels } from '../live/served-models.ts';
+import { workerFacts } from '../live/worker-facts.ts';
+import { requireAccess } from './access.ts';
+import { ApiFailure } from './api-failure.ts';
+import { record, type ApiParts } from './api-parts.ts';
+import { listOperation, operation, type Operation } from './operations/operation.ts';
+import { pageOf } from './operations/page.ts';
+
+export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  broker: Broker;
+  workers: LiveWorkers;
+  registry: () => Pick<Registry, 'models' | 'auto'>;
+}
+
+/** The workers, and what they serve. Everybody may see them, administrators may drain and undrain them. */
+export function workerOperations(parts: WorkerOperationsParts): Operation[] {
+  const { broker, workers, registry } = parts;
+  return [
+    listOperation({
+      path: '/workers',
+      id: 'listWorkers',
+      subject: 'workers',
+      summary: 'Lists the workers that are connected, by id.',
+      scopes: ['read'],
+      command: 'workers list',
+      item: workerSchema,
+      handle: async (_, page) => {
+        const all = [...workers.workers()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+        const { data, next } = pageOf(all, page, ({ id }) => id);
+        return { data: data.map((worker) => workerFacts(worker, performance.now())), next };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/models',
+      id: 'listModels',
+      subject: 'workers',
+      summary: 'Answers what clients can ask for: `auto`, names of the registry, and models of workers.',
+      scopes: ['read'],
+      command: 'models list',
+      answer: z.array(servedModelSchema),
+      handle: async () => servedModels(workers.pools(), registry()),
+    }),
+    steer('drain', 'Has a worker finish its jobs and take no new ones, until it is undrained or started again.'),
+    steer('undrain', 'Has a worker that was drained take jobs again.'),
+  ];
+
+  function steer(command: 'drain' | 'undrain', summary: string): Operation {
+    return operation({
+      method: 'post',
+      path: command === 'drain' ? '/workers/{id}/drain' : '/workers/{id}/undrain',
+      id: `${command}Worker`,
+      subject: 'workers',
+      summary,
+      scopes: [],
+      command: `workers ${command}`,
+      answer: workerSchema,
+      handle: async ({ actor, params: { id } }) => {
+        requireAccess('worker.steer', actor);
+        if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
+        const worker = await drainWorker(broker, workers, id, command);
+        if (!worker) throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer in time.`);
+        const target = { kind: 'worker', id, name: id };
+        await record(parts, actor, { action: `worker.${command}`, target, details: {} });
+        return workerFacts(worker, performance.now());
+      },
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
+
+/*
+ * The contract between the console's pages and its API: admin tokens. The rules of `account.ts` apply.
+ */
+
+const time = z.number().describe('Milliseconds since 1970.');
+
+export const adminTokenSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(adminScopes)),
+    createdAt: time,
+    expiresAt: time,
+    lastUsedAt: time.exactOptional().describe('To the minute.'),
+    owner: z
+      .object({ id: z.string(), name: z.string() })
+      .exactOptional()
+      .describe('The person who made it, whose rights it has. Absent: a command line has made it.'),
+    madeAt: z.string().exactOptional().describe('The command line, as `ada@workstation`.'),
+  })
+  .meta({ id: 'AdminToken' });
+
+/**
+ * `GET /tokens`: those of the signed-in person; for an admin, all. `POST /tokens` with a NewAdminToken answers `{ token, raw }`. `DELETE
+ * /tokens/<id>` revokes one.
+ */
+export type AdminToken = z.output<typeof adminTokenSchema>;
+
+export const createdAdminTokenSchema = z
+  .object({ token: adminTokenSchema, raw: z.string().describe('The token itself. It is shown only this once.') })
+  .meta({ id: 'CreatedAdminToken' });
+
+/** `expiresInDays` is 90 where it is absent. */
+export interface NewAdminToken {
+  name: string;
+  scopes: AdminToken['scopes'];
+  expiresInDays?: number;
+}

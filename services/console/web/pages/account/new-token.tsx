@@ -1,0 +1,92 @@
+import { Button, Group, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { AdminToken, NewAdminToken } from '../../../contract/tokens.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+
+const scopes = {
+  read: 'Read everything that you may see',
+  keys: 'Make and change keys',
+  admin: 'Everything that you may do',
+} as const;
+
+const blank = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
+
+/** Makes an admin token and shows it once. */
+export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const [wanted, setWanted] = useState<NewAdminToken>(blank);
+  const create = useChange(
+    (input: NewAdminToken) => callApi<{ token: AdminToken; raw: string }>('POST', '/tokens', input),
+    ['/tokens'],
+  );
+  const close = (): void => {
+    create.reset();
+    setWanted(blank);
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    create.mutate(wanted);
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={create.data ? 'Your new token' : 'New admin token'}
+      closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
+    >
+      {create.data ? (
+        <Stack gap="sm">
+          <Text size="sm">Copy it now: it is shown only this once.</Text>
+          <CodeBlock code={create.data.raw} label="token" wrap />
+          <Group justify="flex-end">
+            <Button onClick={close}>Done</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form onSubmit={onSubmit}>
+          <Stack gap="sm">
+            <TextInput
+              label="Name"
+              required
+              maxLength={100}
+              value={wanted.name}
+              error={create.error?.field === 'name' ? create.error.message : undefined}
+              onChange={({ currentTarget: { value } }) => setWanted((before) => ({ ...before, name: value }))}
+            />
+            <Select
+              label="Scope"
+              data={Object.entries(scopes).map(([value, label]) => ({ value, label }))}
+              value={wanted.scopes[0] ?? null}
+              allowDeselect={false}
+              onChange={(value) =>
+                value && setWanted((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
+              }
+            />
+            <NumberInput
+              label="Days until it expires"
+              min={1}
+              max={366}
+              allowDecimal={false}
+              value={wanted.expiresInDays ?? 90}
+              onChange={(value) =>
+                typeof value === 'number' && setWanted((before) => ({ ...before, expiresInDays: value }))
+              }
+            />
+            {create.error && create.error.field !== 'name' ? (
+              <Failure title="The token was not made" error={create.error} />
+            ) : null}
+            <Group justify="flex-end">
+              <Button type="submit" loading={create.isPending}>
+                Create
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button, Group, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { AdminToken } from '../../../contract/tokens.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useIsAdmin } from '../../api/session.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
+import { formatAgo, formatDay } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { NewToken } from './new-token.tsx';
+
+const ownerColumn: Column<AdminToken> = {
+  label: 'Made by',
+  render: ({ owner, madeAt }) => <span className="break">{owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`}</span>,
+};
+
+/** The admin tokens of the person, and for administrators those of everybody, each to be revoked. */
+export function Tokens() {
+  const tokens = useApi<AdminToken[]>('/tokens');
+  const isAdmin = useIsAdmin();
+  const [asks, setAsks] = useState(false);
+  const [revoked, setRevoked] = useState<AdminToken>();
+  const revoke = useChange(({ id }: AdminToken) => callApi('DELETE', `/tokens/${id}`), ['/tokens']);
+  return (
+    <section aria-labelledby="tokens">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} id="tokens">
+          Admin tokens
+        </Title>
+        <Button variant="default" onClick={() => setAsks(true)}>
+          New token
+        </Button>
+      </Group>
+      <Loaded query={tokens} what="the tokens">
+        {(all) =>
+          all.length === 0 ? (
+            <Text size="sm" c="dimmed" className="panel">
+              None. Programs and <code>rtr</code> manage the router with one, within your rights. The{' '}
+              <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
+            </Text>
+          ) : (
+            <DataList
+              label="Admin tokens"
+              rows={all}
+              idOf={({ id }) => id}
+              columns={[
+                { label: 'Name', render: ({ name }) => <span className="break">{name}</span> },
+                { label: 'Scopes', render: ({ scopes }) => scopes.join(', ') },
+                ...(isAdmin ? [ownerColumn] : []),
+                { label: 'Expires', render: ({ expiresAt }) => formatDay(expiresAt) },
+                {
+                  label: 'Last used',
+                  render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt)),
+                },
+              ]}
+              actions={(token) => (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`Revoke ${token.name}`}
+                  onClick={() => setRevoked(token)}
+                >
+                  Revoke
+                </Button>
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <NewToken opened={asks} onClose={() => setAsks(false)} />
+      <Confirm
+        title={`Revoke ${revoked?.name ?? ''}?`}
+        action="Revoke"
+        change={revoke}
+        input={revoked}
+        onClose={() => setRevoked(undefined)}
+      >
+        The next request with it is refused.
+      </Confirm>
+    </section>
+  );
+}

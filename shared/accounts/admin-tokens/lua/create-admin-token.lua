@@ -1,0 +1,37 @@
+-- Stores a new admin token, unless its owner has too many. Tokens that have expired make room.
+--
+-- KEYS[1]  record of the token (hash)
+-- KEYS[2]  all tokens (sorted set: id by creation time)
+-- KEYS[3]  the tokens of its owner (the same)
+-- KEYS[4]  record of the person (hash); unused where it belongs to nobody
+-- ARGV[1]  JSON:
+--   id, createdAt
+--   isOwned      whether it belongs to a person
+--   maxPerOwner
+--   now          ms since 1970
+--   keptMs       for which the record is kept
+--   tokenPrefix  of the names of records
+--   fields       of the record
+-- Returns 'created', 'no owner' or 'too many'.
+local record, all, ofOwner, owner = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if args.isOwned and redis.call('EXISTS', owner) == 0 then
+  return 'no owner'
+end
+for _, set in ipairs({ all, ofOwner }) do
+  for _, id in ipairs(redis.call('ZRANGE', set, 0, -1)) do
+    if redis.call('EXISTS', args.tokenPrefix .. id) == 0 then
+      redis.call('ZREM', set, id)
+    end
+  end
+end
+if redis.call('ZCARD', ofOwner) >= args.maxPerOwner then
+  return 'too many'
+end
+for name, value in pairs(args.fields) do
+  redis.call('HSET', record, name, value)
+end
+redis.call('PEXPIRE', record, args.keptMs)
+redis.call('ZADD', all, args.createdAt, args.id)
+redis.call('ZADD', ofOwner, args.createdAt, args.id)
+return 'created'
