@@ -262,7 +262,8 @@ await runService(async (environment, releases) => {
   };
   const countRefusal: CountRefusal = (refused) => {
     metrics.countRefusal(refused.format, refused.error);
-    noteRefusal(refused);
+    // The client sends the same request again, over HTTP.
+    if (refused.error.code !== 'upgrade_refused') noteRefusal(refused);
   };
   const recorded = recordRequests({ log, metrics, priceOf, ledger, noteRefusal });
   const record: typeof recorded = (request) => {

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
@@ -116,6 +117,39 @@ describe('refused requests', () => {
     expect(ofMember.news.refused).toEqual([]);
   });
 
+  it('are kept without what they say, wherever they say it', async () => {
+    const { id, raw } = await makeKey(bob, { name: 'indiscreet' });
+    const authorization = `Bearer ${raw}`;
+    const hello = [{ role: 'user', content: secret }];
+    const bodies = [
+      `{"model": "demo", "messages": ["${secret}"`,
+      JSON.stringify({ model: 'demo', messages: hello, max_tokens: secret }),
+      JSON.stringify({ model: 'demo', messages: [{ role: secret, content: 'Hello.' }] }),
+      JSON.stringify({ model: 'demo', messages: hello, tool_choice: { type: 'function', function: { name: secret } } }),
+      JSON.stringify({ model: `Say ${secret}, please`, messages: hello }),
+      JSON.stringify({ messages: hello, [secret]: 1 }),
+    ];
+    const statuses = await Promise.all(
+      bodies.map(async (body) => (await cluster.postRaw(body, { headers: { authorization } })).status),
+    );
+    expect(statuses.map((status) => Math.floor(status / 100))).toEqual(bodies.map(() => 4));
+    const headers = { authorization, 'content-type': 'application/json' };
+    const encoded = { ...headers, 'content-encoding': secret, 'x-rtr-max-wait': secret };
+    for (const [path, sent] of [
+      [`/api/openai/v1/${secret}`, headers],
+      [`/api/openai/v1/models/${secret}`, headers],
+      ['/api/openai/v1/chat/completions', encoded],
+      ['/api/tools/v1/execute', headers],
+    ] as const) {
+      const body = JSON.stringify({ tool: `call ${secret}`, input: { secret } });
+      await fetch(`${cluster.url}${path}`, { method: 'POST', headers: sent, body });
+    }
+    await until(async () => (await read(bob, `&key=${id}`)).total === 10, 10_000);
+    const report = await read(bob, `&key=${id}`);
+    expect(report.samples.length).toBeGreaterThan(4);
+    expect(JSON.stringify(report)).not.toContain('zebra');
+  });
+
   it('are those that find the queue full, whose keys are named', async () => {
     const { id, raw } = await makeKey(carol, { name: 'flood' });
     const before = started;
@@ -140,6 +174,45 @@ describe('refused requests', () => {
     expect((await read(carol)).groups).toMatchObject([{ id: 'overloaded', rows: [{ key: { id, name: 'flood' } }] }]);
     const { requests } = (await carol.get('/usage/requests')).body;
     expect(JSON.stringify(requests)).not.toContain('overloaded');
+  });
+
+  it('are calls of tools over MCP, which end no HTTP request with an error', async () => {
+    const { id, raw } = await makeKey(bob, { name: 'agent' });
+    const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${raw}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-06-18',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'nonesuch', arguments: {} },
+      }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Unknown tool: nonesuch')]);
+    await until(async () => (await read(bob, `&key=${id}`)).total === 1, 10_000);
+    const { samples } = await read(bob, `&key=${id}`);
+    expect(samples).toMatchObject([{ code: 'not_found', key: { name: 'agent' }, model: 'nonesuch' }]);
+  });
+
+  it('are none where a client is sent from WebSockets to HTTP', async () => {
+    const before = (await read(admin)).total;
+    const headers = { connection: 'upgrade', upgrade: 'websocket', authorization: `Bearer ${cluster.key}` };
+    const status = await new Promise((resolve, reject) => {
+      const asked = request(`${cluster.url}/api/openai/v1/responses`, { headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+    expect(status).toBe(426);
+    expect(await ask('nonsense')).toBe(401);
+    await until(async () => (await read(admin)).total > before, 10_000);
+    expect(counts(await read(admin))).not.toHaveProperty('upgrade_refused');
   });
 
   it('with random keys take one row, however many they are', { timeout: 60_000 }, async () => {
