@@ -38,7 +38,7 @@ export const theme = createTheme({
 });
 
 /** Colours with enough contrast for WCAG's 4.5 : 1, which the library's dimmed text and placeholders do not reach. */
-export const cssVariables: CSSVariablesResolver = ({ colors: { gray, dark, red } }) => ({
+export const cssVariables: CSSVariablesResolver = ({ colors: { gray, dark, red, green } }) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': gray[7],
@@ -47,6 +47,8 @@ export const cssVariables: CSSVariablesResolver = ({ colors: { gray, dark, red }
     '--rtr-surface': '#ffffff',
     '--rtr-ground': '#f6f7f9',
     '--rtr-line': gray[3],
+    '--rtr-added': green[1],
+    '--rtr-removed': red[1],
   },
   dark: {
     '--mantine-color-dimmed': dark[1],
@@ -55,5 +57,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors: { gray, dark, red }
     '--rtr-surface': dark[7],
     '--rtr-ground': dark[8],
     '--rtr-line': dark[5],
+    '--rtr-added': '#1c3a26',
+    '--rtr-removed': '#472125',
   },
 });

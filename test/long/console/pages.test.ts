@@ -32,6 +32,7 @@ const pages = [
   ['/admin/invitations', 'Admin'],
   ['/admin/teams', 'Admin'],
   ['/admin/router-keys', 'Admin'],
+  ['/admin/registry', 'Admin'],
   ['/admin/prices', 'Admin'],
   ['/admin/background', 'Admin'],
   ['/admin/audit', 'Admin'],

@@ -5,6 +5,7 @@ import { Audit } from './audit.tsx';
 import { BackgroundWork } from './background-work.tsx';
 import { Invitations } from './invitations.tsx';
 import { Prices } from './prices.tsx';
+import { Registry } from './registry/registry.tsx';
 import { RouterKeys } from './router-keys.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { Teams } from './teams.tsx';
@@ -15,6 +16,7 @@ const tabs = [
   { id: 'invitations', name: 'Invitations', Panel: Invitations },
   { id: 'teams', name: 'Teams', Panel: Teams },
   { id: 'router-keys', name: 'Router keys', Panel: RouterKeys },
+  { id: 'registry', name: 'Registry', Panel: Registry },
   { id: 'prices', name: 'Prices', Panel: Prices },
   { id: 'background', name: 'Background', Panel: BackgroundWork },
   { id: 'audit', name: 'Audit', Panel: Audit },

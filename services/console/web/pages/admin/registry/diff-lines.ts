@@ -1,0 +1,92 @@
+/** A line of two texts: in both, or only in the later or the earlier one. */
+export interface DiffLine {
+  kind: 'same' | 'added' | 'removed';
+  text: string;
+}
+
+/** Part of a diff: lines that are shown, or the number of equal ones that are left out. */
+export type DiffPart = { lines: DiffLine[] } | { leftOut: number };
+
+/** Most cells of the table of common lines, 16 MiB. Of texts that differ in more, everything between counts as changed. */
+const maxCells = 4_000_000;
+
+/** Equal lines that are shown before and after a change. */
+const context = 3;
+
+/** How one text becomes another one, line by line: as few lines as possible are changed. */
+export function diffLines(earlier: string, later: string): DiffLine[] {
+  const [from, to] = [linesOf(earlier), linesOf(later)];
+  const shorter = Math.min(from.length, to.length);
+  let start = 0;
+  while (start < shorter && from[start] === to[start]) start++;
+  let end = 0;
+  while (end < shorter - start && from.at(-1 - end) === to.at(-1 - end)) end++;
+  return [
+    ...marked('same', from.slice(0, start)),
+    ...between(from.slice(start, from.length - end), to.slice(start, to.length - end)),
+    ...marked('same', from.slice(from.length - end)),
+  ];
+}
+
+/** A diff without the equal lines that are far from any change. */
+export function shortened(diff: readonly DiffLine[]): DiffPart[] {
+  const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - context), at + context + 1).some(isChange));
+  const parts: DiffPart[] = [];
+  for (const [at, line] of diff.entries()) {
+    const last = parts.at(-1);
+    if (isNear[at]) {
+      if (last && 'lines' in last) last.lines.push(line);
+      else parts.push({ lines: [line] });
+    } else if (last && 'leftOut' in last) last.leftOut++;
+    else parts.push({ leftOut: 1 });
+  }
+  return parts;
+}
+
+function isChange({ kind }: DiffLine): boolean {
+  return kind !== 'same';
+}
+
+/** The text's lines. A line break at its end begins no further one. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
+  return lines.map((text) => ({ kind, text }));
+}
+
+/** By the longest common subsequence of lines. */
+function between(from: readonly string[], to: readonly string[]): DiffLine[] {
+  const width = to.length + 1;
+  if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
+    return [...marked('removed', from), ...marked('added', to)];
+  // How many lines the rests of both, from here on, have in common.
+  const common = new Uint32Array((from.length + 1) * width);
+  const at = (row: number, column: number): number => common[row * width + column] ?? 0;
+  for (let row = from.length - 1; row >= 0; row--) {
+    for (let column = to.length - 1; column >= 0; column--) {
+      common[row * width + column] =
+        from[row] === to[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const diff: DiffLine[] = [];
+  let [row, column] = [0, 0];
+  while (row < from.length || column < to.length) {
+    const [left, right] = [from[row], to[column]];
+    if (left !== undefined && left === right) {
+      diff.push({ kind: 'same', text: left });
+      row++;
+      column++;
+    } else if (left !== undefined && (right === undefined || at(row + 1, column) >= at(row, column + 1))) {
+      diff.push({ kind: 'removed', text: left });
+      row++;
+    } else {
+      diff.push({ kind: 'added', text: right ?? '' });
+      column++;
+    }
+  }
+  return diff;
+}

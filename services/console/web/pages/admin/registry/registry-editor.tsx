@@ -1,0 +1,168 @@
+import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { useRef, useState, type SyntheticEvent } from 'react';
+import type { RegistryChange, RegistryCheck, RegistryState } from '../../../../contract/registry.ts';
+import { callApi } from '../../../api/call-api.ts';
+import { refresh, useChange } from '../../../api/use-api.ts';
+import { Failure } from '../../../parts/failure.tsx';
+import { LineDiff } from './line-diff.tsx';
+import { RegistryProblems } from './registry-problems.tsx';
+
+/** An edit that is not saved, and the version that it is based on. */
+interface Draft {
+  text: string;
+  basedOn: number;
+}
+
+const example = `models:
+  fast:
+    targets:
+      - { model: qwen3-8b, tier: gpu }
+      - { model: gpt-5-mini }`;
+
+/** Edits the stored registry as a text. What somebody has typed stays when another version is stored meanwhile. */
+export function RegistryEditor({ state }: { state: RegistryState }) {
+  const { version, text: stored = '' } = state;
+  const [draft, setDraft] = useState<Draft>();
+  const [note, setNote] = useState('');
+  const [showsChanges, showChanges] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const text = draft?.text ?? stored;
+  const check = useChange(
+    (checked: string) => callApi<RegistryCheck>('POST', '/registry/check', { text: checked }),
+    [],
+  );
+  const save = useChange((change: RegistryChange) => callApi<RegistryState>('PUT', '/registry', change), ['/registry']);
+  const type = (typed: string): void => {
+    check.reset();
+    save.reset();
+    setDraft(typed === stored ? undefined : { text: typed, basedOn: draft?.basedOn ?? version });
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!draft) return;
+    check.reset();
+    save.mutate(
+      { ...draft, ...(note.trim() !== '' && { note: note.trim() }) },
+      {
+        onSuccess: () => {
+          setDraft(undefined);
+          setNote('');
+          showChanges(false);
+        },
+        onError: ({ code }) => {
+          // The check says which problems there are, and where.
+          if (code === 'invalid_registry') check.mutate(draft.text);
+          else if (code === 'registry_changed') void refresh(['/registry']);
+        },
+      },
+    );
+  };
+  const showLine = (line: number): void => {
+    const before =
+      text
+        .split('\n')
+        .slice(0, line - 1)
+        .join('\n').length + (line > 1 ? 1 : 0);
+    const end = text.indexOf('\n', before);
+    // A browser scrolls to the selection when the field gets the focus.
+    field.current?.blur();
+    field.current?.setSelectionRange(before, end === -1 ? text.length : end);
+    field.current?.focus();
+  };
+  const isOutdated = draft !== undefined && draft.basedOn !== version && draft.text !== stored && !save.isPending;
+  return (
+    <form className="panel" onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <Textarea
+          ref={field}
+          label="Registry (YAML)"
+          description="Sections: models, auto and hosted_tools"
+          placeholder={example}
+          autosize
+          minRows={12}
+          maxRows={32}
+          spellCheck={false}
+          value={text}
+          styles={{
+            input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre', overflowX: 'auto' },
+          }}
+          onChange={({ currentTarget }) => type(currentTarget.value)}
+        />
+        {check.data && !check.data.ok ? (
+          <RegistryProblems problems={check.data.problems} text={text} onShow={showLine} />
+        ) : null}
+        {check.error ? <Failure title="The registry was not checked" error={check.error} /> : null}
+        {save.error && save.error.code !== 'invalid_registry' && !isOutdated ? (
+          <Failure title="The registry was not saved" error={save.error} />
+        ) : null}
+        {isOutdated ? (
+          <Outdated
+            state={state}
+            text={text}
+            onKeep={() => setDraft({ text, basedOn: version })}
+            onDrop={() => setDraft(undefined)}
+          />
+        ) : null}
+        {showsChanges && draft ? <LineDiff earlier={stored} later={text} label="Changes" /> : null}
+        <TextInput
+          label="What has changed"
+          description="For the history; may be empty"
+          maxLength={200}
+          value={note}
+          onChange={({ currentTarget }) => setNote(currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" disabled={!draft || isOutdated} loading={save.isPending}>
+            Save
+          </Button>
+          <Button variant="default" loading={check.isPending} onClick={() => check.mutate(text)}>
+            Check
+          </Button>
+          <Button variant="default" disabled={!draft} onClick={() => showChanges(!showsChanges)}>
+            {showsChanges && draft ? 'Hide changes' : 'Show changes'}
+          </Button>
+          <Button variant="default" disabled={!draft} onClick={() => type(stored)}>
+            Discard
+          </Button>
+          <Text size="sm" role="status">
+            {save.isSuccess ? `Saved as version ${save.data.version}.` : null}
+            {check.data?.ok ? 'No problems.' : null}
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface OutdatedProps {
+  state: RegistryState;
+  text: string;
+  onKeep: () => void;
+  onDrop: () => void;
+}
+
+/** Somebody has stored another version: what saving this text over it would change. */
+function Outdated({ state: { version, text: stored = '' }, text, onKeep, onDrop }: OutdatedProps) {
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      title={`Version ${version} was stored meanwhile`}
+      role="alert"
+      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+    >
+      <Stack gap="xs">
+        <Text size="sm">Saving your text would change version {version} as follows.</Text>
+        <LineDiff earlier={stored} later={text} label={`Changes of version ${version}`} />
+        <Group>
+          <Button size="xs" variant="default" onClick={onKeep}>
+            Keep my text
+          </Button>
+          <Button size="xs" variant="default" onClick={onDrop}>
+            Take version {version}
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,108 @@
+import { Badge, Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { RegistryState, RegistryVersion, RegistryVersionFacts } from '../../../../contract/registry.ts';
+import { callApi } from '../../../api/call-api.ts';
+import { useApi, useChange } from '../../../api/use-api.ts';
+import { DataList } from '../../../parts/data-list.tsx';
+import { Failure } from '../../../parts/failure.tsx';
+import { formatDateTime } from '../../../parts/format.ts';
+import { Empty, Loaded } from '../../../parts/loaded.tsx';
+import { LineDiff } from './line-diff.tsx';
+
+/** The versions that are kept: what reverting to one would change, and the revert. */
+export function RegistryHistory({ state }: { state: RegistryState }) {
+  const versions = useApi<RegistryVersionFacts[]>('/registry/versions');
+  const [compared, compare] = useState<RegistryVersionFacts>();
+  const revert = useChange(
+    ({ version }: RegistryVersionFacts) => callApi<RegistryState>('POST', '/registry/revert', { version }),
+    ['/registry'],
+  );
+  return (
+    <Stack gap="xs">
+      <Title order={2}>History</Title>
+      {revert.error ? <Failure title="The registry was not reverted" error={revert.error} /> : null}
+      <Text size="sm" role="status">
+        {revert.isSuccess
+          ? `Version ${revert.data.version} has the text of version ${revert.variables.version} again.`
+          : null}
+      </Text>
+      <Loaded query={versions} what="the history">
+        {(list) =>
+          list.length === 0 ? (
+            <section className="panel">
+              <Empty title="No versions yet">Every edit that is saved appears here.</Empty>
+            </section>
+          ) : (
+            <DataList
+              label="Versions"
+              rows={list}
+              idOf={({ version }) => String(version)}
+              columns={[
+                { label: 'Version', render: (each) => <Name facts={each} newest={state.version} /> },
+                { label: 'Time', render: ({ at }) => formatDateTime(at) },
+                { label: 'Stored by', render: ({ by }) => <span className="break">{by.name}</span> },
+                { label: 'What has changed', render: (each) => <span className="break">{noteOf(each)}</span> },
+              ]}
+              actions={(each) =>
+                state.readOnly || each.version === state.version ? null : (
+                  <Group gap={4} justify="flex-end" wrap="nowrap">
+                    <Button
+                      size="xs"
+                      variant="default"
+                      aria-label={`Compare version ${each.version}`}
+                      onClick={() => compare(each)}
+                    >
+                      Compare
+                    </Button>
+                    <Button
+                      size="xs"
+                      variant="default"
+                      aria-label={`Revert to version ${each.version}`}
+                      loading={revert.isPending && revert.variables.version === each.version}
+                      onClick={() => revert.mutate(each)}
+                    >
+                      Revert
+                    </Button>
+                  </Group>
+                )
+              }
+            />
+          )
+        }
+      </Loaded>
+      <Modal
+        opened={compared !== undefined}
+        onClose={() => compare(undefined)}
+        title={`What reverting to version ${compared?.version ?? ''} changes`}
+        size="xl"
+      >
+        {compared ? <Comparison version={compared.version} current={state.text ?? ''} /> : null}
+      </Modal>
+    </Stack>
+  );
+}
+
+function Comparison({ version, current }: { version: number; current: string }) {
+  const found = useApi<RegistryVersion>(`/registry/versions/${version}`);
+  return (
+    <Loaded query={found} what={`version ${version}`}>
+      {({ text }) => <LineDiff earlier={current} later={text} label="Changes" />}
+    </Loaded>
+  );
+}
+
+function Name({ facts: { version }, newest }: { facts: RegistryVersionFacts; newest: number }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm" fw={600}>
+        {version}
+      </Text>
+      {version === newest ? <Badge variant="default">newest</Badge> : null}
+    </Group>
+  );
+}
+
+function noteOf({ note, revertOf }: RegistryVersionFacts): string {
+  if (revertOf !== undefined) return `Reverted to version ${revertOf}`;
+  return note ?? '–';
+}

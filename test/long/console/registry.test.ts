@@ -1,0 +1,131 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  makeFirstAccount,
+  openConsolePage,
+  phone,
+  seriousViolations,
+  waitUntilLoaded,
+} from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+
+const first = '# Mine\nmodels:\n  fast: { targets: [{ model: demo }] }\n';
+
+describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    cluster = await startConsole();
+    browser = await openBrowser();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  it('edits the names with its mistakes shown, keeps a history, compares, and reverts with one click', async () => {
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    await makeFirstAccount(page, cluster.firstLink);
+    await page.getByRole('link', { name: 'Admin' }).click();
+    await page.getByRole('tab', { name: 'Registry' }).click();
+    await waitUntilLoaded(page);
+    const field = page.getByLabel('Registry (YAML)');
+    const save = page.getByRole('button', { name: 'Save' });
+    expect(await save.isDisabled()).toBe(true);
+
+    await field.fill('models:\n  fast:\n    targets: [{ model: demo, weight: -1 }]\nsign_in: {}\n');
+    await save.click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('2 problems').waitFor();
+    await alert.getByText('models.fast.targets.0.weight').waitFor();
+    await alert.getByText('targets: [{ model: demo, weight: -1 }]').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await alert.getByRole('button', { name: 'Line 4' }).click();
+    const selected = await page.evaluate(`(({ value, selectionStart, selectionEnd }) =>
+      value.slice(selectionStart, selectionEnd))(document.activeElement)`);
+    expect(selected).toBe('sign_in: {}');
+
+    await field.fill(first);
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('No problems.').waitFor();
+    await page.getByLabel('What has changed').fill('A name for everybody.');
+    await save.click();
+    await page.getByText('Saved as version 1.').waitFor();
+    const row = page.getByRole('row', { name: /^1/ });
+    await row.getByText('A name for everybody.').waitFor();
+    expect(await field.inputValue()).toBe(first);
+
+    await field.fill(first.replace('fast', 'faster'));
+    await page.getByRole('button', { name: 'Show changes' }).click();
+    const changes = page.getByRole('group', { name: 'Changes' });
+    expect(await changes.innerText()).toMatch(/− {3}fast: .*\n\+ {3}faster: /);
+    await save.click();
+    await page.getByText('Saved as version 2.').waitFor();
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByText('faster', { exact: true }).first().waitFor();
+
+    await page.goto('/admin/registry');
+    await page.getByRole('button', { name: 'Compare version 1' }).click();
+    const comparison = page.getByRole('dialog').getByRole('group', { name: 'Changes' });
+    expect(await comparison.innerText()).toMatch(/− {3}faster: .*\n\+ {3}fast: /);
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Revert to version 1' }).click();
+    await page.getByText('Version 3 has the text of version 1 again.').waitFor();
+    await page.getByRole('row', { name: /^3/ }).getByText('Reverted to version 1').waitFor();
+    expect(await field.inputValue()).toBe(first);
+
+    await page.setViewportSize({ width: phone.width, height: phone.height });
+    await waitUntilLoaded(page);
+    await page.getByRole('list', { name: 'Versions' }).getByText('newest').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('keeps what somebody has typed when another one stores a version meanwhile', async () => {
+    const { page, context } = await openConsolePage(browser, cluster.url);
+    const { page: others, context: otherContext } = await openConsolePage(browser, cluster.url);
+    for (const each of [page, others]) {
+      await each.goto('/admin/registry');
+      await each.getByLabel('E-mail').fill('ada@example.com');
+      await each.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+      await each.getByRole('button', { name: 'Sign in' }).click();
+      await each.getByLabel('Registry (YAML)').waitFor();
+    }
+    const field = page.getByLabel('Registry (YAML)');
+    await field.fill('models:\n  mine: { targets: [{ model: demo }] }\n');
+    await others.getByLabel('Registry (YAML)').fill('models:\n  theirs: { targets: [{ model: demo }] }\n');
+    await others.getByRole('button', { name: 'Save' }).click();
+    await others.getByText('Saved as version 4.').waitFor();
+
+    const alert = page.getByRole('alert');
+    await alert.getByText('Version 4 was stored meanwhile').waitFor();
+    expect(await alert.getByRole('group').innerText()).toMatch(/− {3}theirs.*\n\+ {3}mine/);
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await alert.getByRole('button', { name: 'Keep my text' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 5.').waitFor();
+    expect(await field.inputValue()).toContain('mine');
+    await Promise.all([context.close(), otherContext.close()]);
+  });
+
+  it('shows a file, and edits nothing of it', async () => {
+    const node = await cluster.addIngress(withRegistry(first));
+    const { page, context } = await openConsolePage(browser, node.url);
+    await page.goto('/admin/registry');
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The registry is a file').waitFor();
+    expect(await page.getByRole('group', { name: 'registry' }).innerText()).toContain('"fast"');
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect(await page.getByLabel('Registry (YAML)').count()).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    await context.close();
+  });
+});
