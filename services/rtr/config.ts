@@ -71,7 +71,9 @@ export const upSettings = linkSettings
       .list('Addresses of further engines, separated by commas, as http://10.0.0.5:8000')
       .pipe(z.array(z.url({ protocol: /^https?$/, error: 'each must be an http or https address' })))
       .describe('Addresses of further engines, separated by commas, as http://10.0.0.5:8000'),
-    ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto`, engines, providers and more'),
+    ROUTER_CONFIG: setting.optionalText(
+      'File with names for models, rules for `auto`, engines, providers and more; if unset, names and rules are edited in the console',
+    ),
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format', 'anthropic'),
     DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),

@@ -30,7 +30,7 @@ export const servingSettings = {
     'rtr',
   ),
   ROUTER_CONFIG: setting.optionalText(
-    'File with names for models, rules for `auto` and more; see `docs/configuration.md`',
+    'File with names for models, rules for `auto` and more, the same for all; if unset, they are edited in the console. See `docs/configuration.md`',
   ),
   USAGE_MAX_REQUESTS: setting.integer('Most single requests that the usage ledger keeps', 50_000, 1, 10_000_000),
   USAGE_DAYS: setting.integer(
