@@ -32,6 +32,7 @@ const homes: Record<string, readonly string[]> = {
   ],
   ioredis: ['shared/accounts'],
   bullmq: ['shared/background'],
+  nodemailer: ['services/batch-runner'],
   '@aws-sdk/': ['shared/files'],
 };
 

@@ -4,6 +4,7 @@ import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
+import { mailSettings } from './mail/mail-settings.ts';
 
 /** A number of decimals, such as `0.5`. */
 const factor = /^\d{1,3}(?:\.\d{1,4})?$/;
@@ -52,6 +53,7 @@ export const batchRunnerConfig = z.object({
     .list(networksDoc)
     .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
     .describe(networksDoc),
+  ...mailSettings,
   ALERT_ERROR_PERCENT: setting.integer(
     'Percent of the requests of five minutes above which failures of the router and of upstreams are reported, from 20 requests on',
     20,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -39,6 +40,7 @@ import { ModelPace } from './slots/model-pace.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
 import { MemoryBudget } from './memory-budget.ts';
+import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 /** Validations, and endings, at the same time: they stream files and wait for the store. */
@@ -166,6 +168,9 @@ await runService(async (environment, releases) => {
   const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
+  const mails = new AlertMails(redis.redis, prefix, unreadable);
+  const mailing = startMails({ config, mails, access, jobs, registry: metricsRegistry, log, releases });
+  if (mailing) queues.set('alert-mails', mailing);
   const responses = startResponses({
     config,
     name: `batch-runner-${id}`,

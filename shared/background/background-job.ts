@@ -7,6 +7,7 @@ export const backgroundQueues = [
   'batch-endings',
   'responses',
   'webhooks',
+  'alert-mails',
   'scheduled',
 ] as const;
 export type BackgroundQueue = (typeof backgroundQueues)[number];

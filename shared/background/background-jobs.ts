@@ -59,6 +59,7 @@ export class BackgroundJobs {
       'batch-endings': open('batch-endings'),
       responses: open('responses'),
       webhooks: open('webhooks'),
+      'alert-mails': open('alert-mails'),
       scheduled: open('scheduled'),
     };
     this.#flows = new FlowProducer(options);

@@ -84,6 +84,7 @@ describe('the variables in the documentation', () => {
       'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
       'REDISCLI_AUTH',
       'NODE_COMPILE_CACHE',
+      'NODE_EXTRA_CA_CERTS',
       'NPM_CONFIG_REGISTRY',
     ]);
     const named = pages.flatMap(({ path, text }) =>

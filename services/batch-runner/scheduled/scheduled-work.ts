@@ -44,7 +44,7 @@ export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
-  const states = new AlertStates(redis, prefix);
+  const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);
   const usage = new UsageReader(redis, prefix, unreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());

@@ -10,7 +10,7 @@ import { createPublicPost } from '#shared/public-fetch/public-post.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { webhookDeliverer } from './deliver-webhook.ts';
-import { relayWebhooks } from './relay-webhooks.ts';
+import { relayDue } from '../relay-due.ts';
 import { watchWebhooks } from './webhook-metrics.ts';
 
 /** Milliseconds for a receiver to answer. */
@@ -59,9 +59,10 @@ export function startWebhooks({
     count: watchWebhooks(registry, () => deliveries.lateMs()),
     log,
   });
+  const takeDue = deliveries.takeDue.bind(deliveries);
   const enqueue = (due: DueDelivery): Promise<void> =>
     jobs.add({ queue: 'webhooks', id: `${due.id}-${due.attempts}`, data: due });
-  const relaying = relayWebhooks({ deliveries, enqueue, log }, stopRelay.signal);
+  const relaying = relayDue({ what: 'webhooks', takeDue, enqueue, log }, stopRelay.signal);
   releases.add('webhooks', async () => {
     stopRelay.abort();
     await relaying;

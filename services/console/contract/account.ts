@@ -50,6 +50,8 @@ export interface Session {
     teams: { id: string; name: string; role: TeamRole }[];
     /** Absent where the person signs in at a provider only. */
     hasPassword?: true;
+    /** Whether the person wants alerts by e-mail. */
+    alertEmails: boolean;
   };
   csrfToken: string;
 }
@@ -148,8 +150,9 @@ export const userSchema = z
   .meta({ id: 'Person' });
 
 /**
- * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account` `{ name }`, `POST
- * /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change what somebody is called.
+ * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account`
+ * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change
+ * what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`.
  */
@@ -236,6 +239,9 @@ export const settingsSchema = z
     requireSecondFactor: z.boolean().describe('Whether local accounts need a second factor.'),
     auditDays: z.number().describe('Days for which entries of the audit trail are kept.'),
     newMembers: z.object({ limits, ceiling }).describe('What new members begin with.'),
+    alertEmails: z
+      .object({ router: z.union([z.boolean(), z.array(z.string())]) })
+      .describe("Whom the router's alerts are mailed to: administrators (true), nobody (false), or these addresses."),
   })
   .meta({ id: 'Settings' });
 

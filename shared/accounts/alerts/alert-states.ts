@@ -1,10 +1,12 @@
 import type { Redis } from 'ioredis';
+import { mailOwners } from '../alert-mails/alert-mail.ts';
+import { mailsScript } from '../alert-mails/alert-mails.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { WebhookEvent } from '../webhooks/webhook-event.ts';
 import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
 
-const changeState = new RedisScript(emitScript, new URL('lua/change-state.lua', import.meta.url));
+const changeState = new RedisScript(emitScript, mailsScript, new URL('lua/change-state.lua', import.meta.url));
 
 /** A state that something has from now on. */
 export interface FieldChange {
@@ -28,17 +30,22 @@ export interface StateChanges {
 export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
 
 /**
- * What was reported last of things that are looked at from time to time, in Redis. A change and its event are one operation, so that
- * each is reported once, however many look. Every method throws `store_unavailable`.
+ * What was reported last of things that are looked at from time to time, in Redis. A change, its event and the mails of it are one
+ * operation, so that each is reported once, however many look. Every method throws `store_unavailable`.
  */
 export class AlertStates {
   readonly #redis: Redis;
   readonly #prefix: string;
+  readonly #isMailed: boolean;
 
-  /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  /**
+   * @param prefix what all names in Redis begin with
+   * @param isMailed whether there is somebody who sends mails
+   */
+  constructor(redis: Redis, prefix: string, isMailed = false) {
     this.#redis = redis;
     this.#prefix = prefix;
+    this.#isMailed = isMailed;
   }
 
   /** All states of a kind, by field. */
@@ -53,7 +60,8 @@ export class AlertStates {
 
   /** Changes states, and emits the event of all. @returns false, and does neither, if one has another one than expected */
   async changeAll({ event, ...change }: StateChanges): Promise<boolean> {
-    const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event) };
+    const mailTo = event && this.#isMailed ? mailOwners(event) : undefined;
+    const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event), mailTo };
     return (await changeState.run(this.#redis, { args })) === 1;
   }
 }

@@ -1,12 +1,26 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { UserRole } from './user.ts';
+import { emailSchema, type UserRole } from './user.ts';
 import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { ceilingSchema, readCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, readHash } from '../redis/ask-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
+
+/** Addresses that the router's alerts go to at most. */
+const mostAddresses = 20;
+
+/** Whom the router's alerts are mailed to: administrators, nobody, or the addresses in a list. `mails.lua` reads it, too. */
+const alertEmailsSchema = z.strictObject({
+  router: z.union([
+    z.boolean(),
+    z
+      .array(emailSchema)
+      .min(1, 'An e-mail address is needed.')
+      .max(mostAddresses, `${mostAddresses} e-mail addresses are the most.`),
+  ]),
+});
 
 /** What administrators set for the console. */
 export const consoleSettingsSchema = z.strictObject({
@@ -22,12 +36,15 @@ export const consoleSettingsSchema = z.strictObject({
   auditDays: z.number().int().min(1).max(3_650),
   /** What new members begin with. */
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
+  alertEmails: alertEmailsSchema,
 });
 
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
 const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
+
+const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
 
 /** What a new person has besides their account. */
 export interface PersonStart {
@@ -43,6 +60,7 @@ const defaults: ConsoleSettings = {
   requireSecondFactor: false,
   auditDays: 400,
   newMembers: { limits: {}, ceiling: {} },
+  alertEmails: { router: true },
 };
 
 /** Used in place of a setting that cannot be read. */
@@ -78,6 +96,7 @@ export class ConsoleSettingsStore {
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
       auditDays: read('auditDays', positive),
       newMembers: read('newMembers', storedNewMembers),
+      alertEmails: read('alertEmails', storedAlertEmails),
     };
   }
 

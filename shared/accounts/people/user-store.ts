@@ -13,6 +13,7 @@ const createUser = new RedisScript(new URL('lua/create-user.lua', import.meta.ur
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
 const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
 const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
+const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
 /** What of a person an administrator can change. */
@@ -110,6 +111,11 @@ export class UserStore {
   /** Gives a person another name. False when there is no such person. */
   async rename(id: string, name: string): Promise<boolean> {
     return (await renameUser.run(this.#redis, { keys: [this.#names.user(id)], args: { name } })) === 1;
+  }
+
+  /** Sets whether a person wants alerts by e-mail. False when there is no such person. */
+  async setAlertEmails(id: string, wanted: boolean): Promise<boolean> {
+    return (await setAlertEmails.run(this.#redis, { keys: [this.#names.user(id)], args: { wanted } })) === 1;
   }
 
   /** Changes the address of a person, and ends all their sessions. */

@@ -23,6 +23,8 @@ export const userRecordSchema = z.object({
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
+  /** False for who wants no alerts by e-mail. `mails.lua` reads it, too. */
+  alertEmails: z.stringbool().optional().catch(undefined),
   /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
   revision: revisionSchema,

@@ -26,7 +26,11 @@ beforeAll(async () => {
   cluster = await startCluster({ worker: { ADMIN_PORT: '0' } });
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
-  const runner = await cluster.addBatchRunner({ ADMIN_PORT: '0' });
+  const runner = await cluster.addBatchRunner({
+    ADMIN_PORT: '0',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'router@example.com',
+  });
   const workers = await Promise.all([cluster.workers[0], tools, cli, runner].map(adminOf));
   for (const url of [cluster.adminUrl, ...workers]) {
     const text = await (await fetch(`${url}/metrics`)).text();

@@ -6,6 +6,7 @@ import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
 import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
 import { watchFailingTools } from '#services/tools-worker/tool-pace.ts';
+import { watchMails } from '#services/batch-runner/mail/mail-metrics.ts';
 import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
 import { watchWebhooks } from '#services/batch-runner/webhooks/webhook-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
@@ -51,6 +52,7 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   } else if (part === 'batch-runner') {
     void new RunnerMetrics(registry);
     watchWebhooks(registry, async () => 0);
+    watchMails(registry, async () => 0);
     watchRunner(registry, {
       jobs: { counts: () => Promise.reject(new Error('there are no queues')) },
       work: { open: () => Promise.resolve([]) },

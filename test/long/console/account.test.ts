@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { until } from '../../helpers/until.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 const password = 'tulip anvil 42 harbour';
@@ -59,6 +60,35 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     await page.getByLabel('Your name').fill('Robert');
     await page.getByRole('button', { name: 'Change name' }).click();
     await page.getByRole('button', { name: 'Account of Robert' }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('switches alerts by e-mail off and on', async () => {
+    const eve = await invite('eve');
+    const { page, troubles } = await open('eve@example.com');
+    const wants = async () => (await eve.get('/session')).body.user.alertEmails;
+    const choice = page.getByRole('switch', { name: 'Send me alerts by e-mail' });
+    expect(await choice.isChecked()).toBe(true);
+    for (const wanted of [false, true]) {
+      await choice.click();
+      await until(async () => (await wants()) === wanted && (await choice.isChecked()) === wanted);
+    }
+    expect(troubles).toEqual([]);
+  });
+
+  it('has administrators set whom the alerts of the router are mailed to', async () => {
+    const { page, troubles } = await open('ada@example.com');
+    await page.goto('/admin/settings');
+    await page.getByRole('combobox', { name: 'Alerts of the router go by e-mail to' }).click();
+    await page.getByRole('option', { name: 'These addresses' }).click();
+    await page
+      .getByRole('textbox', { name: 'Addresses' })
+      .or(page.getByRole('combobox', { name: 'Addresses' }))
+      .fill('ops@example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await ada.get('/settings')).body.alertEmails).toEqual({ router: ['ops@example.com'] });
+    expect(await seriousViolations(page)).toEqual([]);
     expect(troubles).toEqual([]);
   });
 

@@ -9,16 +9,18 @@ import { openSession } from '../session/open-session.ts';
 import { sessionAnswer, signedInOf } from '../session/signed-in.ts';
 import { changeAddress, changeName } from './change-profile.ts';
 
-const rename = z.strictObject({ name: displayNameSchema });
+const account = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
 const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1).max(200) });
 
-/** The name and the address of the signed-in person. */
+/** The name and the address of the signed-in person, and what they are mailed. */
 export function profileRoutes(parts: ApiParts): Router {
   const { users, teams } = parts.accounts;
   const routes = Router();
   routes.patch('/account', async (request, response) => {
     const person = signedInOf(response);
-    await changeName(parts, person, person.user, parse(rename, request.body).name);
+    const { name, alertEmails } = parse(account, request.body);
+    if (name !== undefined) await changeName(parts, person, person.user, name);
+    if (alertEmails !== undefined) await users.setAlertEmails(person.id, alertEmails);
     response.json(await sessionAnswer(teams, await found(person.id), person.sessionId));
   });
   routes.post('/account/email', async (request, response) => {

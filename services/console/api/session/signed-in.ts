@@ -69,7 +69,7 @@ export function signedInOf(response: Response): SignedIn {
 /** The session as the pages see it. */
 export async function sessionAnswer(
   teams: Accounts['teams'],
-  { id, name, email, role, passwordHash }: UserRecord,
+  { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,
   sessionId: string,
 ): Promise<Session> {
   const roles = await teams.teamsOf(id);
@@ -82,6 +82,7 @@ export async function sessionAnswer(
       role,
       teams: found.map((team) => ({ id: team.id, name: team.name, role: roles.get(team.id) ?? 'member' })),
       ...(passwordHash !== '' && { hasPassword: true }),
+      alertEmails,
     },
     csrfToken: csrfTokenOf(sessionId),
   };

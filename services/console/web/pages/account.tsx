@@ -7,6 +7,7 @@ import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
+import { AlertEmails } from './account/alert-emails.tsx';
 import { DeleteAccount } from './account/delete-account.tsx';
 import { EmailAddress, Name } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
@@ -48,6 +49,7 @@ export function Account() {
           <SecondFactor />
         </>
       ) : null}
+      <AlertEmails />
       <Sessions />
       <Programs />
       <Tokens />

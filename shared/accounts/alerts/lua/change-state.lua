@@ -1,5 +1,5 @@
 -- Changes what was reported last of things of one kind, and emits an event with it, unless one has another state than expected: somebody
--- else has reported it meanwhile. `emit.lua` of the webhooks stands before it.
+-- else has reported it meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before it.
 --
 --   <prefix>alerts:<kind>   hash: what of that kind is reported, to its state
 --
@@ -12,6 +12,7 @@
 --     to       the state that it gets; absent for none
 --   expiresAt  when the whole hash is forgotten, ms since 1970; absent: never
 --   event      as for `webhooks.emit`; absent for none
+--   mailTo     owners whose recipients are mailed the event; absent for none
 -- Returns 1, or 0 if one is in another state.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind
@@ -33,5 +34,8 @@ if args.expiresAt then
 end
 if args.event then
   webhooks.emit(args.prefix, args.event)
+  if args.mailTo then
+    mails.send(args.prefix, args.event, args.mailTo)
+  end
 end
 return 1

@@ -294,12 +294,19 @@ describe('the settings', () => {
       requireSecondFactor: false,
       auditDays: 400,
       newMembers: { limits: {}, ceiling: {} },
+      alertEmails: { router: true },
     };
     expect((await ada.get('/settings')).body).toEqual(defaults);
     expect((await ada.patch('/settings', { membersMakeKeys: false })).body).toMatchObject({ membersMakeKeys: false });
     expect(await ada.patch('/settings', { sessionHours: 0 })).toMatchObject({
       body: { error: { field: 'sessionHours' } },
     });
+    const alertEmails = { router: ['ops@example.com'] };
+    expect((await ada.patch('/settings', { alertEmails })).body).toMatchObject({ alertEmails });
+    for (const router of [[], ['ops'], Array.from({ length: 21 }, (_, at) => `a${at}@example.com`)])
+      expect(await ada.patch('/settings', { alertEmails: { router } })).toMatchObject({
+        body: { error: { field: expect.stringMatching(/^alertEmails\.router/) } },
+      });
     expect(await ada.patch('/settings', { other: 1 })).toMatchObject({ body: { error: { field: 'other' } } });
   });
 });

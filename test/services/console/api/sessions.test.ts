@@ -51,6 +51,11 @@ describe('the name and the address of a person', () => {
     const other = browser();
     await other.signIn('ada@example.com', goodPassword);
     expect((await ada.patch('/account', { name: 'Ada L.' })).body.user.name).toBe('Ada L.');
+    expect((await ada.get('/session')).body.user.alertEmails).toBe(true);
+    for (const alertEmails of [false, true]) {
+      expect((await ada.patch('/account', { alertEmails })).body.user).toMatchObject({ name: 'Ada L.', alertEmails });
+      expect((await ada.get('/session')).body.user.alertEmails).toBe(alertEmails);
+    }
     expect((await ada.patch('/account', { name: '' })).status).toBe(400);
     const wanted = { email: 'Countess@Example.com', password: goodPassword };
     expect(await ada.post('/account/email', { ...wanted, password: 'wrong' })).toMatchObject({

@@ -112,6 +112,7 @@ describe('the settings of a newer release', () => {
       membersMakeKeys: 'ask',
       requireSecondFactor: 'some',
       newMembers: 'many',
+      alertEmails: '{"router":"everybody"}',
       theme: 'x',
     });
     expect(await settings.read()).toEqual({
@@ -121,8 +122,9 @@ describe('the settings of a newer release', () => {
       membersMakeKeys: false,
       requireSecondFactor: true,
       newMembers: { limits: {}, ceiling: {} },
+      alertEmails: { router: true },
     });
-    expect(open.unreadable).toHaveLength(4);
+    expect(open.unreadable).toHaveLength(5);
     await settings.change({ sessionHours: 9 });
     expect(await redis.hgetall(`${prefix}console-settings`)).toMatchObject({ invitationDays: 'P7D', theme: 'x' });
   });

@@ -23,6 +23,7 @@ const queueNames: Record<string, string> = {
   'batch-endings': 'Results of batches are written',
   responses: 'Responses in the background are made',
   webhooks: 'Events are sent to webhooks',
+  'alert-mails': 'Alerts are sent by e-mail',
   scheduled: 'Alerts, exports and sweeps, again and again',
 };
 

@@ -3,6 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import type { Settings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
+import { AlertRecipients } from '../../parts/alert-recipients.tsx';
 import { CeilingFields, ceilingOf } from '../../parts/ceiling-fields.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
@@ -28,6 +29,7 @@ function Form({ found }: { found: Settings }) {
   const set = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
   const { error } = save;
   const problemOf = (field: keyof Settings): string | undefined => (error?.field === field ? error.message : undefined);
+  const alertEmailsProblem = error?.field?.startsWith('alertEmails') ? error.message : undefined;
   const newMembersProblem = error?.field?.startsWith('newMembers') ? error.message : undefined;
   return (
     <form className="panel" onSubmit={onSubmit}>
@@ -68,6 +70,11 @@ function Form({ found }: { found: Settings }) {
           value={settings.auditDays}
           error={problemOf('auditDays')}
           onChange={(value) => typeof value === 'number' && set({ auditDays: value })}
+        />
+        <AlertRecipients
+          value={settings.alertEmails.router}
+          problem={alertEmailsProblem}
+          onChange={(router) => set({ alertEmails: { router } })}
         />
         <Fieldset legend="What new members begin with">
           <Stack gap="sm">

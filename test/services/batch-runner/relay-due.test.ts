@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { relayWebhooks } from '#services/batch-runner/webhooks/relay-webhooks.ts';
+import { relayDue } from '#services/batch-runner/relay-due.ts';
 import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
-import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
-import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';
-import { until } from '../../../helpers/until.ts';
+import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
+import { until } from '../../helpers/until.ts';
 
 describe('relayed webhooks', () => {
   it('are queued once by any number of runners, and again when a queue fails', async () => {
@@ -18,7 +18,8 @@ describe('relayed webhooks', () => {
       if (isFull) throw new Error('the queue is away');
       await deliver(due, stop.signal);
     };
-    const relays = [1, 2].map(() => relayWebhooks({ deliveries, enqueue, log }, stop.signal));
+    const takeDue = deliveries.takeDue.bind(deliveries);
+    const relays = [1, 2].map(() => relayDue({ what: 'webhooks', takeDue, enqueue, log }, stop.signal));
     await outbox.emit(batchEvent());
     await until(() => warnings.length > 0);
     isFull = false;

@@ -1,0 +1,51 @@
+import { isMailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
+import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { alertText, type AlertText } from './alert-text.ts';
+import type { MailSender } from './mail-settings.ts';
+import { instant, oneLine } from './mail-words.ts';
+import type { Mail } from './send-mail.ts';
+
+/** Hexadecimal digits of a mail's id in its Message-ID: an event has few recipients. */
+const idDigits = 16;
+
+export interface MailFacts {
+  from: Pick<MailSender, 'address'>;
+  /** Where people reach the router; undefined: mails have no links. */
+  publicUrl: string | undefined;
+}
+
+/**
+ * An alert as a mail in plain text. Its Message-ID is made of the event's id and the recipient, so that one that comes twice can be
+ * recognised.
+ */
+export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): Mail {
+  const { id, event, to, address, createdAt, pausedUntil } = mail;
+  const { subject, paragraphs, page } = textOf(mail);
+  const linkTo = (path: string): string | undefined =>
+    publicUrl === undefined ? undefined : new URL(`/console/${path}`, publicUrl).href;
+  const [link, account] = [linkTo(page), linkTo('account')];
+  const why = to.startsWith('user:')
+    ? `You can switch alerts by e-mail off in the console, under Account${account === undefined ? '.' : `: ${account}`}`
+    : 'Administrators of the router have these alerts sent to this address.';
+  const pause =
+    pausedUntil === undefined
+      ? []
+      : [`This is the last alert by e-mail to you until ${instant(pausedUntil)}: there were many within an hour.`];
+  const parts = [...paragraphs, ...(link === undefined ? [] : [link]), ...pause, `Noticed on ${instant(createdAt)}.`];
+  return {
+    to: address,
+    subject: oneLine(`Model Router: ${subject}`),
+    text: `${[...parts, `-- \n${why}`].join('\n\n')}\n`,
+    messageId: `${event}.${id.slice(0, idDigits)}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
+  };
+}
+
+/** What a mail says; of an event that only another release knows, what there is. */
+function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
+  try {
+    if (isMailedEventType(type)) return alertText(type, JSON.parse(data));
+  } catch {
+    // It is in the words of another release.
+  }
+  return { subject: oneLine(type), paragraphs: [oneLine(data)], page: '' };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+/** A mail server, and how it is reached. */
+export interface SmtpServer {
+  host: string;
+  port: number;
+  /** Whether the connection begins with TLS. */
+  secure: boolean;
+  /** Whether a connection without TLS is used only once it was upgraded to it. */
+  requireTLS: boolean;
+  /** Whether it is never upgraded. */
+  ignoreTLS: boolean;
+  auth?: { user: string; pass: string };
+}
+
+/** Whom mails are from. */
+export interface MailSender {
+  name: string;
+  address: string;
+}
+
+/** Ports where the URL has none. */
+const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
+
+/** Hosts on this machine: nobody else can read what is sent to them. */
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/**
+ * The mail server that an address names: `smtps://user:password@host` with TLS from the first byte on, `smtp://` with STARTTLS, which the
+ * server must offer. Without TLS only with `?tls=none`, and on this machine.
+ * @returns undefined for a text that is no such address
+ */
+export function parseSmtpUrl(text: string): SmtpServer | undefined {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:')) return undefined;
+  const options = [...url.searchParams];
+  const isPlain = options.length === 1 && options[0]?.join('=') === 'tls=none';
+  const isSecure = url.protocol === 'smtps:';
+  const hasMore = (url.pathname !== '' && url.pathname !== '/') || url.hash !== '';
+  if (url.hostname === '' || hasMore || (options.length > 0 && (!isPlain || isSecure))) return undefined;
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const isOpen = !isSecure && (isPlain || loopback.test(host));
+  const [user, pass] = [decoded(url.username), decoded(url.password)];
+  if (user === undefined || pass === undefined) return undefined;
+  return {
+    host,
+    port: url.port === '' ? ports[url.protocol] : Number(url.port),
+    secure: isSecure,
+    requireTLS: !isSecure && !isOpen,
+    ignoreTLS: isOpen,
+    ...(user !== '' && { auth: { user, pass } }),
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sender of `Model Router <router@example.com>` or `router@example.com`; undefined for any other text. */
+export function parseSender(text: string): MailSender | undefined {
+  const [, name = '', inBrackets, bare] =
+    /^(?:([^<>"\p{C}\p{Zl}\p{Zp}]{0,100}?) ?<([^<>]+)>|([^<>]+))$/u.exec(text.trim()) ?? [];
+  const { data: address } = z
+    .email()
+    .max(254)
+    .safeParse(inBrackets ?? bare);
+  return address === undefined ? undefined : { name, address };
+}
+
+/** The settings of who sends mails. */
+export const mailSettings = {
+  SMTP_URL: z
+    .string()
+    .transform((text, context): SmtpServer => {
+      const server = parseSmtpUrl(text);
+      if (server) return server;
+      context.addIssue('must be such as smtps://user:password@smtp.example.com or smtp://user:password@host:587');
+      return z.NEVER;
+    })
+    .optional()
+    .describe(
+      'Mail server for alerts: `smtps://user:password@host`, or `smtp://` for one that offers STARTTLS, without TLS only with `?tls=none` or on this machine; no mails are sent if unset',
+    ),
+  MAIL_FROM: z
+    .string()
+    .transform((text, context): MailSender => {
+      const sender = parseSender(text);
+      if (sender) return sender;
+      context.addIssue('must be such as router@example.com or Model Router <router@example.com>');
+      return z.NEVER;
+    })
+    .optional()
+    .describe('Whom alerts by e-mail are from, as `Model Router <router@example.com>`; needed with `SMTP_URL`'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('Address at which people reach the router, for links in e-mails; they have none if unset'),
+};

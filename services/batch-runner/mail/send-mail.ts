@@ -1,0 +1,85 @@
+import { createTransport } from 'nodemailer';
+import { z } from 'zod';
+import type { MailSender, SmtpServer } from './mail-settings.ts';
+
+/** Milliseconds for the name of the server, the connection and the greeting, each; and without a byte of the server afterwards. */
+const stepMs = 10_000;
+const silenceMs = 20_000;
+
+/** A mail in plain text to one recipient. */
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  /** Without brackets. The same for all attempts. */
+  messageId: string;
+}
+
+/** A mail was not sent. The message has neither addresses nor what the server said. */
+export class MailError extends Error {
+  override name = 'MailError';
+  /** Whether the server refuses the recipient or the mail for good. */
+  readonly isPermanent: boolean;
+
+  constructor(message: string, isPermanent: boolean) {
+    super(message);
+    this.isPermanent = isPermanent;
+  }
+}
+
+/** Sends a mail. @throws MailError, also when the signal aborts */
+export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
+
+/** What an error of the library has, of what is read of it. */
+const failureSchema = z.object({
+  code: z.string().catch('no code'),
+  command: z.string().optional().catch(undefined),
+  responseCode: z.number().optional().catch(undefined),
+  permanent: z.boolean().optional().catch(undefined),
+});
+
+/**
+ * Makes the function that sends mails, each over a connection of its own.
+ * @param ca certificates in PEM that the server's may be signed by, in place of the public ones
+ */
+export function mailSender(server: SmtpServer, from: MailSender, ca?: string): SendMail {
+  const transport = createTransport({
+    ...server,
+    dnsTimeout: stepMs,
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(ca !== undefined && { tls: { ca } }),
+  });
+  return async ({ to, subject, text, messageId }, signal) => {
+    try {
+      await transport.sendMail({
+        from,
+        // As an object, so that no text is taken for several addresses.
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: `<${messageId}>`,
+        // RFC 3834: nobody is to answer by a machine.
+        headers: { 'auto-submitted': 'auto-generated' },
+        signal,
+      });
+    } catch (error) {
+      throw mailErrorOf(error);
+    }
+  };
+}
+
+function mailErrorOf(error: unknown): MailError {
+  const { data: { code, command, responseCode, permanent } = { code: 'no code' } } = failureSchema.safeParse(error);
+  const parts = [
+    code,
+    ...(command === undefined ? [] : [`at ${command}`]),
+    ...(responseCode === undefined ? [] : [responseCode]),
+  ];
+  // Whoever runs the server can mend a refused login or sender, within the day for which a mail is tried.
+  const isOfMail = code === 'EMESSAGE' || (code === 'EENVELOPE' && command !== 'MAIL FROM');
+  return new MailError(`the mail server was not given it: ${parts.join(' ')}`, permanent === true && isOfMail);
+}

@@ -1,0 +1,72 @@
+import type { Registry } from 'prom-client';
+import type { AlertMails, DueMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import type { BackgroundAccess } from '#shared/background/background-access.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { ConfigError } from '#shared/core/load-config.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { relayDue } from '../relay-due.ts';
+import { composeMail } from './compose-mail.ts';
+import { mailDeliverer } from './deliver-mail.ts';
+import { watchMails } from './mail-metrics.ts';
+import type { MailSender, SmtpServer } from './mail-settings.ts';
+import { mailSender } from './send-mail.ts';
+
+/** Milliseconds that running attempts get to finish when the runner ends. Those that have not are given back. */
+const finishMs = 5_000;
+
+/** Mails that one runner sends at a time. */
+const concurrency = 4;
+
+export interface MailParts {
+  config: { SMTP_URL?: SmtpServer | undefined; MAIL_FROM?: MailSender | undefined; PUBLIC_URL?: string | undefined };
+  mails: AlertMails;
+  access: BackgroundAccess;
+  jobs: Pick<BackgroundJobs, 'add'>;
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+/**
+ * Sends alerts by e-mail from now on, together with all other runners.
+ * @returns who sends them, to be closed with those who work on other queues; undefined without a mail server
+ * @throws ConfigError without a sender
+ */
+export function startMails({
+  config,
+  mails,
+  access,
+  jobs,
+  registry,
+  log,
+  releases,
+}: MailParts): WorkOnQueue | undefined {
+  const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
+  if (!server) return undefined;
+  if (!from) throw new ConfigError('MAIL_FROM is needed with SMTP_URL: whom alerts by e-mail are from');
+  const [stopRelay, stopMails] = [new AbortController(), new AbortController()];
+  const deliver = mailDeliverer({
+    mails,
+    compose: (mail) => composeMail(mail, { from, publicUrl }),
+    send: mailSender(server, from),
+    count: watchMails(registry, () => mails.count()),
+    log,
+  });
+  const takeDue = mails.takeDue.bind(mails);
+  const enqueue = (due: DueMail): Promise<void> =>
+    jobs.add({ queue: 'alert-mails', id: `${due.id}-${due.attempts}`, data: due });
+  const relaying = relayDue({ what: 'alerts by e-mail', takeDue, enqueue, log }, stopRelay.signal);
+  releases.add('alert mails', async () => {
+    stopRelay.abort();
+    await relaying;
+    setTimeout(() => stopMails.abort(), finishMs).unref();
+  });
+  return new BackgroundWorker<DueMail>({
+    access,
+    queue: 'alert-mails',
+    concurrency,
+    handle: (due) => deliver(due, stopMails.signal),
+  });
+}

@@ -1,0 +1,46 @@
+import { Select, Stack, TagsInput } from '@mantine/core';
+
+type Recipients = boolean | string[];
+
+const choices = [
+  { value: 'administrators', label: 'Administrators' },
+  { value: 'nobody', label: 'Nobody' },
+  { value: 'addresses', label: 'These addresses' },
+];
+
+/** Input for whom alerts of the router are mailed to: administrators (true), nobody (false), or addresses. */
+export function AlertRecipients({
+  value,
+  problem,
+  onChange,
+}: {
+  value: Recipients;
+  problem: string | undefined;
+  onChange: (value: Recipients) => void;
+}) {
+  const chosen = Array.isArray(value) ? 'addresses' : value ? 'administrators' : 'nobody';
+  return (
+    <Stack gap="xs">
+      <Select
+        label="Alerts of the router go by e-mail to"
+        description="Workers, models, the error rate, and budgets and keys that belong to nobody"
+        data={choices}
+        allowDeselect={false}
+        value={chosen}
+        onChange={(choice) => onChange(choice === 'addresses' ? [] : choice === 'administrators')}
+      />
+      {Array.isArray(value) ? (
+        <TagsInput
+          label="Addresses"
+          placeholder={value.length === 0 ? 'ops@example.com' : ''}
+          splitChars={[',', ';', ' ']}
+          maxTags={20}
+          acceptValueOnBlur
+          value={value}
+          error={problem}
+          onChange={onChange}
+        />
+      ) : null}
+    </Stack>
+  );
+}

@@ -1,0 +1,36 @@
+import type { WebhookEvent, WebhookEventType, WebhookOwner } from '../webhooks/webhook-event.ts';
+
+/** The events that are mailed to people, too. */
+export const mailedEventTypes = [
+  'rtr.budget.threshold',
+  'rtr.budget.exhausted',
+  'rtr.key.expiring',
+  'rtr.key.expired',
+  'rtr.worker.lost',
+  'rtr.worker.ejected',
+  'rtr.worker.failing',
+  'rtr.worker.back',
+  'rtr.model.unserved',
+  'rtr.model.served',
+  'rtr.errors.high',
+  'rtr.errors.normal',
+] as const satisfies readonly WebhookEventType[];
+
+export type MailedEventType = (typeof mailedEventTypes)[number];
+
+export function isMailedEventType(type: string): type is MailedEventType {
+  return mailedEventTypes.some((each) => each === type);
+}
+
+/**
+ * Whose recipients are mailed an event: those of the person or team that it concerns, and those of the router where it concerns
+ * nobody else; undefined for an event that is not mailed.
+ */
+export function mailOwners({
+  type,
+  owners,
+}: Pick<WebhookEvent, 'type' | 'owners'>): readonly WebhookOwner[] | undefined {
+  if (!isMailedEventType(type)) return undefined;
+  const people = owners.filter((owner) => owner !== 'router');
+  return people.length > 0 ? people : owners;
+}

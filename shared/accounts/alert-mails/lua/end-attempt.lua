@@ -1,0 +1,24 @@
+-- Ends an attempt to send a mail.
+--
+-- ARGV[1]  JSON:
+--   prefix    of all names
+--   id
+--   attempts  that the mail had before this one
+--   delayMs   until it is tried again; absent when the mail is over
+--   counts    whether this was an attempt: false for one that was given back
+-- Returns 1, or 0 when the attempt was over already.
+local args = cjson.decode(ARGV[1])
+local mail = args.prefix .. 'alert-mail:' .. args.id
+if tonumber(redis.call('HGET', mail, 'attempts') or -1) ~= args.attempts then
+  return 0
+end
+if not args.delayMs then
+  mails.remove(args.prefix, args.id)
+  return 1
+end
+redis.call('HDEL', mail, 'runningUntil')
+if args.counts then
+  redis.call('HINCRBY', mail, 'attempts', 1)
+end
+redis.call('ZADD', args.prefix .. 'alert-mails-due', webhooks.whole(webhooks.now() + args.delayMs), args.id)
+return 1

@@ -1,0 +1,97 @@
+-- What the scripts of alert mails have in common: it stands before each of them, behind `emit.lua` of the webhooks, and reads no arguments.
+-- A script that changes a state which is mailed has both before it, and calls `mails.send`: then the mails are stored with the change, or
+-- neither is.
+--
+--   <prefix>alert-mail:<id>         hash: one event on its way to one recipient; removed when it is over
+--   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
+--   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
+--
+-- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, those of Redis.
+local mails = {}
+
+-- Mails that wait. What comes when as many do is not mailed.
+local mostWaiting = 5000
+
+-- Mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
+local mostPerHour = 30
+local hourMs = 3600000
+
+-- Recipients of one event.
+local mostRecipients = 100
+
+-- Whether a person is there, is not blocked, and has not switched alerts off.
+function mails.wants(prefix, user)
+  return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
+end
+
+-- Administrators, or whom they have set in their place.
+local function ofRouter(prefix)
+  local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
+  local router = true
+  if isRead and type(setting) == 'table' then
+    router = setting.router
+  end
+  local found = {}
+  if type(router) == 'table' then
+    for _, address in ipairs(router) do
+      table.insert(found, 'address:' .. address)
+    end
+  elseif router ~= false then
+    for _, id in ipairs(redis.call('SMEMBERS', prefix .. 'admins')) do
+      table.insert(found, 'user:' .. id)
+    end
+  end
+  return found
+end
+
+-- The recipients of what belongs to an owner: a person, the owners of a team, or those of the router, also for a team without owners.
+local function recipientsOf(prefix, owner)
+  if string.sub(owner, 1, 5) == 'user:' then
+    return { owner }
+  end
+  local found = {}
+  if string.sub(owner, 1, 5) == 'team:' then
+    local members = redis.call('HGETALL', prefix .. 'members-of:' .. string.sub(owner, 6))
+    for at = 1, #members, 2 do
+      if members[at + 1] == 'owner' then
+        table.insert(found, 'user:' .. members[at])
+      end
+    end
+  end
+  return #found > 0 and found or ofRouter(prefix)
+end
+
+-- Sends an event, as `webhooks.emit` takes it, to the recipients of its owners, once to each.
+function mails.send(prefix, event, owners)
+  local now, due, count = webhooks.now(), prefix .. 'alert-mails-due', 0
+  for _, owner in ipairs(owners) do
+    for _, to in ipairs(recipientsOf(prefix, owner)) do
+      local id = redis.sha1hex(event.id .. ' ' .. to)
+      local mail, sent = prefix .. 'alert-mail:' .. id, prefix .. 'alert-mails-to:' .. to
+      local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wants(prefix, to)
+      local hasRoom = count < mostRecipients and redis.call('ZCARD', due) < mostWaiting
+      if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
+        local number = redis.call('INCR', sent)
+        if number == 1 then
+          redis.call('PEXPIRE', sent, hourMs)
+        end
+        if number <= mostPerHour then
+          local at = webhooks.whole(now)
+          redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
+          redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
+          if number == mostPerHour then
+            redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
+          end
+          redis.call('ZADD', due, at, id)
+          count = count + 1
+        end
+      end
+    end
+  end
+end
+
+-- Removes a mail that is over.
+function mails.remove(prefix, id)
+  redis.call('DEL', prefix .. 'alert-mail:' .. id)
+  redis.call('ZREM', prefix .. 'alert-mails-due', id)
+end

@@ -1,0 +1,21 @@
+-- Gives mails that are due to a runner.
+--
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   atOnce   mails at most
+--   leaseMs  milliseconds after which each is due again, unless its attempt has begun
+-- Returns the id of each and how many attempts it has had.
+local args = cjson.decode(ARGV[1])
+local due, now = args.prefix .. 'alert-mails-due', webhooks.now()
+local taken = {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', webhooks.whole(now), 'LIMIT', 0, args.atOnce)) do
+  local attempts = redis.call('HGET', args.prefix .. 'alert-mail:' .. id, 'attempts')
+  if attempts then
+    redis.call('ZADD', due, webhooks.whole(now + args.leaseMs), id)
+    table.insert(taken, id)
+    table.insert(taken, attempts)
+  else
+    redis.call('ZREM', due, id)
+  end
+end
+return taken

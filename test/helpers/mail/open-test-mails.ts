@@ -1,0 +1,71 @@
+import { inject } from 'vitest';
+import { pino } from 'pino';
+import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
+import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
+import { mailDeliverer, type DeliverMail, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
+import { parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
+import { mailSender } from '#services/batch-runner/mail/send-mail.ts';
+import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
+
+/** Alerts by e-mail under a prefix of their own, and a runner that sends them to a server on this machine. */
+export interface TestMails extends OpenKeyStore {
+  mails: AlertMails;
+  /** Reports an event for these owners, once for each name. */
+  report: (given?: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>>, name?: string) => Promise<boolean>;
+  deliver: DeliverMail;
+  outcomes: MailOutcome[];
+  logged: string[];
+  /** Tries everything that is due, and returns what came of it. */
+  deliverDue: () => Promise<MailOutcome[]>;
+  /** Makes every mail due now, whatever it waits for: as if what had begun was lost. */
+  makeDue: () => Promise<void>;
+}
+
+export async function openTestMails(port: number, isMailed = true): Promise<TestMails> {
+  const open = await openKeyStore(inject('redisUrl'));
+  const { connection, prefix, unreadable } = open;
+  const { redis } = connection;
+  const states = new AlertStates(redis, prefix, isMailed);
+  const mails = new AlertMails(redis, prefix, (record, reason) => void unreadable.push(`${record}: ${reason}`));
+  const server = parseSmtpUrl(`smtp://127.0.0.1:${port}`);
+  if (!server) throw new Error('no address');
+  const from = { name: '', address: 'router@example.com' };
+  const outcomes: MailOutcome[] = [];
+  const logged: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
+  const deliver = mailDeliverer({
+    mails,
+    compose: (mail) => composeMail(mail, { from, publicUrl: undefined }),
+    send: mailSender(server, from),
+    count: (outcome) => outcomes.push(outcome),
+    log,
+  });
+  let names = 0;
+  return {
+    ...open,
+    mails,
+    report: (given = {}, name = `thing ${names++}`) => {
+      const data = { id: 'box.w1', tier: 'gpu' };
+      const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
+      return states.change({ kind: 'tests', field: name, to: 'reported', event });
+    },
+    deliver,
+    outcomes,
+    logged,
+    deliverDue: async () => {
+      const before = outcomes.length;
+      const due = await mails.takeDue(1_000);
+      for (const each of due) await deliver(each, new AbortController().signal);
+      return outcomes.slice(before);
+    },
+    makeDue: async () => {
+      for (const id of await redis.zrange(`${prefix}alert-mails-due`, '0', '-1')) {
+        await redis.zadd(`${prefix}alert-mails-due`, 1, id);
+        await redis.hdel(`${prefix}alert-mail:${id}`, 'runningUntil');
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { mailedEventTypes, type MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
+import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
+import type { Mail } from '#services/batch-runner/mail/send-mail.ts';
+
+const budget = {
+  id: 't1',
+  kind: 'team',
+  name: 'Blue',
+  budget: 'costPerDay',
+  limit: 25,
+  used: 20.129,
+  period: '2026-11-24',
+  resets_at: 1_795_564_800,
+};
+const key = { id: 'k1', kind: 'team', name: 'ci', owner_id: 't1', expires_at: 1_795_564_800 };
+const worker = { id: 'box.w1', tier: 'gpu', host: 'gpu-3' };
+const errors = { requests: 1_812, failed: 540, percent: 29.8, threshold: 20, seconds: 300 };
+
+/** An event of each type. */
+const events: Record<MailedEventType, object> = {
+  'rtr.budget.threshold': { ...budget, percent: 80 },
+  'rtr.budget.exhausted': {
+    ...budget,
+    kind: 'key',
+    id: 'service:ci',
+    name: 'ci',
+    budget: 'tokensPerMonth',
+    limit: 1e6,
+    used: 999_000,
+  },
+  'rtr.key.expiring': { ...key, days: 7 },
+  'rtr.key.expired': key,
+  'rtr.worker.lost': worker,
+  'rtr.worker.ejected': { ...worker, reason: 'slow', model: 'qwen3' },
+  'rtr.worker.failing': { ...worker, reason: 'unreachable' },
+  'rtr.worker.back': { ...worker, after: 'lost' },
+  'rtr.model.unserved': { models: ['a', 'b', 'c', 'd'], count: 104 },
+  'rtr.model.served': { models: ['a'], count: 1 },
+  'rtr.errors.high': errors,
+  'rtr.errors.normal': { ...errors, failed: 100, percent: 5.5 },
+};
+
+function compose(type: string, data: unknown, more: Partial<RunningMail> = {}, publicUrl?: string): Mail {
+  const mail = { id: '0123456789abcdef0123', event: 'evt_1', to: 'user:u1', address: 'ada@example.com' };
+  const times = { attempts: 0, createdAt: 1_795_500_000_000, elapsedMs: 0 };
+  const facts = { from: { address: 'router@mail.example.com' }, publicUrl };
+  return composeMail({ ...mail, ...times, type, data: JSON.stringify(data), ...more }, facts);
+}
+
+describe('an alert by e-mail', () => {
+  it('says what happened, to whom, when it ends, and where there is more', () => {
+    const mail = compose('rtr.budget.threshold', events['rtr.budget.threshold'], {}, 'https://llm.example.com');
+    expect(mail).toEqual({
+      to: 'ada@example.com',
+      subject: 'Model Router: 80 % of a budget is used: team “Blue”',
+      text: [
+        'The team “Blue” has used $20.13 of the budget of $25.00 for 2026-11-24, which is 80 % or more.',
+        'The budget is reset on 2026-11-25 at 00:00 UTC.',
+        'https://llm.example.com/console/usage',
+        'Noticed on 2026-11-24 at 06:00 UTC.',
+        '-- \nYou can switch alerts by e-mail off in the console, under Account: https://llm.example.com/console/account\n',
+      ].join('\n\n'),
+      messageId: 'evt_1.0123456789abcdef@mail.example.com',
+    });
+  });
+
+  it('has a subject of its own for each event, and no links where nobody knows the address', () => {
+    const mails = mailedEventTypes.map((type) => compose(type, events[type]));
+    expect(mails.map(({ subject }) => subject.replace('Model Router: ', ''))).toEqual([
+      '80 % of a budget is used: team “Blue”',
+      'A budget is used up: service account “ci”',
+      'The key “ci” expires on 2026-11-25 at 00:00 UTC',
+      'The key “ci” has expired',
+      'The worker box.w1 is lost',
+      'The worker box.w1 is ejected',
+      'The worker box.w1 fails',
+      'The worker box.w1 is back',
+      '104 models are not served: a, b, c and 101 more',
+      'A model is served again: a',
+      '29.8 % of the requests fail',
+      'The error rate is normal again',
+    ]);
+    for (const { text } of mails) {
+      expect(text).not.toMatch(/undefined|NaN|https?:/);
+      expect(text).toContain('under Account.');
+    }
+  });
+
+  it('has names on one line, however they are written', () => {
+    const name = 'x\r\nBcc: eve@example.com\r\n\r\nPay \u202Eme\u2028 now';
+    const { subject, text } = compose('rtr.key.expired', { ...key, name });
+    expect(subject).toBe('Model Router: The key “x Bcc: eve@example.com Pay me now” has expired');
+    expect(text).toContain('“x Bcc: eve@example.com Pay me now”');
+    expect(compose('rtr.key.expired', { ...key, name: 'é'.repeat(10_000) }).subject.length).toBeLessThan(300);
+  });
+
+  it('says whose address it is, and that it is the last one for a while', () => {
+    const { text } = compose('rtr.worker.lost', worker, {
+      to: 'address:ops@example.com',
+      pausedUntil: 1_795_503_600_000,
+    });
+    expect(text).toContain('Administrators of the router have these alerts sent to this address.');
+    expect(text).toContain('until 2026-11-24 at 07:00 UTC');
+  });
+
+  it('of an event in the words of another release has what there is', () => {
+    const { subject, text } = compose('rtr.budget.threshold', { id: 't1', share: 0.8 });
+    expect(subject).toBe('Model Router: rtr.budget.threshold');
+    expect(text).toContain('{"id":"t1","share":0.8}');
+    expect(compose('rtr.moon.full', { phase: 1 }).subject).toBe('Model Router: rtr.moon.full');
+  });
+});
