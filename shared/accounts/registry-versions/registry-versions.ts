@@ -15,8 +15,10 @@ const maxVersions = 50;
 const about = {
   /** Ms since 1970. */
   at: z.coerce.number(),
-  /** The id of the person who stored it. */
+  /** The id of the person who stored it, or of the admin token of nobody. */
   by: z.string(),
+  /** The name of such a token. Names of people are not stored here: they may be deleted. */
+  byName: z.string().optional(),
   /** Why, in their words. */
   note: z.string().optional(),
   /** The number of the version whose text it has again. */
@@ -38,6 +40,7 @@ export interface NewRegistryVersion {
   text: string;
   config: Readonly<Record<string, unknown>>;
   by: string;
+  byName?: string | undefined;
   note?: string | undefined;
   revertOf?: number | undefined;
 }

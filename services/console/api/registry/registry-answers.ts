@@ -11,10 +11,10 @@ type Names = Pick<UserStore, 'namesOf'>;
 /** Versions for the console, with the names of the people who stored them. */
 export async function versionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
   const names = await users.namesOf([...new Set(versions.map(({ by }) => by))]);
-  return versions.map(({ number, at, by, note, revertOf, bytes }) => ({
+  return versions.map(({ number, at, by, byName, note, revertOf, bytes }) => ({
     version: number,
     at,
-    by: { id: by, name: names.get(by) ?? deletedName(by) },
+    by: { id: by, name: names.get(by) ?? byName ?? deletedName(by) },
     ...(note !== undefined && { note }),
     ...(revertOf !== undefined && { revertOf }),
     bytes,

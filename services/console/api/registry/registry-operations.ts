@@ -17,7 +17,7 @@ import {
 } from '../../contract/registry.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
-import { ApiFailure, notFound } from '../api-failure.ts';
+import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { parse } from '../parse.ts';
@@ -26,6 +26,8 @@ import { changeSchema, checkSchema, revertSchema, versionSchema } from './regist
 
 /** Most bytes of a body: in JSON, a line break takes two. */
 const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
+
+const unnamed = 'Name the version that was edited, as `basedOn` or in `If-Match`; 0 stands for none.';
 
 export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
   registry: Pick<OpenRegistry, 'source' | 'shown' | 'version' | 'changed'>;
@@ -48,9 +50,10 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       summary: 'Answers the registry: names of models, their targets and weights, and the rules of `auto`.',
       command: 'registry show',
       answer: registryStateSchema,
-      handle: async ({ actor }) => {
+      etags: { answers: true },
+      handle: async ({ actor, reply }) => {
         requireAccess('registry.see', actor);
-        return state();
+        return answered(reply);
       },
     }),
     operation({
@@ -63,11 +66,15 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       body: changeSchema,
       maxBodyBytes,
       answer: registryStateSchema,
-      handle: async ({ actor, body: { basedOn, note, ...input } }) => {
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, body: { basedOn: given, note, ...input }, ifRevision, reply }) => {
         requireAccess('registry.change', actor);
         requireStore();
+        const basedOn = given ?? ifRevision;
+        if (basedOn === undefined) throw new ApiFailure(400, 'invalid_request', unnamed, { field: 'basedOn' });
+        if (ifRevision !== undefined && ifRevision !== (await newestNumber())) throw stale();
         await store(actor, 'registry.change', { ...(await checked(actor, inputOf(input))), basedOn, note });
-        return state();
+        return answered(reply);
       },
     }),
     operation({
@@ -123,19 +130,31 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       body: revertSchema,
       maxBodyBytes,
       answer: registryStateSchema,
-      handle: async ({ actor, body }) => {
+      etags: { answers: true },
+      handle: async ({ actor, body, reply }) => {
         requireAccess('registry.change', actor);
-        const { version, basedOn = (await versions.newest())?.number ?? 0 } = body;
+        const { version, basedOn = await newestNumber() } = body;
         requireStore();
         const earlier = await versions.find(version);
         if (!earlier) throw notFound();
         // Another release may have stored it.
         const again = await checked(actor, { text: earlier.text });
         await store(actor, 'registry.revert', { ...again, basedOn, revertOf: version });
-        return state();
+        return answered(reply);
       },
     }),
   ];
+
+  /** The registry; an ETag has the number of its version. */
+  async function answered(reply: { revision?: number }): Promise<RegistryState> {
+    const found = await state();
+    if (!found.readOnly) reply.revision = found.version;
+    return found;
+  }
+
+  async function newestNumber(): Promise<number> {
+    return (await versions.newest())?.number ?? 0;
+  }
 
   async function state(): Promise<RegistryState> {
     if (registry.source === 'file') {
@@ -186,7 +205,8 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   /** Stores a version and records it. @throws ApiFailure 409 when another one was stored meanwhile */
   async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
     const { basedOn, note, revertOf } = version;
-    const outcome = await versions.add({ ...version, by: actor.id });
+    const byName = actor.isOfCommandLine === true ? actor.name : undefined;
+    const outcome = await versions.add({ ...version, by: actor.id, byName });
     if ('newest' in outcome) {
       const message = `Version ${outcome.newest} is the newest one, and this edit is based on version ${basedOn}. Load it and edit it again.`;
       throw new ApiFailure(409, 'registry_changed', message, { field: 'basedOn' });

@@ -14,7 +14,7 @@ function checkOne({ text, config }: { text?: unknown; config?: unknown }, contex
 export const checkSchema = z.strictObject(input).superRefine(checkOne);
 
 /** The body of `PUT /registry`. */
-export const changeSchema = z.strictObject({ ...input, basedOn, note }).superRefine(checkOne);
+export const changeSchema = z.strictObject({ ...input, basedOn: basedOn.optional(), note }).superRefine(checkOne);
 
 /** The body of `POST /registry/revert`. */
 export const revertSchema = z.strictObject({ version: number, basedOn: basedOn.optional() });

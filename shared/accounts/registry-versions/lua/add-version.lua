@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
 -- ARGV[1]  JSON:
---   versionPrefix  of the names of versions (hash: text, config, at, by, note, revertOf)
+--   versionPrefix  of the names of versions (hash: text, config, at, by, byName, note, revertOf)
 --   basedOn        number of the version that was edited; 0 for none
 --   etag           of the text
 --   fields         further fields of the version

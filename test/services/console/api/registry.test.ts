@@ -149,6 +149,28 @@ describe('the registry in the console', () => {
     expect(body.at(-1).by).toEqual({ id: eve.id, name: expect.stringContaining('deleted person') });
   });
 
+  it('is changed by programs with an admin token, which their history names, and by the ETag of what they have read', async () => {
+    const { ada, accounts, url } = await open();
+    const owner = { name: 'deploy', scopes: ['admin'], expiresAt: Date.now() + 60_000 } as const;
+    const made = await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' });
+    if (typeof made === 'string') throw new Error(made);
+    const ask = (method: string, body?: unknown, headers: Record<string, string> = {}) =>
+      fetch(`${url}/api/admin/v1/registry`, {
+        method,
+        headers: { authorization: `Bearer ${made.raw}`, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    const empty = await ask('GET');
+    expect(empty.headers.get('etag')).toBe('"0"');
+    const stored = await ask('PUT', { config }, { 'if-match': '"0"' });
+    expect([stored.status, stored.headers.get('etag')]).toEqual([200, '"1"']);
+    expect((await ask('PUT', { config }, { 'if-match': '"0"' })).status).toBe(412);
+    expect(await (await ask('PUT', { config })).json()).toMatchObject({ error: { field: 'basedOn' } });
+    expect((await ada.get('/registry/versions')).body).toMatchObject([
+      { version: 1, by: { id: `token:${made.record.id}`, name: 'deploy' } },
+    ]);
+  });
+
   it('is for administrators alone', async () => {
     const { ada, join, browser } = await open();
     await ada.put('/registry', { text, basedOn: 0 });
