@@ -13,6 +13,7 @@ import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 /** Alerts by e-mail under a prefix of their own, and a runner that sends them to a server on this machine. */
 export interface TestMails extends OpenKeyStore {
   mails: AlertMails;
+  states: AlertStates;
   /** Reports an event for these owners, once for each name. */
   report: (given?: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>>, name?: string) => Promise<boolean>;
   deliver: DeliverMail;
@@ -47,6 +48,7 @@ export async function openTestMails(port: number, isMailed = true): Promise<Test
   return {
     ...open,
     mails,
+    states,
     report: (given = {}, name = `thing ${names++}`) => {
       const data = { id: 'box.w1', tier: 'gpu' };
       const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };

@@ -16,7 +16,9 @@ const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
-  await Promise.all([1, 2].map(() => cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1' })));
+  await Promise.all(
+    [1, 2].map(() => cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', NO_WORKER_TIMEOUT_MS: '1000' })),
+  );
 });
 afterAll(() => cluster.stop());
 
@@ -82,5 +84,23 @@ describe('a worker', () => {
     await lookNow();
     const ofWorker = ['rtr.worker.lost', 'rtr.worker.back', 'rtr.worker.ejected', 'rtr.worker.back'];
     expect(types()).toEqual(ofWorker);
+  });
+});
+
+describe('a model', () => {
+  it('whose last worker is killed is reported, and when it has one again, once each with two runners', async () => {
+    const receiver = await startReceiver();
+    const { add, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+    await add(receiver.url, { events: ['rtr.model.*'] });
+    const states = new AlertStates(connection.redis, prefix);
+    await until(async () => (await states.all('models')).get('demo')?.includes('"served"') === true, 20_000);
+    await cluster.workers[0]?.kill();
+    await until(() => receiver.messages.length === 1, 40_000);
+    await cluster.addWorker();
+    await until(() => receiver.messages.length === 2, 20_000);
+    const sent = receiver.messages.map(({ body }) => JSON.parse(body) as { type: string; data: object });
+    const data = { models: ['demo'], count: 1 };
+    expect(sent.map(({ type }) => type)).toEqual(['rtr.model.unserved', 'rtr.model.served']);
+    for (const each of sent) expect(each.data).toEqual(data);
   });
 });

@@ -1,0 +1,39 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { createLog } from '#shared/core/log.ts';
+import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
+import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
+import { startSmtp } from '../../../helpers/mail/start-smtp.ts';
+
+const dollar = 1e9;
+
+it('a person is mailed once for each share of a budget in a day, however many look', async () => {
+  const smtp = await startSmtp();
+  const { accounts, connection, deliverDue, prefix, states } = await openTestMails(smtp.port);
+  const limits = { costPerDay: 10 };
+  const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
+  await connection.redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
+  await connection.redis.zadd(`${prefix}users`, 1, 'bob');
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const keeper = new LimitKeeper(connection.redis, prefix, log);
+  onTestFinished(() => keeper.close());
+  let newest = 0;
+  const usage = { newest: async () => String(newest) };
+  const looks = [1, 2, 3].map(() => budgetLook({ accounts, issuers: () => [], limits: keeper, usage, states }));
+  const spend = async (cost: number): Promise<string[]> => {
+    const verdict = await keeper.reserve([{ party: 'user:bob', limits }], { tokens: 0, cost: cost * dollar });
+    if (!verdict.granted) throw verdict.error;
+    verdict.reservation.commit({ tokens: 0, cost: cost * dollar });
+    newest += 1;
+    for (let again = 0; again < 2; again += 1) await Promise.all(looks.map((look) => look()));
+    const before = smtp.mails.length;
+    await deliverDue();
+    return smtp.mails.slice(before).map(({ headers }) => headers.get('subject') ?? '');
+  };
+  expect(await spend(4)).toEqual([]);
+  expect(await spend(2)).toEqual(['Model Router: 50 % of a budget is used: your account']);
+  expect(await spend(1)).toEqual([]);
+  expect(await spend(1.5)).toEqual(['Model Router: 80 % of a budget is used: your account']);
+  expect(await spend(1.45)).toEqual(['Model Router: A budget is used up: your account']);
+  expect(smtp.mails[0]?.text).toContain('You have used $6.00 of the budget of $10.00');
+});
