@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
 import { missingDependencies } from './missing-dependencies.mjs';
-import { lockHolder, takeLock } from './take-lock.mjs';
 
 /** The dependencies cannot be installed. The message is written for the user. */
 export class InstallError extends Error {}

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '#shared/core/replace-file.ts';
 import { folderError, UpError } from './up-error.ts';
-import { replaceFile } from './replace-file.ts';
 
 const port = z.number().int().min(1).max(65_535).optional();
 

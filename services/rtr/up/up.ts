@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCertificates, type Environment } from '#shared/core/load-config.ts';
 import { Releases } from '#shared/core/release.ts';
-import { takeLock } from '../bootstrap/take-lock.mjs';
+import { takeLock } from '#shared/core/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
 import { Children } from './children/children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';

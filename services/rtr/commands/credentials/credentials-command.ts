@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { defaultFolder } from './authority-folder.ts';
+import { defaultFolder } from '#shared/broker/authority/authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
 import { issueWorker } from './issue-worker.ts';
 import { listCredentials } from './list-credentials.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { replaceFile } from '../../up/replace-file.ts';
-import { hasAuthority, writeAuthority } from './authority-folder.ts';
+import { replaceFile } from '#shared/core/replace-file.ts';
+import { hasAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 
 export interface InitOptions {
   out: string;

@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
-import { replaceFile } from '../../up/replace-file.ts';
+import { replaceFile } from '#shared/core/replace-file.ts';
 import { writeTarget, type WriteTarget } from '../client/write-target.ts';
-import { changeAuthority } from './authority-folder.ts';
+import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface IssueOptions {

@@ -1,6 +1,6 @@
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import type { Issued } from '#shared/broker/authority/authority.ts';
-import { readAuthority } from './authority-folder.ts';
+import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface ListOptions {

@@ -1,5 +1,6 @@
+import { withRevoked } from '#shared/broker/authority/authority.ts';
+import { changeAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { changeAuthority } from './authority-folder.ts';
 
 export interface RevokeOptions {
   /** Folder of the authority. */
@@ -15,12 +16,9 @@ export interface RevokeOptions {
  */
 export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {
   await changeAuthority(from, (authority) => {
-    const wanted = authority.issued.filter((one) => one.name === name && one.revokedAt === undefined);
-    if (wanted.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
-    const revokedAt = Date.now();
-    const issued = authority.issued.map((one) => (wanted.includes(one) ? { ...one, revokedAt } : one));
-    return { ...authority, issued };
+    const changed = withRevoked(authority, name);
+    if (!changed) throw new ConfigError(`there is no credential named ${name} to revoke`);
+    return changed;
   });
-  print(`${name} is revoked as soon as every NATS server has read the new ${from}/nats-auth.conf:`);
-  print('copy it to each server and run `nats-server --signal reload` there.');
+  print(revocationNotice(from, name));
 }

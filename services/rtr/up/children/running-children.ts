@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { processIdentity } from '../../bootstrap/process-identity.mjs';
-import { replaceFile } from '../replace-file.ts';
+import { processIdentity } from '#shared/core/process-identity.mjs';
+import { replaceFile } from '#shared/core/replace-file.ts';
 
 const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().positive(), identity: z.string() }));
 

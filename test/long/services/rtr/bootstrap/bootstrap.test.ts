@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { processIdentity } from '#shared/core/process-identity.mjs';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
+import { takeLock } from '#shared/core/take-lock.mjs';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/processes/run-command.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -37,6 +37,8 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'rtr-bootstrap-'));
   cpSync('services/rtr/bootstrap', join(root, 'services/rtr/bootstrap'), { recursive: true });
+  for (const file of ['take-lock.mjs', 'process-identity.mjs'])
+    cpSync(`shared/core/${file}`, join(root, 'shared/core', file));
   cpSync('services/rtr/bootstrap.mjs', join(root, 'services/rtr/bootstrap.mjs'));
   writeFileSync(join(root, 'services/rtr/main.ts'), main);
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }');

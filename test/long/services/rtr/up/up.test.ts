@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { processIdentity } from '#shared/core/process-identity.mjs';
 import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
 import type { RunningCommand } from '../../../../helpers/processes/run-command.ts';
 import { until } from '../../../../helpers/until.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { processIdentity } from '#shared/core/process-identity.mjs';
 import { spawnGuarded } from '#services/rtr/up/children/child.ts';
 import { until } from '../../../../helpers/until.ts';
 

@@ -1,16 +1,22 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { processIdentity } from './process-identity.mjs';
+import { processIdentity, processSpace } from './process-identity.mjs';
 
 /**
- * Takes a lock that one process of this machine can hold. The lock is free again when its holder ends, in whatever way.
+ * Takes a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
+ * @param {number} [unseenMs] for how long a holder on another machine or in another container, which cannot be seen from here,
+ *   counts as alive; by default not at all
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
-export function takeLock(file) {
-  const mine = JSON.stringify({ pid: process.pid, identity: processIdentity(process.pid) });
+export function takeLock(file, unseenMs = 0) {
+  // Processes of two containers may have the same id, and one process may take a lock twice.
+  const nonce = randomBytes(6).toString('hex');
+  const facts = { pid: process.pid, identity: processIdentity(process.pid), space: processSpace(), nonce };
+  const mine = JSON.stringify(facts);
   mkdirSync(dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${nonce}`;
   writeFileSync(draft, mine);
   try {
     for (;;) {
@@ -19,9 +25,9 @@ export function takeLock(file) {
         return { release: () => read(file) === mine && rmSync(file) };
       }
       const theirs = read(file);
-      const holder = aliveHolder(theirs);
+      const holder = aliveHolder(file, theirs, unseenMs);
       if (holder !== undefined) return { holder };
-      if (theirs !== undefined) removeStale(file, theirs, draft);
+      if (theirs !== undefined) removeStale(file, theirs, draft, unseenMs);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -34,13 +40,18 @@ export function takeLock(file) {
  * @returns {number | undefined}
  */
 export function lockHolder(file) {
-  return aliveHolder(read(file));
+  return aliveHolder(file, read(file), 0);
 }
 
-/** @param {string | undefined} content */
-function aliveHolder(content) {
+/**
+ * @param {string} file
+ * @param {string | undefined} content
+ * @param {number} unseenMs
+ */
+function aliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
-  const { pid, identity } = parseLock(content);
+  const { pid, identity, space = processSpace() } = parseLock(content);
+  if (space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }
@@ -63,12 +74,13 @@ function parseLock(content) {
  * @param {string} file
  * @param {string} stale content of the dead lock
  * @param {string} draft
+ * @param {number} unseenMs
  */
-function removeStale(file, stale, draft) {
+function removeStale(file, stale, draft, unseenMs) {
   const claim = `${file}.claim`;
   if (!succeeds('EEXIST', () => linkSync(draft, claim))) {
     const claimed = read(claim);
-    if (claimed !== undefined && aliveHolder(claimed) === undefined) rmSync(claim, { force: true });
+    if (claimed !== undefined && aliveHolder(claim, claimed, unseenMs) === undefined) rmSync(claim, { force: true });
     return;
   }
   try {
@@ -90,6 +102,15 @@ function read(file) {
       return undefined;
     throw error;
   }
+}
+
+/**
+ * Milliseconds since a lock was taken; for ever when there is none.
+ * @param {string} file
+ */
+function ageMs(file) {
+  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - at;
 }
 
 /**

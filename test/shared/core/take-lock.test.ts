@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
-import { lockHolder, takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
+import { processIdentity } from '#shared/core/process-identity.mjs';
+import { lockHolder, takeLock } from '#shared/core/take-lock.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-lock-'));
 const file = join(folder, 'a.lock');
@@ -31,6 +31,17 @@ describe('a lock', () => {
     expect(takeLock(file)).toHaveProperty('release');
   });
 
+  it('of another machine or container ends after the given time, since nothing here can see its holder', () => {
+    const theirs = JSON.stringify({ pid: process.pid, identity: '1', space: 'elsewhere' });
+    writeFileSync(file, theirs);
+    expect(takeLock(file, 30_000)).toEqual({ holder: process.pid });
+    const before = Date.now() / 1_000 - 31;
+    utimesSync(file, before, before);
+    expect(takeLock(file, 30_000)).toHaveProperty('release');
+    writeFileSync(file, theirs);
+    expect(takeLock(file)).toHaveProperty('release');
+  });
+
   it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(
     'has no holder when it is damaged: %j',
     (content) => {
@@ -43,7 +54,7 @@ describe('a lock', () => {
   it('goes to exactly one of many processes that find it stale at the same time', async () => {
     writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
     const taker = join(folder, 'taker.mjs');
-    const lockModule = join(process.cwd(), 'services/rtr/bootstrap/take-lock.mjs');
+    const lockModule = join(process.cwd(), 'shared/core/take-lock.mjs');
     writeFileSync(
       taker,
       `import { takeLock } from '${lockModule}'; process.once('message', () => process.send('release' in takeLock('${file}'))); process.send('ready'); setInterval(() => {}, 1000);`,

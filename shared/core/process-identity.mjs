@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 /**
  * The start time of a process, which distinguishes it from a later process with the same id. Undefined when no such process
@@ -19,5 +20,17 @@ export function processIdentity(pid) {
     return fields[0] === 'Z' ? undefined : fields[19];
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Where process ids are unique: this machine, or this container. The processes of another one cannot be seen from here.
+ * @returns {string}
+ */
+export function processSpace() {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
   }
 }

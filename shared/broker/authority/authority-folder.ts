@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { replaceFile } from '#shared/core/replace-file.ts';
+import { takeLock } from '#shared/core/take-lock.mjs';
+import { parseAuthority, serverConfig, type Authority } from './authority.ts';
+
+/** The default folder of a cluster's authority. */
+export const defaultFolder = 'credentials';
+
+/** A change takes milliseconds: one that waits for longer waits for something that hangs. */
+const lockWaitMs = 5_000;
+const lockPollMs = 20;
+
+/** For how long a lock is respected whose holder is on another machine or in another container, and may have died. */
+const unseenHolderMs = 30_000;
+
+const authorityFile = (folder: string): string => join(folder, 'authority.json');
+const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
+
+/** Whether this folder holds an authority. */
+export function hasAuthority(folder: string): boolean {
+  return existsSync(authorityFile(folder));
+}
+
+/** @throws ConfigError when this folder holds no authority, or a damaged one */
+export function readAuthority(folder: string): Authority {
+  if (!hasAuthority(folder))
+    throw new ConfigError(
+      `there is no authority in ${folder}: create one with \`rtr credentials init --out ${folder}\``,
+    );
+  return parseAuthority(readFileSync(authorityFile(folder), 'utf8'));
+}
+
+/**
+ * Changes a cluster's authority. One process at a time does so, and others wait: of two that start from the same state, the second
+ * would overwrite the first one's credential, which could then not be revoked.
+ * @throws ConfigError when this folder holds no authority; RouterError `overloaded` when another process does not finish its change
+ */
+export async function changeAuthority(
+  folder: string,
+  change: (authority: Authority) => Authority | Promise<Authority>,
+): Promise<void> {
+  // First, so that a folder without an authority gets no lock file.
+  readAuthority(folder);
+  const lock = await takeFolderLock(folder);
+  try {
+    await writeAuthority(folder, await change(readAuthority(folder)));
+  } finally {
+    lock.release();
+  }
+}
+
+async function takeFolderLock(folder: string): Promise<{ release: () => void }> {
+  const deadline = performance.now() + lockWaitMs;
+  for (;;) {
+    const lock = takeLock(join(folder, 'lock'), unseenHolderMs);
+    if ('release' in lock) return lock;
+    if (performance.now() > deadline) {
+      const message = `${folder} is being changed by another process (${lock.holder}): try again when that has finished`;
+      throw new RouterError('overloaded', message, { retryAfter: 5 });
+    }
+    await sleep(lockPollMs);
+  }
+}
+
+/**
+ * Writes a cluster's authority, readable by its owner only. The servers' configuration, which holds no secret, is written first:
+ * a change that is interrupted in between can be made again.
+ */
+export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
+  replaceFile(authorityFile(folder), `${JSON.stringify(authority, undefined, 2)}\n`);
+}
+
+/** What is left to do once a credential is revoked, for a person. */
+export function revocationNotice(folder: string, name: string): string {
+  return [
+    `${name} is revoked as soon as every NATS server has read the new ${join(folder, 'nats-auth.conf')}:`,
+    'copy it to each server and run `nats-server --signal reload` there.',
+  ].join('\n');
+}
