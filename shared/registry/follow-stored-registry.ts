@@ -11,10 +11,12 @@ export interface StoredVersion {
   etag: string;
 }
 
-/** Where versions are stored. Both methods may fail. */
+/** Where versions are stored. All methods may fail. */
 export interface VersionSource {
   /** The newest version; undefined when there is none. */
   newest: () => Promise<StoredVersion | undefined>;
+  /** The newest version before that of this number; undefined when there is none. */
+  before: (number: number) => Promise<StoredVersion | undefined>;
   /** What the version with this number says; undefined when it is gone. */
   configOf: (number: number) => Promise<unknown>;
 }
@@ -29,7 +31,7 @@ export interface StoredRegistry extends LiveRegistry {
 
 /**
  * Reads the newest stored version of the registry, and follows it. While the store is away, after it was emptied, and when the
- * newest version is not valid for this release, the version in use stays.
+ * newest version is not valid for this release, the version in use stays. A process that has none yet uses the newest one that it can read.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
   let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {
@@ -40,24 +42,33 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
   let seen: StoredVersion | undefined;
   let isAway = false;
 
-  const look = async (): Promise<void> => {
-    const newest = await source.newest();
-    if (newest === undefined || isSame(newest, seen)) return;
-    const config = await source.configOf(newest.number);
-    // Gone since, so there is a newer one.
-    if (config === undefined) return;
-    seen = newest;
+  /** Uses a version, if it is valid for this release. */
+  const take = async (version: StoredVersion): Promise<'taken' | 'invalid' | 'gone'> => {
+    const config = await source.configOf(version.number);
+    if (config === undefined) return 'gone';
     const { data: registry, error } = registrySchema.safeParse(config);
     if (!registry) {
       const problems = error.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`);
       log.error(
-        { version: newest.number, inUse: inUse.version?.number, problems },
+        { version: version.number, inUse: inUse.version?.number, problems },
         'this release cannot read the stored registry: the previous one stays in use',
       );
-      return;
+      return 'invalid';
     }
-    inUse = { version: newest, registry, shown: config as Record<string, unknown> };
-    log.info({ version: newest.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
+    inUse = { version, registry, shown: config as Record<string, unknown> };
+    log.info({ version: version.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
+    return 'taken';
+  };
+
+  const look = async (): Promise<void> => {
+    const newest = await source.newest();
+    if (newest === undefined || isSame(newest, seen)) return;
+    const outcome = await take(newest);
+    // Gone since, so there is a newer one.
+    if (outcome === 'gone') return;
+    let earlier = outcome === 'invalid' && inUse.version === undefined ? await source.before(newest.number) : undefined;
+    while (earlier && (await take(earlier)) !== 'taken') earlier = await source.before(earlier.number);
+    seen = newest;
   };
 
   const tryToLook = async (): Promise<void> => {

@@ -98,6 +98,9 @@ describe('an edit of the registry', () => {
     for (const process of [cluster.ingress, other.process, runner])
       expect(await process.line(complaint)).toMatchObject({ problems: [expect.stringContaining('moods')] });
     expect([await ask('known'), await ask('known', other.url)]).toEqual([200, 200]);
+    const late = await cluster.addIngress();
+    expect(await ask('known', late.url)).toBe(200);
+    await late.process.stop();
     expect((await store(naming('mended'))).status).toBe(200);
     await until(async () => (await ask('mended', other.url)) === 200);
   });

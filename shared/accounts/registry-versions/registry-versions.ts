@@ -71,6 +71,13 @@ export class RegistryVersions {
     return member === undefined ? undefined : addressOf(member);
   }
 
+  /** The newest version before that of this number; undefined when there is none. */
+  async before(number: number): Promise<{ number: number; etag: string } | undefined> {
+    const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
+    const [member] = await askRedis(this.#redis.zrevrangebyscore(...range));
+    return member === undefined ? undefined : addressOf(member);
+  }
+
   /** A version; undefined when there is none of this number, or no more. @throws UnreadableRecordError */
   async find(number: number): Promise<RegistryVersion | undefined> {
     const found = await this.#records.find(String(number));

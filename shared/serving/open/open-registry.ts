@@ -9,7 +9,7 @@ import { followStoredRegistry, type StoredVersion } from '#shared/registry/follo
 export interface OpenRegistryOptions {
   /** The file that `ROUTER_CONFIG` names. */
   file: string | undefined;
-  versions: Pick<Accounts['registryVersions'], 'newest' | 'find'>;
+  versions: Pick<Accounts['registryVersions'], 'newest' | 'before' | 'find'>;
   broker: Broker;
   redis: RedisConnection['redis'];
   log: Logger;
@@ -37,8 +37,12 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
       changed: () => Promise.resolve(),
     };
   }
-  const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  const followed = await followStoredRegistry({ newest: () => versions.newest(), configOf }, log);
+  const source = {
+    newest: () => versions.newest(),
+    before: (number: number) => versions.before(number),
+    configOf: async (number: number) => (await versions.find(number))?.config,
+  };
+  const followed = await followStoredRegistry(source, log);
   onRegistryChange(broker, () => void followed.refresh());
   redis.on('ready', () => void followed.refresh());
   broker.onReconnect(() => void followed.refresh());

@@ -31,7 +31,10 @@ async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegi
   });
   const versions = console.accounts.registryVersions;
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  own.registry = await followStoredRegistry({ newest: () => versions.newest(), configOf }, log);
+  own.registry = await followStoredRegistry(
+    { newest: () => versions.newest(), before: (number) => versions.before(number), configOf },
+    log,
+  );
   onTestFinished(() => own.registry?.close());
   return { ...console, ada: await console.firstAdmin(), followed: own.registry };
 }

@@ -26,6 +26,8 @@ describe('the versions of the registry', () => {
     expect(await versions.add({ ...version(0, 'one'), note: 'The first.' })).toEqual({ stored: 1 });
     expect(await versions.add({ ...version(1, 'two'), by: 'p2', revertOf: 1 })).toEqual({ stored: 2 });
     expect(await versions.newest()).toMatchObject({ number: 2 });
+    expect(await versions.before(2)).toMatchObject({ number: 1 });
+    expect(await versions.before(1)).toBeUndefined();
     const first = await versions.find(1);
     expect(first).toMatchObject({ number: 1, text: 'one', config: { models: { one: {} } }, by: 'p1' });
     expect(first?.at).toBeGreaterThan(before);

@@ -32,7 +32,7 @@ function Stored({ state }: { state: RegistryState }) {
         {inUse === undefined ? null : (
           <Notice title={`Version ${version} is not in use`}>
             {inUse === 0
-              ? 'This node cannot read it, and uses no names and rules. '
+              ? 'This node cannot read it, nor an earlier one, and uses no names and rules. '
               : `This node cannot read it, and uses version ${inUse}. `}
             A node of a newer release may have stored it. The log of the ingress names the fields.
           </Notice>
