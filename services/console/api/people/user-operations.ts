@@ -156,7 +156,8 @@ export function userOperations(parts: ApiParts): Operation[] {
       path: '/users/{id}/password-link',
       id: 'createPasswordLink',
       subject: 'people',
-      summary: 'Makes a link with which a person sets a password. It becomes void when they are signed out or blocked.',
+      summary:
+        'Makes a link with which a person who has never signed in sets a password. It becomes void when they do.',
       scopes: [],
       command: 'users password-link',
       answer: signInLink,
@@ -165,6 +166,12 @@ export function userOperations(parts: ApiParts): Operation[] {
         requireAccess('user.manage', actor);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
+        // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
+        if (user.lastSeenAt !== undefined || user.passwordHash !== '') {
+          const message =
+            'This person has signed in before. Who lost a password gets a link by `rtr admin link --email`.';
+          throw new ApiFailure(409, 'has_signed_in', message);
+        }
         const token = await links.issuePassword(user.id);
         await note(actor, user, 'user.password-link');
         return { link: new URL(`/link/${token}`, routerAddress(request, parts.publicUrl)).href };

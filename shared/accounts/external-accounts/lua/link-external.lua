@@ -20,4 +20,8 @@ end
 for name, value in pairs(args.account) do
   redis.call('HSET', own, name, value)
 end
+-- The account of somebody who has not signed in yet: links that were made for them to set a password are void from now on.
+if redis.call('HGET', user, 'passwordHash') == '' then
+  redis.call('HINCRBY', user, 'epoch', 1)
+end
 return 1

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { openConsole } from '../../../../helpers/console/open-console.ts';
+
+async function open() {
+  const console = await openConsole();
+  const ada = await console.firstAdmin();
+  const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
+  return { ...console, ada, api: new AdminClient(console.url, String(body.raw)) };
+}
+
+describe('a change by name', () => {
+  it('makes a team once, however often and by however many it is asked for, and then changes it', async () => {
+    const { api } = await open();
+    const first = await api.put('/teams-by-name/Blue%20%2F%20Green', { limits: { costPerMonth: 5 } });
+    expect(first).toMatchObject({ status: 201, body: { name: 'Blue / Green', limits: { costPerMonth: 5 } } });
+    const again = await api.put('/teams-by-name/Blue%20%2F%20Green', {});
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    const changed = await api.put('/teams-by-name/Blue%20%2F%20Green', { weight: 3 });
+    expect(changed).toMatchObject({ status: 200, body: { id: first.body.id, weight: 3, limits: { costPerMonth: 5 } } });
+    const many = await Promise.all(Array.from({ length: 8 }, () => api.put('/teams-by-name/Red', {})));
+    for (const { status } of many) expect([200, 201, 503]).toContain(status);
+    expect(many.filter(({ status }) => status === 201)).toHaveLength(1);
+    const { body } = await api.get('/teams?name=Red');
+    expect(body.data).toHaveLength(1);
+    await api.post('/teams', { name: 'Red' });
+    expect(await api.put('/teams-by-name/Red', {})).toMatchObject({
+      status: 409,
+      body: { error: { code: 'ambiguous_name' } },
+    });
+  });
+
+  it('makes an account that waits for its person, with a link for a password', async () => {
+    const { api, browser, accounts } = await open();
+    const path = '/users-by-email/Bob%40Example.com';
+    const made = await api.put(path, { name: 'Bob', limits: { requestsPerMinute: 3 } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { email: 'bob@example.com', name: 'Bob', role: 'member', limits: { requestsPerMinute: 3 } },
+    });
+    const { id } = made.body;
+    expect(await api.put(path, {})).toMatchObject({ status: 200, body: made.body });
+    expect(await api.put(path, { name: 'Bobby', blocked: true })).toMatchObject({
+      body: { name: 'Bobby', blocked: true },
+    });
+    expect((await api.post(`/users/${id}/password-link`)).status).toBe(409);
+    await api.put(path, { blocked: false });
+    expect((await browser().signIn('bob@example.com', '')).status).toBe(400);
+    expect((await browser().signIn('bob@example.com', 'anything at all')).status).toBe(401);
+    const { body } = await api.post(`/users/${id}/password-link`);
+    const bob = browser();
+    const password = 'violet-harbour-cricket-41';
+    expect(
+      (await bob.post(`/links/${String(body.link).split('/link/')[1]}`, { name: '', email: '', password })).status,
+    ).toBe(200);
+    expect((await bob.get('/session')).body.user).toMatchObject({ id, email: 'bob@example.com' });
+    expect((await accounts.users.find(id))?.role).toBe('member');
+    expect(await api.post(`/users/${id}/password-link`)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'has_signed_in' } },
+    });
+  });
+
+  it('begins with what new members begin with, where it says nothing else', async () => {
+    const { api } = await open();
+    await api.patch('/settings', { newMembers: { limits: { tokensPerDay: 7 }, ceiling: { tiers: ['gpu'] } } });
+    const { body } = await api.post('/users', { email: 'new@example.com' });
+    expect(body).toMatchObject({ name: 'new', limits: { tokensPerDay: 7 }, ceiling: { tiers: ['gpu'] } });
+    const { body: admin } = await api.post('/users', { email: 'boss@example.com', role: 'admin' });
+    expect(admin).toMatchObject({ role: 'admin', limits: {}, ceiling: {} });
+    expect((await api.post('/users', { email: 'boss@example.com' })).status).toBe(409);
+  });
+
+  it('makes a key once, shows its secret then alone, and changes what it says and nothing else', async () => {
+    const { api } = await open();
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    const body = { kind: 'team', teamId: team.id };
+    const made = await api.put('/keys-by-name/ci', { ...body, limits: { costPerDay: 2 }, models: ['demo'] });
+    expect(made).toMatchObject({ status: 201, body: { raw: expect.stringMatching(/^team\./), key: { name: 'ci' } } });
+    const again = await api.put('/keys-by-name/ci', body);
+    expect(again).toMatchObject({ status: 200, body: { key: made.body.key } });
+    expect(again.body.raw).toBeUndefined();
+    const freed = await api.put('/keys-by-name/ci', { ...body, models: null });
+    expect(freed.body.key).toMatchObject({ id: made.body.key.id, limits: { costPerDay: 2 } });
+    expect(freed.body.key.models).toBeUndefined();
+    await api.delete(`/keys/${made.body.key.id}`);
+    const next = await api.put('/keys-by-name/ci', body);
+    expect(next.status).toBe(201);
+    expect(next.body.key.id).not.toBe(made.body.key.id);
+    const router = await api.put('/keys-by-name/all', { kind: 'router' });
+    expect(router).toMatchObject({ status: 201, body: { key: { kind: 'router' } } });
+    expect((await api.put('/keys-by-name/all', { kind: 'router' })).status).toBe(200);
+  });
+});
+
+describe('an ETag', () => {
+  it('goes with what was read, and a change with an older one is refused and changes nothing', async () => {
+    const { api } = await open();
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    const { body: person } = await api.post('/users', { email: 'bob@example.com' });
+    const { body: made } = await api.post('/keys', { kind: 'team', teamId: team.id, name: 'ci' });
+    for (const path of [`/teams/${team.id}`, `/users/${person.id}`, `/keys/${made.key.id}`]) {
+      const etag = (await api.get(path)).headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"\d+"$/);
+      const changed = await api.patch(path, { weight: 2 }, { 'if-match': etag });
+      expect(changed).toMatchObject({ status: 200, body: { weight: 2 } });
+      expect(changed.headers.get('etag')).not.toBe(etag);
+      const late = await api.patch(path, { weight: 9 }, { 'if-match': etag });
+      expect(late).toMatchObject({ status: 412, body: { error: { code: 'stale' } } });
+      expect((await api.patch(path, { weight: 9 }, { 'if-match': 'W/"x"' })).status).toBe(412);
+      expect((await api.get(path)).body).toMatchObject({ weight: 2 });
+      expect((await api.patch(path, { weight: 4 }, { 'if-match': '*' })).status).toBe(200);
+    }
+  });
+
+  it('lets one of many changes at once pass', async () => {
+    const { api } = await open();
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    const etag = (await api.get(`/teams/${team.id}`)).headers.get('etag') ?? '';
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => api.patch(`/teams/${team.id}`, { weight: at + 2 }, { 'if-match': etag })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+  });
+});
+
+describe('a list', () => {
+  it('comes in pages that have everything once, also when things are removed on the way', async () => {
+    const { api } = await open();
+    const made: string[] = [];
+    for (let count = 0; count < 25; count += 1) {
+      made.push(String((await api.post('/users', { email: `p${count}@example.com` })).body.id));
+    }
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await api.get(`/users?limit=7${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      cursor = body.next;
+      // The one that the cursor stands for.
+      if (seen.length === 7) await api.delete(`/users/${seen.at(-1)}`);
+    } while (cursor !== undefined);
+    expect(seen.slice(1)).toEqual(made);
+    expect((await api.get('/users?limit=0')).status).toBe(400);
+    expect((await api.get('/users?limit=1001')).status).toBe(400);
+    expect((await api.get('/users?email=p3@example.com')).body.data).toHaveLength(1);
+  });
+
+  it('of keys is paged over all of them, and over those of one owner', async () => {
+    const { api, accounts } = await open();
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    const createdAt = Date.now() - 1_000;
+    // Ten of the same millisecond.
+    for (let count = 0; count < 20; count += 1) {
+      const id = `0000000000${String(count).padStart(2, '0')}`;
+      const record = { id, name: id, class: 'normal', hash: 'x', firstFour: 'aaaa', lastFour: 'bbbb' } as const;
+      const owned = count % 2 === 0 ? ({ kind: 'team', ownerId: team.id } as const) : ({ kind: 'router' } as const);
+      await accounts.keys.create({ ...record, ...owned, createdAt: createdAt + (count < 10 ? 0 : count) });
+    }
+    const walk = async (query: string): Promise<string[]> => {
+      const seen: string[] = [];
+      let next = '';
+      do {
+        const { body } = await api.get(`/keys?limit=3${query}${next}`);
+        seen.push(...body.data.map(({ id }: { id: string }) => id));
+        next = body.next === undefined ? '' : `&cursor=${body.next}`;
+      } while (next !== '');
+      return seen;
+    };
+    const all = await walk('');
+    expect(all).toHaveLength(20);
+    expect(new Set(all).size).toBe(20);
+    const ofTeam = await walk(`&owner=${team.id}`);
+    expect(ofTeam).toEqual(all.filter((_, at) => at % 2 === 0));
+  });
+});
+
+describe('the audit trail', () => {
+  it('is filtered by actor, action, target and time, and comes as a file', async () => {
+    const { api, ada, join, url } = await open();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await api.post('/teams', { name: '=Blue' });
+    await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    await bob.patch(`/teams/${team.id}`, { name: 'Red' });
+    const actions = async (query: string): Promise<string[]> =>
+      (await api.get(`/audit?${query}`)).body.data.map(({ action }: { action: string }) => action);
+    expect(await actions(`actor=${bob.id}`)).toEqual(['team.change', 'user.create']);
+    expect(await actions('action=team.*')).toEqual(['team.change', 'team.member.add', 'team.create']);
+    expect(await actions('action=team.member.*')).toEqual(['team.member.add']);
+    expect(await actions('action=team.create')).toEqual(['team.create']);
+    expect(await actions(`target=${team.id}`)).toEqual(['team.change', 'team.member.add', 'team.create']);
+    expect(await actions(`from=${Date.now() + 60_000}`)).toEqual([]);
+    expect(await actions('to=1')).toEqual([]);
+    expect((await api.get('/audit?action=team.%25')).status).toBe(400);
+    const file = await fetch(`${url}/api/admin/v1/audit/export?format=csv&action=team.*`, {
+      headers: { authorization: `Bearer ${api.token}` },
+    });
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
+    const lines = (await file.text()).trimEnd().split('\r\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toBe(
+      'id,at,actor_id,actor_name,action,target_kind,target_id,target_name,address,session,token,command_line,count,details',
+    );
+    expect(lines[3]).toContain(',team.create,team,');
+    expect(lines[3]).toContain(",'=Blue,");
+    const { body } = await api.get('/audit/export?format=json&action=team.*');
+    expect(body).toHaveLength(3);
+  });
+
+  it('is kept for as many days as is set, of older entries too', async () => {
+    const { api, accounts, connection, prefix } = await open();
+    await api.patch('/settings', { auditDays: 10 });
+    await accounts.audit.add({ actor: null, action: 'test', target: null, details: {} });
+    const { redis } = connection;
+    const [newest = ''] = await redis.zrange(`${prefix}audit-index`, '-1', '-1');
+    expect((await redis.pttl(`${prefix}audit-entry:${newest}`)) / 86_400_000).toBeCloseTo(10, 1);
+    const old = String((Date.now() - 20 * 86_400_000) * 1_000);
+    await redis.rename(`${prefix}audit-entry:${newest}`, `${prefix}audit-entry:${old}`);
+    await redis.zadd(`${prefix}audit-index`, Number(old), old);
+    expect((await api.get('/audit?action=test')).body.data).toEqual([]);
+    await accounts.audit.add({ actor: null, action: 'other', target: null, details: {} });
+    expect(await redis.exists(`${prefix}audit-entry:${old}`)).toBe(0);
+    expect(await redis.zscore(`${prefix}audit-index`, old)).toBeNull();
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
+
+const refused = { status: 401, body: { error: { code: 'invalid_token' } } };
+const unscoped = { status: 403, body: { error: { code: 'insufficient_scope' } } };
+
+/** A program with a token that a person has made. */
+async function program({ url }: OpenConsole, person: Person, ...scopes: AdminScope[]): Promise<AdminClient> {
+  const { status, body } = await person.post('/tokens', { name: 'ci', scopes });
+  expect(status).toBe(201);
+  return new AdminClient(url, String(body.raw));
+}
+
+describe('an admin token', () => {
+  it('is shown once, lists without its secret, and is refused as soon as it is revoked', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['read'], expiresInDays: 7 });
+    expect(body.raw).toMatch(/^rtradmin_[0-9a-z]{12}_[\w-]{43}$/);
+    const client = new AdminClient(open.url, String(body.raw));
+    expect((await client.get('/users')).status).toBe(200);
+    const [listed] = (await ada.get('/tokens')).body;
+    expect(listed).toMatchObject({ name: 'ci', scopes: ['read'], owner: { id: ada.id, name: 'Ada' } });
+    expect(listed.lastUsedAt).toBeGreaterThan(Date.now() - 61_000);
+    expect((listed.expiresAt - listed.createdAt) / 86_400_000).toBeCloseTo(7, 3);
+    const secret = String(body.raw).split('_').slice(2).join('_');
+    const { redis } = open.connection;
+    for (const name of await redis.keys(`${open.prefix}*`)) {
+      if ((await redis.type(name)) === 'hash') expect(JSON.stringify(await redis.hgetall(name))).not.toContain(secret);
+    }
+    expect(open.apiLog.join()).not.toContain(secret);
+    expect((await ada.delete(`/tokens/${listed.id}`)).status).toBe(204);
+    expect(await client.get('/users')).toMatchObject(refused);
+    expect((await ada.get('/tokens')).body).toEqual([]);
+    const actions = (await ada.get('/audit?action=token.*')).body.data.map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(['token.revoke', 'token.create']);
+  });
+
+  it('is refused when it is malformed, unknown, of another secret, or expired', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const client = await program(open, ada, 'admin');
+    const [, id = ''] = client.token.split('_');
+    const others = ['', 'x', `rtradmin_${id}_${'A'.repeat(43)}`, `rtradmin_000000000000_${'A'.repeat(43)}`];
+    for (const raw of others) expect(await new AdminClient(open.url, raw).get('/users')).toMatchObject(refused);
+    const answer = await fetch(`${open.url}/api/admin/v1/users`);
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    await open.connection.redis.hset(`${open.prefix}admin-token:${id}`, 'expiresAt', Date.now() - 1);
+    expect(await client.get('/users')).toMatchObject(refused);
+  });
+
+  it('has the rights that its person has now, and none once they are blocked or deleted', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const eve = await open.join(ada, 'eve@example.com', { role: 'admin' });
+    const client = await program(open, eve, 'admin');
+    expect((await client.get('/users')).status).toBe(200);
+    await ada.patch(`/users/${eve.id}`, { role: 'member' });
+    expect((await client.get('/users')).status).toBe(403);
+    expect((await client.get('/keys')).status).toBe(200);
+    await ada.patch(`/users/${eve.id}`, { blocked: true });
+    expect(await client.get('/keys')).toMatchObject(refused);
+    await ada.patch(`/users/${eve.id}`, { blocked: false });
+    expect((await client.get('/keys')).status).toBe(200);
+    await ada.delete(`/users/${eve.id}`);
+    expect(await client.get('/keys')).toMatchObject(refused);
+    expect((await ada.get('/tokens')).body).toEqual([]);
+  });
+
+  it('does only what its scope permits', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const bob = await open.join(ada, 'bob@example.com');
+    const reader = await program(open, ada, 'read');
+    const keeper = await program(open, ada, 'keys');
+    const key = { kind: 'user', userId: bob.id, name: 'laptop', models: ['demo'] };
+    expect((await reader.get('/audit')).status).toBe(200);
+    expect(await reader.post('/keys', key)).toMatchObject(unscoped);
+    expect(await reader.patch(`/users/${bob.id}`, { blocked: true })).toMatchObject(unscoped);
+    expect(await reader.post('/tokens', { name: 'more', scopes: ['admin'] })).toMatchObject(unscoped);
+    const made = await keeper.post('/keys', key);
+    expect(made).toMatchObject({ status: 201, body: { key: { owner: { id: bob.id }, adminSet: ['models'] } } });
+    expect((await keeper.delete(`/keys/${made.body.key.id}`)).status).toBe(204);
+    expect(await keeper.get('/audit')).toMatchObject(unscoped);
+    expect(await keeper.patch('/settings', { membersMakeKeys: false })).toMatchObject(unscoped);
+  });
+
+  it('leaves entries of its own in the audit trail: who is behind it, and which token', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const client = await program(open, ada, 'admin');
+    await client.post('/teams', { name: 'Blue' });
+    const [entry] = (await ada.get('/audit')).body.data;
+    expect(entry).toMatchObject({
+      action: 'team.create',
+      actor: { id: ada.id, name: 'Ada' },
+      from: { address: expect.stringContaining('127.0.0.1'), token: { name: 'ci' } },
+    });
+    expect(entry.from.session).toBeUndefined();
+  });
+
+  it('of a command line belongs to nobody, may do what an administrator may, and is named in the trail', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: Date.now() + 60_000, madeAt: 'ada@box' } as const;
+    const created = await open.accounts.adminTokens.create(wanted);
+    if (typeof created === 'string') throw new Error(created);
+    const client = new AdminClient(open.url, created.raw);
+    expect((await client.post('/teams', { name: 'Blue' })).status).toBe(201);
+    const [entry] = (await ada.get('/audit')).body.data;
+    expect(entry).toMatchObject({ actor: { name: 'rtr' }, from: { token: { id: created.record.id, name: 'rtr' } } });
+    const { body } = await client.post('/tokens', { name: 'child', scopes: ['read'] });
+    expect(body.token).toMatchObject({ madeAt: 'ada@box' });
+    expect(body.token.owner).toBeUndefined();
+  });
+
+  it('has no more than 100 beside it of the same person', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const wanted = { name: 'n', scopes: ['read'], expiresAt: Date.now() + 60_000, ownerId: ada.id } as const;
+    const made = await Promise.all(Array.from({ length: 105 }, () => open.accounts.adminTokens.create(wanted)));
+    expect(made.filter((each) => each === 'too many')).toHaveLength(5);
+    expect(await ada.post('/tokens', { name: 'n', scopes: ['read'] })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'too_many_tokens' } },
+    });
+  });
+});
+
+describe('every operation that changes something', () => {
+  it('is refused to a token that may only read, whoever made it, and administrative ones to members and owners', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    const bob = await open.join(ada, 'bob@example.com');
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const eve = await open.join(ada, 'eve@example.com', { teamId: team.id });
+    const reader = await program(open, ada, 'read');
+    const owner = await program(open, bob, 'admin');
+    const member = await program(open, eve, 'admin');
+    const { body: document } = await reader.get('/openapi.json');
+    const changes = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => method !== 'get')
+        .map(([method, { operationId }]) => ({ method: method.toUpperCase(), path, operationId })),
+    );
+    expect(changes.length).toBeGreaterThan(30);
+    const bodies: Record<string, unknown> = {
+      createPerson: { email: 'new@example.com' },
+      upsertPerson: { role: 'admin' },
+      createTeam: { name: 'Red' },
+      setTeamMember: { role: 'owner' },
+      addTeamMember: { email: 'ada@example.com', role: 'owner' },
+      createInvitation: { email: 'new@example.com', role: 'admin' },
+      createKey: { kind: 'router', name: 'all' },
+      upsertKey: { kind: 'router' },
+      rotateKey: { overlapMs: 0 },
+      createWebhook: { kind: 'router', url: 'https://example.com/', events: ['batch.*'] },
+      rotateWebhook: { overlapMs: 0 },
+      createToken: { name: 'more', scopes: ['admin'] },
+    };
+    /** What owners of a team may do to the team, and everybody for themselves. */
+    const ownersMay = new Set(['changeTeam', 'setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
+    const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
+    const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);
+    const { body: token } = await ada.post('/tokens', { name: 'hers', scopes: ['read'] });
+    const ids: Record<string, string> = {
+      teams: team.id,
+      users: ada.id,
+      keys: key.key.id,
+      webhooks: webhook.webhook.id,
+      tokens: token.token.id,
+    };
+    for (const { method, path, operationId } of changes) {
+      const target = path
+        .replace('{id}', ids[path.split('/')[1] ?? ''] ?? 'nothing')
+        .replace('{user}', ada.id)
+        .replace('{email}', 'ada@example.com')
+        .replace(/\{\w+\}/g, 'Blue');
+      const body = method === 'DELETE' ? undefined : (bodies[operationId] ?? {});
+      expect(await reader.ask(method, target, body), operationId).toMatchObject(unscoped);
+      if (operationId === 'createToken') continue;
+      expect([403, 404], `${operationId} by a member`).toContain((await member.ask(method, target, body)).status);
+      if (ownersMay.has(operationId)) continue;
+      expect([403, 404], `${operationId} by an owner`).toContain((await owner.ask(method, target, body)).status);
+    }
+    const { body: after } = await ada.get('/users');
+    expect(after).toMatchObject([{ role: 'admin', blocked: false }, { role: 'member' }, { role: 'member' }]);
+  });
+});
