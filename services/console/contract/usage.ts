@@ -22,6 +22,7 @@ export const totalsSchema = z
     images: z.number().describe('Pictures made.'),
     seconds: z.number().describe('Seconds of sound transcribed.'),
     characters: z.number().describe('Characters spoken.'),
+    searches: z.number().describe('Web searches that upstreams made.'),
   })
   .meta({ id: 'Totals', description: 'Sums over requests.' });
 

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
 import { version } from '#shared/core/version.ts';
 import { subjects, type Operation } from './operation.ts';
 import { pageQuery } from './page.ts';
@@ -33,7 +38,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
   }
-  return createDocument({
+  const definition: ZodOpenApiObject = {
     openapi: '3.1.0',
     info: {
       title: 'Model Router: Admin API',
@@ -61,6 +66,12 @@ export function openApiDocument(operations: readonly Operation[]): object {
           description: 'An admin token, `rtradmin_…`: made in the console under Account, or with `rtr tokens create`.',
         },
       },
+    },
+  };
+  return createDocument(definition, {
+    // A newer release may answer more fields than this one describes.
+    override: ({ jsonSchema, io }) => {
+      if (io === 'output') delete jsonSchema.additionalProperties;
     },
   });
 }

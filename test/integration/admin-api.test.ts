@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { generateApi } from 'swagger-typescript-api';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { AdminClient } from '../helpers/console/admin-client.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { goodPassword } from '../helpers/console/open-console.ts';
+import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+
+let cluster: Cluster;
+let ada: ConsoleClient;
+let api: AdminClient;
+let source: string;
+
+interface OperationObject {
+  operationId: string;
+  parameters?: { name: string; in: string }[];
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  ada = new ConsoleClient(cluster.url);
+  const person = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
+  api = new AdminClient(cluster.url, String(body.raw));
+  source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
+});
+
+afterAll(() => cluster.stop());
+
+describe('the Admin API of a router', () => {
+  it('describes itself in a document that is valid by the recommended rules', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const problems = await lintFromString({ source, config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  });
+
+  it('answers every question that needs no id as the document says', async () => {
+    const document = closed(JSON.parse(source));
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    ajv.addSchema(document, 'api');
+    const now = Date.now();
+    const span = `from=${now - 86_400_000}&to=${now}`;
+    const me = (await api.get('/users')).body.data[0].id;
+    const queries: Record<string, string> = {
+      getUsage: `?${span}&step=day&by=model`,
+      getRefusals: `?${span}`,
+      listBatches: `?owner=user:${me}`,
+      listFiles: `?owner=user:${me}`,
+      exportRequests: `?${span}&format=json`,
+      exportAuditEntries: '?format=json',
+    };
+    await api.put('/prices/openai/gpt-oss', { input: 1, output: 2 });
+    await api.put('/keys-by-name/first', { kind: 'user' });
+    await api.put('/teams-by-name/Blue', { limits: { costPerDay: 3 }, ceiling: { tiers: ['gpu'] } });
+    await api.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    await api.post('/webhooks', { kind: 'router', url: 'https://example.com/', events: ['batch.*'] });
+    const asked: string[] = [];
+    for (const [path, methods] of Object.entries<Record<string, OperationObject>>(document.paths)) {
+      const operation = methods['get'];
+      if (!operation || path.includes('{')) continue;
+      const { operationId } = operation;
+      const { status, body } = await api.get(`${path}${queries[operationId] ?? ''}`);
+      expect([operationId, status, body?.error]).toEqual([operationId, 200, undefined]);
+      const pointer = `#/paths/${path.replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`;
+      if (!operationId.startsWith('export') && !ajv.validate({ $ref: `api${pointer}` }, body)) {
+        expect([operationId, ajv.errors]).toEqual([operationId, []]);
+      }
+      asked.push(operationId);
+    }
+    expect(asked.length).toBeGreaterThan(15);
+  });
+
+  it('shows the document on a page of its own, which loads nothing from elsewhere', async () => {
+    const page = await fetch(`${cluster.url}/api/admin/v1/docs`);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await page.text();
+    for (const [, path = ''] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const { status, headers } = await fetch(new URL(path, page.url));
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers.get('content-type')).toMatch(/javascript|css/);
+    }
+    expect((await fetch(`${cluster.url}/api/admin/v1/docs/package.json`)).status).toBe(401);
+  });
+
+  it('answers what is no operation with its own error, and takes no session for a token', async () => {
+    expect(await api.get('/nothing')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    const cookie = ada.cookie ?? '';
+    const answer = await fetch(`${cluster.url}/api/admin/v1/users`, { headers: { cookie } });
+    expect(answer.status).toBe(401);
+    const broken = await fetch(`${cluster.url}/api/admin/v1/teams`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+      body: '{',
+    });
+    expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
+  });
+
+  it('is used with a client that is generated from the document', async () => {
+    const folder = mkdtempSync(join(import.meta.dirname, '.client-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const spec = JSON.parse(source);
+    const { files } = await generateApi({ spec, output: false, silent: true, moduleNameFirstTag: true });
+    const [file] = files;
+    if (!file) throw new Error('nothing was generated');
+    writeFileSync(join(folder, 'client.ts'), file.fileContent);
+    const { Api } = await import(join(folder, 'client.ts'));
+    const sdk = new Api({
+      baseUrl: `${cluster.url}/api/admin/v1`,
+      baseApiParams: { headers: { authorization: `Bearer ${api.token}` } },
+    });
+    const made = await sdk.teams.upsertTeam('Generated', { weight: 2 });
+    expect(made.data).toMatchObject({ name: 'Generated', weight: 2 });
+    const { headers } = await sdk.teams.getTeam(made.data.id);
+    const change = { limits: { costPerMonth: 10 } };
+    const match = { headers: { authorization: `Bearer ${api.token}`, 'if-match': headers.get('etag') } };
+    expect((await sdk.teams.changeTeam(made.data.id, change, match)).data).toMatchObject(change);
+    await expect(sdk.teams.changeTeam(made.data.id, change, match)).rejects.toMatchObject({ status: 412 });
+    const key = await sdk.keys.createKey({ kind: 'team', teamId: made.data.id, name: 'ci' });
+    expect(key.data.raw).toMatch(/^team\./);
+    const listed = await sdk.keys.listKeys({ owner: made.data.id, limit: 10 });
+    expect(listed.data.data).toMatchObject([{ name: 'ci' }]);
+    const priced = await sdk.prices.setPrice('openai/gpt-oss-120b', { input: 1, output: 2 });
+    expect(priced.data).toMatchObject({ model: 'openai/gpt-oss-120b', source: 'changed' });
+    await expect(sdk.teams.createTeam({ name: '' })).rejects.toMatchObject({
+      status: 400,
+      error: { error: { code: 'invalid_request', field: 'name' } },
+    });
+    const workers = await sdk.workers.listWorkers();
+    expect(workers.data.data[0]).toMatchObject({ tier: 'gpu', state: 'serving' });
+  });
+});
+
+/** The document with objects that have no other fields than those that it names: what is answered is to be described. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a document has no type that would be shorter than itself
+function closed(document: any): any {
+  return JSON.parse(JSON.stringify(document), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && 'properties' in value && 'type' in value
+      ? { additionalProperties: false, ...value }
+      : value,
+  );
+}
