@@ -124,6 +124,16 @@ export class KeyStore {
     );
   }
 
+  /** The router keys of a name that can be read, oldest first. Of all others only the name is read. */
+  async listRouterKeys(name: string): Promise<FoundKey[]> {
+    const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
+    const named = await inPages(ids, async (id) => {
+      const [kind, called] = await askRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'name'));
+      return kind === 'router' && called === name ? [id] : [];
+    });
+    return this.#findAll(named.flat());
+  }
+
   /** Whether a router key was ever made, revoked or not. */
   async hasHadRouterKey(): Promise<boolean> {
     return (await askRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;

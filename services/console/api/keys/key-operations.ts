@@ -234,7 +234,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   ): Promise<FoundKey[]> {
     if (kind === 'router') requireAccess('key.make.router', actor);
     else if (ownerId !== undefined) requireAccess('key.make', actor, { kind, id: ownerId });
-    const all = ownerId === undefined ? await keys.list() : await keys.listOf(ownerId);
+    const all = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOf(ownerId);
     const now = Date.now();
     return all.filter(
       (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, now),
