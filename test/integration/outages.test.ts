@@ -112,6 +112,17 @@ describe('while NATS is away', () => {
     await worker.drain(0);
     await worker.close();
   });
+
+  it('a price is changed all the same, in seconds', async () => {
+    const page = new ConsoleClient(cluster.url);
+    expect((await page.signIn(email, password)).status).toBe(200);
+    await nats.kill();
+    await cluster.ingress.line('broker connection lost');
+    const begun = performance.now();
+    expect((await page.put('/prices/demo', { input: 1, output: 2 })).status).toBe(200);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    await nats.restart();
+  });
 });
 
 /** Requests that the ingress has not answered yet. */
