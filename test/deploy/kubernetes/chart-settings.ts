@@ -28,6 +28,7 @@ const secrets = new Set([
   'ENGINE_API_KEY',
   'PROVIDER_KEY',
   'SEAL_SECRET',
+  'SMTP_URL',
   'FILES_S3_ACCESS_KEY_ID',
   'FILES_S3_SECRET_ACCESS_KEY',
 ]);

@@ -124,6 +124,22 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
     expect(letsThrough(policies, 'llm', parts[from](), parts[to](), port)).toBe(false);
   });
 
+  it('let a batch runner reach a mail server if it has the address of one', async () => {
+    const reaches = async (...args: string[]): Promise<unknown[]> => {
+      const { objects } = await renderChart('-f', exampleFile('small'), ...args);
+      const runners = objects.filter(({ metadata }) => metadata.name.endsWith('-batch-runner'));
+      const policy = runners.find(({ kind }) => kind === 'NetworkPolicy');
+      const [egress] = policy?.spec.egress ?? [];
+      const runner = runners.find(({ kind }) => kind === 'Deployment');
+      const [{ env = [] } = {}] = runner?.spec.template?.spec.containers ?? [];
+      const names = env.map(({ name }: { name: string }) => name);
+      return [egress?.ports?.map(({ port }) => port), names.includes('SMTP_URL_FILE')];
+    };
+    expect(await reaches()).toEqual([[80, 443], false]);
+    const smtp = '{"SMTP_URL":{"name":"smtp","key":"url"}}';
+    expect(await reaches('--set-json', `batchRunner.secrets=${smtp}`)).toEqual([[80, 443, 465, 587], true]);
+  });
+
   it('let only those reach the S3 store that keep files in it', async () => {
     const keep = '{"FILES_S3_BUCKET":"files"}';
     const chosen = async (...args: string[]): Promise<unknown> => {
