@@ -28,7 +28,7 @@ export interface ApiParts {
 }
 
 /** Who has changed something. */
-type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
+type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token' | 'madeAt'>>;
 
 /**
  * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes;
@@ -57,8 +57,13 @@ export async function record(
 
 function originOf(
   { sessions }: Accounts,
-  { address, sessionId, token }: Pick<Doer, 'address' | 'sessionId' | 'token'>,
+  { address, sessionId, token, madeAt }: Pick<Doer, 'address' | 'sessionId' | 'token' | 'madeAt'>,
 ): AuditOrigin | undefined {
   if (address === undefined) return undefined;
-  return { address, ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }), ...(token && { token }) };
+  return {
+    address,
+    ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }),
+    ...(token && { token }),
+    ...(madeAt !== undefined && { commandLine: madeAt }),
+  };
 }

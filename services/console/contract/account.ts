@@ -100,6 +100,7 @@ export const keySchema = keySettingsSchema
     createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
     revokedAt: time.exactOptional(),
     lastUsedAt: time.exactOptional().describe('Of the last request, to the minute.'),
+    replacedBy: z.string().exactOptional().describe('The id of the key that was made in its place.'),
     ceiling: ceiling.exactOptional().describe('What its owner may use at most, whatever the key says.'),
     adminSet: z
       .array(z.string())
@@ -215,7 +216,9 @@ export const auditEntrySchema = z
         token: z.object({ id: z.string(), name: z.string() }).optional(),
       })
       .optional()
-      .describe('A network address, and the id of a session or an admin token; or a command line (`ada@workstation`).'),
+      .describe(
+        'A network address, and the id of a session or an admin token; a command line (`ada@workstation`), which may be the one that made the token.',
+      ),
     count: z
       .number()
       .optional()

@@ -63,7 +63,7 @@ export interface AuditNote {
 export interface AuditOrigin {
   address?: string | undefined;
   session?: string | undefined;
-  /** The account of the operating system, as `ada@workstation`. */
+  /** The account of the operating system, as `ada@workstation`; of a token, the one that has made it. */
   commandLine?: string | undefined;
   token?: { id: string; name: string } | undefined;
 }

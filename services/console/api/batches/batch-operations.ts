@@ -38,7 +38,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       path: '/batches',
       id: 'listBatches',
       summary: 'Answers batches of a person, a team or a router key, newest first.',
-      command: 'batches list',
+      command: 'admin batches list',
       query: listQuery,
       answer: z.object({ batches: z.array(batchSchema), more: z.boolean() }),
       handle: async ({ actor, query: { owner: text, limit, after: cursor } }) => {
@@ -55,7 +55,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       path: '/batches/open',
       id: 'listOpenBatches',
       summary: 'Answers the batches of everybody that are not over, the next to expire first.',
-      command: 'batches open',
+      command: 'admin batches open',
       answer: z.array(batchSchema),
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
@@ -68,7 +68,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       path: '/batches/{id}',
       id: 'getBatch',
       summary: 'Answers a batch, with what is wrong with it.',
-      command: 'batches show',
+      command: 'admin batches show',
       answer: batchDetailsSchema,
       handle: async ({ actor, params: { id } }) => {
         const batch = await find(id, 'batch.see', actor);
@@ -83,7 +83,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       subject: 'batches',
       summary: 'Cancels a batch; results that it has stay.',
       scopes: [],
-      command: 'batches cancel',
+      command: 'admin batches cancel',
       answer: batchSchema,
       handle: async ({ actor, params }) => {
         const { id } = await find(params.id, 'batch.cancel', actor);

@@ -35,7 +35,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       subject: 'batches',
       summary: 'Answers files of a person, a team or a router key, newest first.',
       scopes: ['read'],
-      command: 'files list',
+      command: 'admin files list',
       query: listQuery,
       answer: fileListSchema,
       handle: async ({ actor, query: { owner: text, limit, after } }) => {
@@ -61,7 +61,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       subject: 'batches',
       summary: 'Writes the content of a file, for its owner.',
       scopes: [],
-      command: 'files download',
+      command: 'admin files download',
       query: ownerQuery,
       files: ['application/octet-stream'],
       handle: async ({ actor, params: { id }, query, request, response }) => {
@@ -76,7 +76,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       subject: 'batches',
       summary: 'Deletes a file.',
       scopes: [],
-      command: 'files delete',
+      command: 'admin files delete',
       query: ownerQuery,
       handle: async ({ actor, params: { id }, query }) => {
         const { file, owner } = await find(actor, { id, ...query }, 'file.delete');

@@ -22,7 +22,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       limits = {},
       weight = 1,
     } = key;
-    const { ownerId, owner, createdBy, adminSet = [] } = key;
+    const { ownerId, owner, createdBy, replacedBy, adminSet = [] } = key;
     const ceiling = ceilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const lastUsedAt = uses[at];
@@ -40,6 +40,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(revokedAt === undefined ? {} : { revokedAt }),
       ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+      ...(replacedBy === undefined ? {} : { replacedBy }),
       ...(models === undefined ? {} : { models }),
       ...(tiers === undefined ? {} : { tiers }),
       ...(tools === undefined ? {} : { tools }),

@@ -165,8 +165,9 @@ function Entries({ filters }: { filters: string }) {
 /** Who it was, and where the change came from. */
 function Actor({ entry: { actor, from = {} } }: { entry: AuditEntry }) {
   const { address, session, commandLine, token } = from;
-  const by = token === undefined ? address : `${address ?? ''} with the token ${token.name}`;
-  const where = commandLine === undefined ? by : `rtr, ${commandLine}`;
+  const maker = commandLine === undefined ? '' : ` of ${commandLine}`;
+  const by = token === undefined ? address : `${address ?? ''} with the token ${token.name}${maker}`;
+  const where = commandLine === undefined || token !== undefined ? by : `rtr, ${commandLine}`;
   return (
     <div>
       <span className="break">{actor?.name ?? 'nobody'}</span>
