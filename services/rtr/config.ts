@@ -47,11 +47,23 @@ export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).exte
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe(
-      'Address of the router for `rtr batches` and `rtr files`, with or without the path of its API; that of this machine if unset',
+      'Address of the router for `rtr batches`, `rtr files` and the commands of the Admin API, with or without the path of its API; that of this machine if unset',
     ),
   RTR_KEY: setting.optionalText('API key for `rtr batches` and `rtr files`'),
   CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
 });
+
+/** Settings of the commands that speak to the Admin API. */
+export const adminSettings = clusterSettings.omit({ NATS_URL: true, NATS_CREDENTIALS: true, NATS_CA: true }).extend({
+  PORT: linkSettings.shape.PORT,
+  HOST: linkSettings.shape.HOST,
+  RTR_URL: clientSettings.shape.RTR_URL,
+  RTR_ADMIN_TOKEN: setting.optionalText(
+    'Admin token; without it, one that `rtr` makes in the account store for each command',
+  ),
+});
+
+export type AdminConfig = z.output<typeof adminSettings>;
 
 export type ClientConfig = z.output<typeof clientSettings>;
 

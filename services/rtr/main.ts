@@ -3,12 +3,17 @@ import { Argument, Command, Option } from 'commander';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { adminLink } from './commands/admin-link.ts';
+import { adminCommands } from './commands/admin/admin-commands.ts';
+import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-context.ts';
+import { everybodysBatches } from './commands/admin/everybodys-batches.ts';
+import { everybodysFiles } from './commands/admin/everybodys-files.ts';
+import { keysCommand } from './commands/admin/keys-command.ts';
+import { givenToken, withAdmin } from './commands/admin/with-admin.ts';
 import { batchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { CallError } from './commands/client/router-client.ts';
@@ -18,7 +23,6 @@ import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
 import { endWithReader } from './commands/end-with-reader.ts';
 import { filesCommand } from './commands/files/files-command.ts';
-import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/store-accept.ts';
@@ -26,7 +30,7 @@ import { webhooksCommand, type RunWebhookCommand } from './commands/webhooks/web
 import { withWebhooks } from './commands/webhooks/with-webhooks.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { clientSettings, clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
+import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
 import { type ClusterAddress, clusterAddresses, localUrl } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
@@ -126,33 +130,11 @@ program
   .addOption(json)
   .action((options: { json?: true }) => withKeys(options, setup));
 
-const keys = program.command('keys').description('manage the keys of the router');
-keys
-  .command('create')
-  .description('create a router key and print it, once')
-  .requiredOption('--name <name>', 'name of the key')
-  .addOption(new Option('--class <class>', 'priority class of its requests').choices(priorityClasses).default('normal'))
-  .option('--weight <turns>', 'turns in the queue for each one of another key, 1 to 100')
-  .option('--tools <name...>', 'tools that it may use, or `<server>/*` for all of an MCP server; all without it')
-  .addOption(json)
-  .action((options: { name: string; class: PriorityClass; weight?: string; tools?: string[]; json?: true }) =>
-    withKeys(options, (context) => createRouterKey(context, options)),
-  );
-keys
-  .command('list')
-  .description('list all keys, including revoked ones')
-  .addOption(json)
-  .action((options: { json?: true }) => withKeys(options, listKeys));
-keys
-  .command('revoke')
-  .description('refuse a key from now on')
-  .argument('<key>', 'id of the key, or the key itself')
-  .addOption(json)
-  .action((key: string, options: { json?: true }) => withKeys(options, (context) => revokeKey(context, key)));
+program.addCommand(keysCommand({ overApi: withAdminApi, inStore: withKeys, namesRouter }));
+for (const command of adminCommands(withAdminApi)) program.addCommand(command);
 
-program
-  .command('admin')
-  .description('manage the administrators of the router')
+const admin = program.command('admin').description('recover an administrator; see and cancel what belongs to others');
+admin
   .command('link')
   .description('print a one-time link: to become the first administrator, or to set a new password')
   .option('--email <address>', 'the user; without it, the only administrator')
@@ -161,6 +143,8 @@ program
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
     withKeys(options, (context) => adminLink(context, options)),
   );
+admin.addCommand(everybodysBatches(withAdminApi));
+admin.addCommand(everybodysFiles(withAdminApi));
 
 program
   .command('store')
@@ -221,6 +205,20 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
     { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
     command,
   );
+}
+
+function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promise<void> {
+  const config = loadConfig(adminSettings, process.env);
+  const { stdin: input, stdout: output } = process;
+  const endWith = (code: number) => {
+    process.exitCode = code;
+  };
+  return withAdmin({ config, options, folder, print, input, output, endWith }, command);
+}
+
+/** Whether a command is for a router that the user names, or has a token of. */
+function namesRouter(options: AdminOptions): boolean {
+  return options.router !== undefined || givenToken(loadConfig(adminSettings, process.env), options) !== undefined;
 }
 
 function withWebhookStore(...[options, command]: Parameters<RunWebhookCommand>): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logins } from '#services/cli-worker/clis/logins.ts';
 import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
@@ -9,9 +9,10 @@ import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { clientSettings, upSettings } from '#services/rtr/config.ts';
+import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { rtrProgram } from '../helpers/rtr/rtr-program.ts';
 import { readPages } from './pages.ts';
 import { shellCommands } from './shell-commands.ts';
 
@@ -63,7 +64,9 @@ describe('the variables in the documentation', () => {
       toolsWorkerConfig,
     ];
     const known = new Set([
-      ...[...configs, upSettings, clientSettings, demoEngineSettings].flatMap(({ shape }) => Object.keys(shape)),
+      ...[...configs, upSettings, clientSettings, adminSettings, demoEngineSettings].flatMap(({ shape }) =>
+        Object.keys(shape),
+      ),
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
       ...Object.values(logins).flatMap(({ keys }) => keys),
       ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
@@ -140,24 +143,6 @@ function requestOfCurl(words: readonly string[]): { method: string; path: string
   return { method: words.includes('-d') ? 'POST' : 'GET', path: url.pathname, port: Number(url.port) };
 }
 
-/** The real command line, which would parse this process's arguments otherwise. */
-async function rtrProgram(): Promise<Command> {
-  const parsed: Command[] = [];
-  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(function (this: Command) {
-    parsed.push(this);
-    return Promise.resolve(this);
-  });
-  try {
-    vi.resetModules();
-    await import('#services/rtr/main.ts');
-  } finally {
-    parse.mockRestore();
-  }
-  const [program] = parsed;
-  if (!program) throw new Error('services/rtr/main.ts parses nothing');
-  return program;
-}
-
 /** What follows `rtr` in a command, however it is run. */
 function argumentsOfRtr(words: readonly string[]): string[] | undefined {
   if (words[0] === 'npx' && words[1] === 'rtr') return words.slice(2);
@@ -195,7 +180,8 @@ function mistakeIn(program: Command, args: readonly string[]): string | undefine
     const missing = command.options.find(({ mandatory, long }) => mandatory && long && !rest.includes(long));
     if (missing) return `${missing.long} is missing`;
     const { registeredArguments } = command;
-    if (operands.length > registeredArguments.length) return 'too many arguments';
+    const isEndless = registeredArguments.at(-1)?.variadic === true;
+    if (!isEndless && operands.length > registeredArguments.length) return 'too many arguments';
     const wrong = registeredArguments.find(({ required, argChoices }, at) => {
       const operand = operands[at];
       return operand === undefined ? required : argChoices !== undefined && !argChoices.includes(operand);

@@ -8,7 +8,7 @@ import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { clientSettings, upSettings } from '#services/rtr/config.ts';
+import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
@@ -16,6 +16,7 @@ import { keptResults } from '../../clients/results.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-registries.ts';
+import { renderAdminCommands } from './render-admin-commands.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderTable } from './render-table.ts';
@@ -30,6 +31,8 @@ export const tables: Record<string, () => string> = {
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
   'settings:client': () => renderSettings(clientSettings),
+  'settings:admin': () => renderSettings(adminSettings),
+  'admin-commands': renderAdminCommands,
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
   'settings:cli-worker': () => renderSettings(cliWorkerConfig),
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),

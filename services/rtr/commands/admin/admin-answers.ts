@@ -1,0 +1,65 @@
+import type { Limits } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
+
+/*
+ * What the Admin API answers, as far as the command line reads it: the whole of it is in the API's document. Times are milliseconds since
+ * 1970.
+ */
+
+export interface Person {
+  id: string;
+  name: string;
+  email: string;
+  role: 'admin' | 'member';
+  blocked: boolean;
+  limits: Limits;
+  weight: number;
+  ceiling: Ceiling;
+  createdAt: number;
+  lastSeenAt?: number;
+}
+
+export interface Team {
+  id: string;
+  name: string;
+  limits: Limits;
+  weight: number;
+  ceiling: Ceiling;
+  createdAt: number;
+  members: { id: string; name: string; email: string; role: 'owner' | 'member' }[];
+}
+
+export interface Key {
+  id: string;
+  kind: 'router' | 'user' | 'team';
+  name: string;
+  class: PriorityClass;
+  masked: string;
+  owner?: { id: string; name: string };
+  createdAt: number;
+  createdBy?: string;
+  expiresAt?: number;
+  revokedAt?: number;
+  lastUsedAt?: number;
+  /** The id of the key that was made in its place. */
+  replacedBy?: string;
+  models?: string[];
+  tiers?: Tier[];
+  tools?: string[];
+  limits: Limits;
+  weight?: number;
+}
+
+export interface Price {
+  model: string;
+  source: 'shipped' | 'changed';
+  asOf?: string;
+  [field: string]: number | string | undefined;
+}
+
+export interface Settings {
+  newMembers: { limits: Limits; ceiling: Ceiling };
+  [setting: string]: unknown;
+}

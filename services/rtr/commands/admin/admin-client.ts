@@ -1,0 +1,136 @@
+import { request, type Dispatcher } from 'undici';
+import { CallError } from '../client/router-client.ts';
+import { refusalSentence } from './refusal-sentence.ts';
+
+/** Milliseconds for which one answer, or a piece of a file, is waited for. */
+const timeoutMs = 60_000;
+
+/** Things of a list that are asked for at once. */
+const pageSize = 500;
+
+/** What a query may have; what is undefined is left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface AdminAddress {
+  /** The router, as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
+  url: string;
+  /** The admin token to use now. */
+  token: () => Promise<string>;
+  /** What to say where the router does not know the token. */
+  unknownToken: string;
+}
+
+/** An answer with its revision, to be sent back with a change. */
+export interface Revised<Answer> {
+  value: Answer;
+  /** As `"7"`; undefined where the operation answers none. */
+  etag: string | undefined;
+}
+
+interface Asked {
+  query?: Query;
+  body?: object;
+  ifMatch?: string | undefined;
+}
+
+/** Speaks to the Admin API of a router. Every method throws a CallError with a sentence for the user. */
+export class AdminClient {
+  readonly url: string;
+  readonly #token: AdminAddress['token'];
+  readonly #unknownToken: string;
+
+  constructor({ url, token, unknownToken }: AdminAddress) {
+    this.url = url.replace(/\/api\/.*$/, '').replace(/\/+$/, '');
+    this.#token = token;
+    this.#unknownToken = unknownToken;
+  }
+
+  async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+    return (await this.send<Answer>('GET', path, { query })).value;
+  }
+
+  /** Sends a request; the value is undefined where the answer is empty. */
+  async send<Answer>(method: Dispatcher.HttpMethod, path: string, asked: Asked = {}): Promise<Revised<Answer>> {
+    const { headers, body } = await this.#ask(method, path, asked);
+    const text = await body.text().catch((cause: unknown) => {
+      throw this.#unreachable(cause);
+    });
+    const etag = headers['etag'];
+    return { value: this.#parse(text) as Answer, etag: typeof etag === 'string' ? etag : undefined };
+  }
+
+  /** The things of a list, page after page. @param most how many at most */
+  async *list<Item>(path: string, query: Query = {}, most = Infinity): AsyncGenerator<Item> {
+    let cursor: string | undefined;
+    let left = most;
+    do {
+      const limit = Math.min(left, pageSize);
+      const page = await this.get<{ data: Item[]; next?: string }>(path, { ...query, limit, cursor });
+      yield* page.data;
+      left -= page.data.length;
+      cursor = page.next;
+    } while (cursor !== undefined && left > 0);
+  }
+
+  /** All things of a list. */
+  async all<Item>(path: string, query: Query = {}): Promise<Item[]> {
+    const items: Item[] = [];
+    for await (const item of this.list<Item>(path, query)) items.push(item);
+    return items;
+  }
+
+  /** A file as it arrives. Reading it throws when it is cut off. */
+  async open(path: string, query: Query = {}): Promise<AsyncIterable<Uint8Array>> {
+    return (await this.#ask('GET', path, { query })).body;
+  }
+
+  async #ask(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    { query = {}, body, ifMatch }: Asked,
+  ): Promise<Dispatcher.ResponseData> {
+    const url = new URL(`${this.url}/api/admin/v1${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const headers = {
+      authorization: `Bearer ${await this.#token()}`,
+      accept: 'application/json',
+      ...(body && { 'content-type': 'application/json' }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    };
+    const answer = await request(url, {
+      method,
+      headers,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw this.#unreachable(cause);
+    });
+    const { statusCode } = answer;
+    if (statusCode < 300) return answer;
+    const text = await answer.body.text().catch(() => '');
+    const place = { url: this.url, path, unknownToken: this.#unknownToken };
+    throw new CallError(statusCode, refusalSentence({ status: statusCode, text, headers: answer.headers, ...place }));
+  }
+
+  #parse(text: string): unknown {
+    if (text === '') return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      throw new CallError(0, `What answers at ${this.url} is not the router: is RTR_URL right?`, { cause });
+    }
+  }
+
+  #unreachable(cause: unknown): CallError {
+    const reason = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : '';
+    const question = 'is it running, and RTR_URL (or --router) right?';
+    return new CallError(0, `The router does not answer at ${this.url}: ${question} (${reason})`, { cause });
+  }
+}
+
+/** A path with parameters, each of which may have any characters: at`/users/${id}`. */
+export function at(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+  return texts.reduce((path, text, index) => `${path}${encodeURIComponent(values[index - 1] ?? '')}${text}`);
+}

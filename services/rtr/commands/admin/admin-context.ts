@@ -1,0 +1,43 @@
+import type { Readable, Writable } from 'node:stream';
+import { Option, type Command } from 'commander';
+import type { AdminClient } from './admin-client.ts';
+
+/** What the commands work with that speak to the Admin API. */
+export interface AdminContext {
+  client: AdminClient;
+  /** Prints one line. */
+  print: (line: string) => void;
+  /** Whether to print JSON, one object on a line, instead of sentences and tables. */
+  json: boolean;
+  /** The standard input. */
+  input: Readable;
+  /** Where content goes that is no line: the standard output. */
+  output: Writable;
+  /** Has the process end with this code. */
+  endWith: (code: number) => void;
+}
+
+/** The options that all of these commands have. */
+export interface AdminOptions {
+  router?: string;
+  tokenFile?: string;
+  json?: true;
+}
+
+/** Runs a command with what it works with. */
+export type RunAdminCommand = (
+  options: AdminOptions,
+  command: (context: AdminContext) => Promise<unknown>,
+) => Promise<void>;
+
+/** Adds a command with the options that all of them have. @param words its name and arguments, as `show <user>` */
+export function addCommand(parent: Command, words: string, description: string): Command {
+  return withAdminOptions(parent.command(words).description(description));
+}
+
+export function withAdminOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--json', 'print JSON instead of sentences'))
+    .addOption(new Option('--router <url>', 'address of the router, instead of RTR_URL'))
+    .addOption(new Option('--token-file <file>', 'file with the admin token, instead of RTR_ADMIN_TOKEN'));
+}

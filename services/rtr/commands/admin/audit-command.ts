@@ -1,0 +1,83 @@
+import { Command, Option } from 'commander';
+import { wholeNumber } from '../whole-number.ts';
+import type { AdminClient, Query } from './admin-client.ts';
+import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findParty, findPerson } from './find-party.ts';
+import { minuteText, printList } from './print-answers.ts';
+import { withSpan } from './usage-options.ts';
+import { writeFile } from './write-file.ts';
+
+interface AuditEntry {
+  id: string;
+  at: number;
+  actor: { id: string; name: string } | null;
+  action: string;
+  target: { kind: string; id: string; name: string } | null;
+  details: Record<string, unknown>;
+  from?: { address?: string; commandLine?: string; token?: { name: string } };
+}
+
+interface AuditOptions extends AdminOptions {
+  actor?: string;
+  action?: string;
+  target?: string;
+  from?: number;
+  to?: number;
+}
+
+/** `rtr audit …`: who changed what. */
+export function auditCommand(run: RunAdminCommand): Command {
+  const command = new Command('audit').description('see who changed what');
+  withFilters(addCommand(command, 'list', 'list changes, newest first'))
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
+    .action((options: AuditOptions & { limit: number }) =>
+      run(options, async (context) => {
+        const { client } = context;
+        const found = client.list<AuditEntry>('/audit', await queryOf(client, options), options.limit);
+        await printList(context, found, {
+          head: ['AT (UTC)', 'WHO', 'ACTION', 'WHAT', 'FROM'],
+          row: (entry) => {
+            const { at, actor, action, target } = entry;
+            const what = target ? `${target.kind} ${target.name || target.id}` : '-';
+            return [minuteText(at), actor?.name ?? 'nobody', action, what, placeOf(entry)];
+          },
+          none: 'There are no such changes.',
+        });
+      }),
+    );
+  withFilters(addCommand(command, 'export', 'write changes as a file, newest first'))
+    .addOption(new Option('--format <format>', 'format of the file').choices(['csv', 'json']).default('csv'))
+    .option('--out <file>', 'path of the file; the standard output without it')
+    .action((options: AuditOptions & { format: string; out?: string }) =>
+      run(options, async (context) => {
+        const query = { format: options.format, ...(await queryOf(context.client, options)) };
+        await writeFile(context, '/audit/export', query, options.out);
+      }),
+    );
+  return command;
+}
+
+function withFilters(command: Command): Command {
+  return withSpan(command, 'all that is kept without it')
+    .option('--actor <who>', 'by the person with this address, or by this id of a person or an admin token')
+    .option('--action <action>', 'an action, or a group of them as key.*')
+    .option('--target <what>', 'of user:<address>, team:<name>, key:<id>, or another id');
+}
+
+async function queryOf(client: AdminClient, { actor, action, target, from, to }: AuditOptions): Promise<Query> {
+  return {
+    actor: actor?.includes('@') === true ? (await findPerson(client, actor)).id : actor,
+    action,
+    target: /^(?:user|team):/.test(target ?? '')
+      ? (await findParty(client, target ?? '')).value.id
+      : target?.replace(/^key:/, ''),
+    from,
+    to,
+  };
+}
+
+function placeOf({ from = {} }: AuditEntry): string {
+  const { address, token, commandLine } = from;
+  const parts = [address, commandLine, token && `token ${token.name}`];
+  return parts.filter((part) => part !== undefined).join(', ') || '-';
+}

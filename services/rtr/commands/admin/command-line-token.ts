@@ -1,0 +1,41 @@
+import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminTokenStore } from '#shared/accounts/admin-tokens/admin-token-store.ts';
+import { UpError } from '../../up/up-error.ts';
+import { thisCommandLine } from '../this-command-line.ts';
+
+/** Milliseconds for which a token is valid, and after which another one is made. */
+const validMs = 300_000;
+const usedMs = 240_000;
+
+/**
+ * An admin token of this command line, made in the account store: it belongs to nobody, has the rights of an administrator, and is removed
+ * at the end. A command that takes longer than four minutes gets another one.
+ */
+export class CommandLineToken {
+  readonly #store: Pick<AdminTokenStore, 'create' | 'remove'>;
+  readonly #made: AdminTokenRecord[] = [];
+  #current: { raw: string; until: number } | undefined;
+
+  constructor(store: Pick<AdminTokenStore, 'create' | 'remove'>) {
+    this.#store = store;
+  }
+
+  /** The token to use now. @throws UpError when there are too many */
+  async current(): Promise<string> {
+    if (this.#current && Date.now() < this.#current.until) return this.#current.raw;
+    const now = Date.now();
+    const { commandLine: madeAt } = thisCommandLine();
+    const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt } as const;
+    const created = await this.#store.create(wanted);
+    if (typeof created === 'string')
+      throw new UpError('There are 100 admin tokens of command lines already: revoke some with rtr tokens revoke.');
+    this.#made.push(created.record);
+    this.#current = { raw: created.raw, until: now + usedMs };
+    return created.raw;
+  }
+
+  /** Removes what was made. A token that cannot be removed expires within five minutes. */
+  async remove(): Promise<void> {
+    await Promise.allSettled(this.#made.map((token) => this.#store.remove(token)));
+  }
+}

@@ -1,0 +1,93 @@
+import { Command } from 'commander';
+import { wholeNumber } from '../whole-number.ts';
+import { at } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findParty } from './find-party.ts';
+import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
+
+interface Batch {
+  id: string;
+  owner: { kind: string; name: string };
+  endpoint: string;
+  model?: string;
+  state: string;
+  createdAt: number;
+  expiresAt: number;
+  total: number;
+  succeeded: number;
+  errored: number;
+  cost: number;
+}
+
+const form = {
+  head: ['ID', 'OWNER', 'STATE', 'DONE', 'FAILED', 'CREATED (UTC)', 'MODEL'],
+  row: ({ id, owner, state, total, succeeded, errored, createdAt, model = '-' }: Batch) => {
+    return [id, owner.name, state, `${succeeded + errored} of ${total}`, errored, minuteText(createdAt), model];
+  },
+};
+
+/** `rtr admin batches …`: the batches of everybody. */
+export function everybodysBatches(run: RunAdminCommand): Command {
+  const command = new Command('batches').description('see and cancel the batches of everybody');
+  addCommand(command, 'list', 'list the batches of a person, a team or a router key, newest first')
+    .argument('<owner>', 'user:<address>, team:<name> or key:<id>')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 20)
+    .action((owner: string, options: AdminOptions & { limit: number }) =>
+      run(options, (context) => listBatches(context, owner, options.limit)),
+    );
+  addCommand(command, 'open', 'list the batches of everybody that are not over').action((options: AdminOptions) =>
+    run(options, async (context) =>
+      printList(context, await context.client.get<Batch[]>('/batches/open'), {
+        ...form,
+        none: 'All batches are over.',
+      }),
+    ),
+  );
+  addCommand(command, 'show', 'show a batch, with what is wrong with it')
+    .argument('<batch>', 'id of the batch')
+    .action((id: string, options: AdminOptions) =>
+      run(options, async (context) => printBatch(context, await context.client.get<Batch>(at`/batches/${id}`))),
+    );
+  addCommand(command, 'cancel', 'run no more requests of a batch; those that are done keep their answers')
+    .argument('<batch>', 'id of the batch')
+    .action((id: string, options: AdminOptions) => run(options, (context) => cancelBatch(context, id)));
+  return command;
+}
+
+async function listBatches(context: AdminContext, owner: string, limit: number): Promise<void> {
+  const { client } = context;
+  const { kind, value } = await findParty(client, owner);
+  const batches = async function* (): AsyncGenerator<Batch> {
+    let after: string | undefined;
+    let left = limit;
+    for (let more = true; more && left > 0;) {
+      const query = { owner: `${kind}:${value.id}`, limit: Math.min(left, 500), after };
+      const page = await client.get<{ batches: Batch[]; more: boolean }>('/batches', query);
+      yield* page.batches;
+      left -= page.batches.length;
+      after = page.batches.at(-1)?.id;
+      more = page.more && after !== undefined;
+    }
+  };
+  await printList(context, batches(), { ...form, none: `${owner} has no batches.` });
+}
+
+async function cancelBatch(context: AdminContext, id: string): Promise<void> {
+  const { value } = await context.client.send<Batch>('POST', at`/batches/${id}/cancel`);
+  printDone(context, value, `Batch ${value.id} of ${value.owner.name} is being cancelled, or was over already.`);
+}
+
+function printBatch(context: AdminContext, batch: Batch): void {
+  const { id, owner, endpoint, model, state, createdAt, expiresAt, total, succeeded, errored, cost } = batch;
+  printFacts(context, batch, {
+    id,
+    owner: `${owner.kind} ${owner.name}`,
+    state,
+    endpoint,
+    model,
+    created: minuteText(createdAt),
+    expires: minuteText(expiresAt),
+    done: `${succeeded + errored} of ${total}, ${errored} with an error`,
+    dollars: cost,
+  });
+}

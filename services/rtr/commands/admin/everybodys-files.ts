@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { bytesText } from '../client/amounts.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { at, type AdminClient } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findParty } from './find-party.ts';
+import { minuteText, printDone, printList } from './print-answers.ts';
+import { writeFile } from './write-file.ts';
+
+interface OwnedFile {
+  id: string;
+  name: string;
+  purpose: string;
+  bytes: number;
+  createdAt: number;
+  expiresAt?: number;
+}
+
+/** `rtr admin files …`: the files of everybody. */
+export function everybodysFiles(run: RunAdminCommand): Command {
+  const command = new Command('files').description('see and delete the files of everybody');
+  const owner = ['<owner>', 'user:<address>, team:<name> or key:<id>'] as const;
+  const file = ['<file>', 'id of the file'] as const;
+  addCommand(command, 'list', 'list the files of a person, a team or a router key, newest first')
+    .argument(...owner)
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 100)
+    .action((of: string, options: AdminOptions & { limit: number }) =>
+      run(options, (context) => listFiles(context, of, options.limit)),
+    );
+  addCommand(command, 'download', 'write the content of a file of your own, or of a team that you own')
+    .argument(...owner)
+    .argument(...file)
+    .option('--out <file>', 'path to write; the standard output without it')
+    .action((of: string, id: string, options: AdminOptions & { out?: string }) =>
+      run(options, async (context) => {
+        const query = { owner: await ownerOf(context.client, of) };
+        await writeFile(context, at`/files/${storedId(id)}/content`, query, options.out);
+      }),
+    );
+  addCommand(command, 'delete', 'delete a file for good')
+    .argument(...owner)
+    .argument(...file)
+    .action((of: string, id: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const query = { owner: await ownerOf(context.client, of) };
+        await context.client.send('DELETE', at`/files/${storedId(id)}`, { query });
+        printDone(context, { id, deleted: true }, `The file ${id} of ${of} is deleted.`);
+      }),
+    );
+  return command;
+}
+
+async function listFiles(context: AdminContext, ownerText: string, limit: number): Promise<void> {
+  const { client } = context;
+  const owner = await ownerOf(client, ownerText);
+  const files = async function* (): AsyncGenerator<OwnedFile> {
+    let after: string | undefined;
+    let left = limit;
+    for (let more = true; more && left > 0;) {
+      const query = { owner, limit: Math.min(left, 500), after };
+      const page = await client.get<{ files: OwnedFile[]; more: boolean }>('/files', query);
+      yield* page.files;
+      left -= page.files.length;
+      after = page.files.at(-1)?.id;
+      more = page.more && after !== undefined;
+    }
+  };
+  await printList(context, files(), {
+    head: ['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES', 'NAME'],
+    row: ({ id, purpose, bytes, createdAt, expiresAt, name }) => {
+      return [id, purpose, bytesText(bytes), minuteText(createdAt), minuteText(expiresAt), name];
+    },
+    none: `${ownerText} has no files.`,
+  });
+}
+
+/** APIs of client formats show ids with a prefix of their own. */
+function storedId(id: string): string {
+  return id.replace(/^file[-_]/, '');
+}
+
+async function ownerOf(client: AdminClient, text: string): Promise<string> {
+  const { kind, value } = await findParty(client, text);
+  return `${kind}:${value.id}`;
+}

@@ -1,0 +1,54 @@
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { CallError } from '../client/router-client.ts';
+import { at, type AdminClient } from './admin-client.ts';
+import type { Key, Person, Team } from './admin-answers.ts';
+
+/** The person with an address or an id. @throws RouterError `not_found`, or a CallError */
+export async function findPerson(client: AdminClient, text: string): Promise<Person> {
+  if (!text.includes('@')) return client.get<Person>(at`/users/${text}`);
+  for await (const person of client.list<Person>('/users', { email: text })) return person;
+  throw new RouterError('not_found', `Nobody has an account with the address ${text}.`);
+}
+
+/** The team with a name or an id. @throws RouterError `not_found`, `invalid_request` for a name of several, or a CallError */
+export async function findTeam(client: AdminClient, text: string): Promise<Team> {
+  if (isKeyId(text)) {
+    const team = await client.get<Team>(at`/teams/${text}`).catch((error: unknown) => {
+      if (error instanceof CallError && error.status === 404) return undefined;
+      throw error;
+    });
+    if (team) return team;
+  }
+  const found = await client.all<Team>('/teams', { name: text });
+  const [only] = found;
+  if (!only) throw new RouterError('not_found', `There is no team ${text}.`);
+  if (found.length === 1) return only;
+  const ids = found.map(({ id }) => id).join(', ');
+  throw new RouterError('invalid_request', `Several teams are called ${text}. Give the id of one: ${ids}.`);
+}
+
+/** Somebody or something with limits, with what it has now. */
+export type FoundParty =
+  | { kind: 'user'; path: string; name: string; value: Person }
+  | { kind: 'team'; path: string; name: string; value: Team }
+  | { kind: 'key'; path: string; name: string; value: Key };
+
+/** Who `user:<address>`, `team:<name>` or `key:<id>` stands for. @throws RouterError for another text, or as the functions above */
+export async function findParty(client: AdminClient, text: string): Promise<FoundParty> {
+  const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
+  if (kind === 'user') {
+    const value = await findPerson(client, name);
+    return { kind, path: at`/users/${value.id}`, name: value.email, value };
+  }
+  if (kind === 'team') {
+    const value = await findTeam(client, name);
+    return { kind, path: at`/teams/${value.id}`, name: `team ${value.name}`, value };
+  }
+  if (kind === 'key') {
+    const value = await client.get<Key>(at`/keys/${name}`);
+    return { kind, path: at`/keys/${value.id}`, name: `key ${value.name}`, value };
+  }
+  const message = `${text} is none of user:<address>, team:<name> and key:<id>.`;
+  throw new RouterError('invalid_request', message);
+}

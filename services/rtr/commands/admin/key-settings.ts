@@ -1,0 +1,45 @@
+import { weightSchema } from '#shared/accounts/limits/limits.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { Key } from './admin-answers.ts';
+import { noneAsNull, type OrNone } from './named-values.ts';
+import { changedLimits } from './party-settings.ts';
+
+/** The options for the settings of a key. */
+export interface KeySettings {
+  class?: PriorityClass;
+  weight?: string;
+  models?: OrNone<string[]>;
+  tiers?: OrNone<string[]>;
+  tools?: string[];
+  expires?: OrNone<number>;
+  limit?: string[];
+}
+
+/** The options for a new key. */
+export interface NewKeyOptions extends KeySettings {
+  name: string;
+  user?: string;
+  team?: string;
+  own?: true;
+}
+
+/** The settings that options say, as the Admin API takes them. @throws RouterError `invalid_request` */
+export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings): Record<string, unknown> {
+  const { class: priority, weight, models, tiers, tools, expires, limit } = options;
+  return {
+    ...(priority !== undefined && { class: priority }),
+    ...(weight !== undefined && { weight: readWeight(weight) }),
+    ...(models !== undefined && { models: noneAsNull(models) }),
+    ...(tiers !== undefined && { tiers: noneAsNull(tiers) }),
+    ...(tools !== undefined && { tools: tools.length === 1 && tools[0] === 'none' ? null : tools }),
+    ...(expires !== undefined && { expiresAt: noneAsNull(expires) }),
+    ...(limit !== undefined && { limits: changedLimits(now.limits, limit) }),
+  };
+}
+
+function readWeight(text: string): number {
+  const weight = weightSchema.safeParse(Number(text));
+  if (weight.success) return weight.data;
+  throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });
+}

@@ -1,0 +1,125 @@
+import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { at } from './admin-client.ts';
+import type { Key } from './admin-answers.ts';
+import type { AdminContext } from './admin-context.ts';
+import { findParty, findPerson, findTeam } from './find-party.ts';
+import { keyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
+import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
+
+const hourMs = 3_600_000;
+
+interface CreatedKey {
+  key: Key;
+  raw: string;
+}
+
+/** `rtr keys create`: makes a key and prints it, once. */
+export async function createApiKey(
+  context: AdminContext,
+  { name, user, team, own, ...options }: NewKeyOptions,
+): Promise<void> {
+  const { client } = context;
+  const settings = Object.entries(keyChange({ limits: {} }, options)).filter(([, value]) => value !== null);
+  const owner =
+    user !== undefined
+      ? { kind: 'user', userId: (await findPerson(client, user)).id }
+      : team !== undefined
+        ? { kind: 'team', teamId: (await findTeam(client, team)).id }
+        : { kind: own ? 'user' : 'router' };
+  const body = { ...owner, name, ...Object.fromEntries(settings) };
+  const { value } = await client.send<CreatedKey>('POST', '/keys', { body });
+  printCreated(context, value, `Key "${value.key.name}"${ownerText(value.key, ' of ')}`);
+}
+
+/** `rtr keys list`. */
+export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
+  const { client } = context;
+  const of = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
+  await printList(context, client.list<Key>('/keys', { owner: of }), {
+    head: ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'STATE', 'NAME'],
+    row: (key) => {
+      const { id, masked, class: priority, createdAt, name } = key;
+      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), stateOf(key), name];
+    },
+    none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
+    toJson: keyJson,
+  });
+}
+
+/** `rtr keys show`. */
+export async function showApiKey(context: AdminContext, id: string): Promise<void> {
+  printKey(context, await context.client.get<Key>(at`/keys/${id}`));
+}
+
+/** `rtr keys set`. */
+export async function setApiKey(
+  context: AdminContext,
+  id: string,
+  { name, ...options }: KeySettings & { name?: string },
+): Promise<void> {
+  const { client } = context;
+  const { value: now, etag } = await client.send<Key>('GET', at`/keys/${id}`);
+  const body = { ...(name !== undefined && { name }), ...keyChange(now, options) };
+  printKey(context, (await client.send<Key>('PATCH', at`/keys/${id}`, { body, ifMatch: etag })).value);
+}
+
+/** `rtr keys rotate`: makes a successor and prints it, once. */
+export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
+  const path = at`/keys/${id}/rotate`;
+  const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
+  printCreated(context, value, `The successor of key ${id} is ${value.key.id}`);
+}
+
+/** `rtr keys revoke`, with the id of a key or the key itself. */
+export async function revokeApiKey(context: AdminContext, idOrRawKey: string): Promise<void> {
+  const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
+  // The message does not repeat the text, which may be a mistyped secret.
+  if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
+  await context.client.send('DELETE', at`/keys/${id}`);
+  printDone(context, { id, outcome: 'revoked' }, `Key ${id} is revoked.`);
+}
+
+function printCreated(context: AdminContext, { key, raw }: CreatedKey, what: string): void {
+  printDone(context, { key: raw, ...keyJson(key) }, `${what}, shown only this once: ${raw}`);
+}
+
+function printKey(context: AdminContext, key: Key): void {
+  const { id, name, kind, class: priority, masked, limits, weight, models, tiers, tools, createdAt, createdBy } = key;
+  const times = [key.expiresAt, key.lastUsedAt].map((time) => (time === undefined ? undefined : minuteText(time)));
+  printFacts(context, keyJson(key), {
+    name,
+    id,
+    key: masked,
+    kind,
+    owner: ownerText(key),
+    state: stateOf(key),
+    class: priority,
+    weight,
+    models: models?.join(', '),
+    tiers: tiers?.join(', '),
+    tools: tools?.join(', '),
+    limits: valuesText(limits),
+    created: `${minuteText(createdAt)}${createdBy === undefined ? '' : ` by ${createdBy}`}`,
+    expires: times[0],
+    'last used': times[1],
+  });
+}
+
+/** A key in JSON, with times as those of the commands without a router. */
+function keyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
+  const timeOf = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
+  const times = { createdAt, revokedAt, expiresAt, lastUsedAt };
+  return { ...key, ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, timeOf(time)])) };
+}
+
+function stateOf({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
+  if (revokedAt !== undefined) return 'revoked';
+  if (expiresAt <= Date.now()) return 'expired';
+  return replacedBy === undefined ? 'usable' : 'replaced';
+}
+
+function ownerText({ kind, owner }: Key, before = ''): string {
+  if (!owner) return '';
+  return `${before}${kind === 'team' ? 'team ' : ''}${owner.name}`;
+}

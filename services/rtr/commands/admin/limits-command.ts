@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findParty } from './find-party.ts';
+import { changedLimits } from './party-settings.ts';
+import { kebab, minuteText, printDone, printList, valuesText } from './print-answers.ts';
+import type { Key, Person, Team } from './admin-answers.ts';
+
+interface LimitUse {
+  party: string;
+  name: string;
+  limits: { name: string; limit: number; used: number; resetsAt?: number }[];
+}
+
+const party = 'user:<address>, team:<name> or key:<id>';
+
+/** `rtr limits …`: what people, teams and keys may use. */
+export function limitsCommand(run: RunAdminCommand): Command {
+  const command = new Command('limits').description('see and change what people, teams and keys may use');
+  addCommand(command, 'show', 'show the limits of everybody, or of one, and how much of each is used now')
+    .argument('[party]', party)
+    .action((text: string | undefined, options: AdminOptions) => run(options, (context) => showLimits(context, text)));
+  addCommand(command, 'set', 'change limits')
+    .argument('<party>', party)
+    .argument('<limits...>', 'as requests-per-minute=60 cost-per-day=5; none removes a limit')
+    .action((text: string, values: string[], options: AdminOptions) =>
+      run(options, (context) => setLimits(context, text, values)),
+    );
+  return command;
+}
+
+async function showLimits(context: AdminContext, text: string | undefined): Promise<void> {
+  const { client, json } = context;
+  const found = text === undefined ? undefined : await findParty(client, text);
+  const all = await client.get<LimitUse[]>('/usage/now');
+  const uses = found ? all.filter(({ party: whose }) => whose === `${found.kind}:${found.value.id}`) : all;
+  if (json) return printList(context, uses, { head: [], row: () => [], none: '' });
+  const rows = uses.flatMap((use) => use.limits.map((limit) => ({ ...limit, use })));
+  await printList(context, rows, {
+    head: ['PARTY', 'NAME', 'LIMIT', 'USED', 'OF', 'RESETS (UTC)'],
+    row: ({ use, name, limit, used, resetsAt }) => {
+      return [use.party, use.name, kebab(name), Number(used.toFixed(6)), limit, minuteText(resetsAt)];
+    },
+    none: found ? `${found.name} has no limits.` : 'Nobody has limits.',
+  });
+}
+
+async function setLimits(context: AdminContext, text: string, values: readonly string[]): Promise<void> {
+  const { client } = context;
+  const { path, name, kind, value } = await findParty(client, text);
+  const { etag, value: now } = await client.send<Person | Team | Key>('GET', path);
+  const body = { limits: changedLimits(now.limits, values) };
+  const { value: changed } = await client.send<Person | Team | Key>('PATCH', path, { body, ifMatch: etag });
+  const { limits } = changed;
+  const sentence = `Limits of ${name}: ${valuesText(limits) || 'none'}.`;
+  printDone(context, { party: `${kind}:${value.id}`, limits }, sentence);
+}

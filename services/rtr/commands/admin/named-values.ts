@@ -1,0 +1,56 @@
+import { InvalidArgumentError } from 'commander';
+import { RouterError } from '#shared/core/errors.ts';
+import { kebab } from './print-answers.ts';
+
+/** Collects an option or argument `name=value` that may be given several times. */
+export function namedValue(text: string, before: readonly string[] | undefined): string[] {
+  if (!/^[^=]+=./.test(text)) throw new InvalidArgumentError('must be written as name=value.');
+  return [...(before ?? []), text];
+}
+
+/** What an option says that removes a setting: commander takes null for an option without a value. */
+export type OrNone<Value> = Value | 'none';
+
+/** What the Admin API takes for the value of an option that may be `none`. */
+export function noneAsNull<Value>(value: OrNone<Value>): Value | null {
+  return value === 'none' ? null : value;
+}
+
+/** `a,b` as a list. */
+export function listOrNone(text: string): OrNone<string[]> {
+  if (text === 'none') return text;
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/**
+ * Texts `name=value` as an object, with the names as the API has them: both `costPerDay` and `cost-per-day` are understood.
+ * @param names that there are
+ * @param read reads a value
+ * @throws RouterError `invalid_request` for another name
+ */
+export function namedValues<Name extends string, Value>(
+  texts: readonly string[],
+  names: readonly Name[],
+  read: (text: string, name: Name) => Value,
+): Partial<Record<Name, Value>> {
+  const values: Partial<Record<Name, Value>> = {};
+  for (const text of texts) {
+    const [, given = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    const name = names.find((each) => each === given || kebab(each) === given);
+    if (name === undefined)
+      throw new RouterError('invalid_request', `${given} is none of ${names.map((each) => kebab(each)).join(', ')}.`);
+    values[name] = read(value, name);
+  }
+  return values;
+}
+
+/** A number, or null for `none`. @throws RouterError `invalid_request` */
+export function numberOrNone(text: string, name: string): number | null {
+  if (text === 'none') return null;
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
+  throw new RouterError('invalid_request', `${kebab(name)} must be a number, or none.`);
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { listOrNone, namedValue, namedValues, noneAsNull, numberOrNone, type OrNone } from './named-values.ts';
+
+/** What a person and a team can be given. */
+export interface PartySettings {
+  limit?: string[];
+  weight?: number;
+  ceilingModels?: OrNone<string[]>;
+  ceilingTiers?: OrNone<string[]>;
+  ceilingClass?: OrNone<string>;
+}
+
+/** Adds the option for limits. */
+export function withLimits(command: Command): Command {
+  return command.option('--limit <name=value>', 'a limit, as cost-per-day=5; none removes it; repeatable', namedValue);
+}
+
+/** Adds the options for the limits, the weight and the ceiling of a person or a team. */
+export function withPartySettings(command: Command): Command {
+  return withCeiling(
+    withLimits(command).option(
+      '--weight <turns>',
+      'turns in the queue for each one of another, 1 to 100',
+      wholeNumber(1, 100),
+    ),
+  );
+}
+
+/** Adds the options for a ceiling. */
+export function withCeiling(command: Command): Command {
+  return command
+    .option('--ceiling-models <list>', 'models that may be used at most, separated by commas; none: all', listOrNone)
+    .option('--ceiling-tiers <list>', `tiers that may be used at most, of ${tiers.join(', ')}; none: all`, listOrNone)
+    .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
+}
+
+/** The change that options say, with the limits and the ceiling that there are. */
+export function partyChange(
+  now: { limits: Limits; ceiling: Ceiling },
+  { limit, weight, ...ceiling }: PartySettings,
+): { limits?: object; weight?: number; ceiling?: object } {
+  const changed = changedCeiling(now.ceiling, ceiling);
+  return {
+    ...(limit !== undefined && { limits: changedLimits(now.limits, limit) }),
+    ...(weight !== undefined && { weight }),
+    ...(changed !== undefined && { ceiling: changed }),
+  };
+}
+
+/** Limits with what `name=value` changes. @throws RouterError `invalid_request` */
+export function changedLimits(now: Limits, values: readonly string[]): object {
+  return withoutNulls({ ...now, ...namedValues(values, limitNames, numberOrNone) });
+}
+
+function changedCeiling(now: Ceiling, given: Omit<PartySettings, 'limit' | 'weight'>): object | undefined {
+  const { ceilingModels: models, ceilingTiers: of, ceilingClass: maxClass } = given;
+  if (models === undefined && of === undefined && maxClass === undefined) return undefined;
+  return withoutNulls({
+    ...now,
+    ...(models !== undefined && { models: noneAsNull(models) }),
+    ...(of !== undefined && { tiers: noneAsNull(of) }),
+    ...(maxClass !== undefined && { maxClass: noneAsNull(maxClass) }),
+  });
+}
+
+function withoutNulls(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
+}

@@ -1,0 +1,2 @@
+/** How commands take a person. */
+export const personArgument = ['<user>', 'email address or id of the person'] as const;

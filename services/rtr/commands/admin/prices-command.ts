@@ -1,0 +1,53 @@
+import { Command } from 'commander';
+import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
+import { at } from './admin-client.ts';
+import type { Price } from './admin-answers.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { namedValues, numberOrNone } from './named-values.ts';
+import { printDone, printList, valuesText } from './print-answers.ts';
+
+const fields = Object.keys(modelPriceSchema.shape);
+
+/** `rtr prices …`: what models cost. */
+export function pricesCommand(run: RunAdminCommand): Command {
+  const command = new Command('prices').description('see and change what models cost, in dollars per million tokens');
+  addCommand(command, 'list', 'list the prices of all models')
+    .option('--changed', 'only those that were set here')
+    .action((options: AdminOptions & { changed?: true }) => run(options, (context) => listPrices(context, options)));
+  addCommand(command, 'set', 'set the whole price of a model, in place of the shipped one')
+    .argument('<model>', 'name of the model')
+    .argument('<fields...>', 'as input=0.5 output=1.5 cached-input=0.1; as-of=<date> is today without it')
+    .action((model: string, values: string[], options: AdminOptions) =>
+      run(options, async (context) => {
+        const body = namedValues(values, fields, (text, name) => (name === 'asOf' ? text : numberOrNone(text, name)));
+        const { value } = await context.client.send<Price>('PUT', at`/prices/${model}`, { body });
+        printDone(context, value, `The price of ${value.model} is ${priceText(value)}.`);
+      }),
+    );
+  addCommand(command, 'reset', 'remove the price that was set for a model; the shipped one applies again')
+    .argument('<model>', 'name of the model')
+    .action((model: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        await context.client.send('DELETE', at`/prices/${model}`);
+        printDone(context, { model, reset: true }, `The price of ${model} is the shipped one again, if there is one.`);
+      }),
+    );
+  return command;
+}
+
+async function listPrices(context: AdminContext, { changed }: { changed?: true }): Promise<void> {
+  const all = await context.client.all<Price>('/prices');
+  await printList(
+    context,
+    all.filter(({ source }) => changed === undefined || source === 'changed'),
+    {
+      head: ['MODEL', 'SOURCE', 'AS OF', 'DOLLARS'],
+      row: (price) => [price.model, price.source, price.asOf ?? '-', priceText(price)],
+      none: changed ? 'No price was set here.' : 'There are no prices.',
+    },
+  );
+}
+
+function priceText({ model: _model, source: _source, asOf: _asOf, ...price }: Price): string {
+  return valuesText(price);
+}

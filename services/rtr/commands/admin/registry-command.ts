@@ -1,0 +1,97 @@
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { at } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { minuteText, printDone, printList } from './print-answers.ts';
+import { readText } from './read-text.ts';
+
+interface Registry {
+  source: 'file' | 'store' | 'none';
+  version: number;
+  config: Record<string, unknown>;
+  text?: string;
+}
+
+interface Version {
+  version: number;
+  at: number;
+  by: { name: string };
+  note?: string;
+  revertOf?: number;
+  bytes: number;
+}
+
+type FileOptions = AdminOptions & { file: string };
+
+const number = wholeNumber(1, 999_999_999);
+const file = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
+
+/** `rtr registry …`: names of models, and the rules of `auto`. */
+export function registryCommand(run: RunAdminCommand): Command {
+  const command = new Command('registry').description('see and change names of models, and the rules of auto');
+  addCommand(command, 'show', 'print the registry, or an earlier version of it')
+    .argument('[version]', 'number of the version; the newest without it', number)
+    .action((version: number | undefined, options: AdminOptions) =>
+      run(options, async ({ client, print, json }) => {
+        const found = await client.get<Registry>(
+          version === undefined ? '/registry' : at`/registry/versions/${version}`,
+        );
+        print(json ? JSON.stringify(found) : (found.text ?? stringify(found.config)).trimEnd());
+      }),
+    );
+  addCommand(command, 'set', 'store a registry, which all nodes use within a second')
+    .requiredOption(...file)
+    .option('--based-on <version>', 'version that was edited; the newest without it', wholeNumber(0, 999_999_999))
+    .option('--note <text>', 'why, for the history')
+    .action((options: FileOptions & { basedOn?: number; note?: string }) =>
+      run(options, (context) => setRegistry(context, options)),
+    );
+  addCommand(command, 'check', 'check whether a registry could be stored; fails where it could not')
+    .requiredOption(...file)
+    .action((options: FileOptions) => run(options, (context) => checkRegistry(context, options)));
+  addCommand(command, 'versions', 'list the newest 50 versions').action((options: AdminOptions) =>
+    run(options, async (context) =>
+      printList(context, await context.client.get<Version[]>('/registry/versions'), {
+        head: ['VERSION', 'AT (UTC)', 'BYTES', 'BY', 'NOTE'],
+        row: ({ version, at: time, bytes, by, note = '', revertOf }) => {
+          return [version, minuteText(time), bytes, by.name, revertOf === undefined ? note : `as version ${revertOf}`];
+        },
+        none: 'No version has been stored.',
+      }),
+    ),
+  );
+  addCommand(command, 'revert', 'store an earlier version again, as a new one')
+    .argument('<version>', 'number of the version', number)
+    .action((version: number, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { value } = await context.client.send<Registry>('POST', '/registry/revert', { body: { version } });
+        printDone(context, value, `Version ${value.version} is in use, as version ${version} was.`);
+      }),
+    );
+  return command;
+}
+
+async function setRegistry(
+  context: AdminContext,
+  { file: path, basedOn, note }: FileOptions & { basedOn?: number; note?: string },
+): Promise<void> {
+  const { client } = context;
+  const text = await readText(context, path);
+  const now = basedOn ?? (await client.get<Registry>('/registry')).version;
+  const { value } = await client.send<Registry>('PUT', '/registry', { body: { text, basedOn: now, note } });
+  printDone(context, value, `Version ${value.version} is in use.`);
+}
+
+async function checkRegistry(context: AdminContext, { file: path }: FileOptions): Promise<void> {
+  const { client, print, json, endWith } = context;
+  const body = { text: await readText(context, path) };
+  const { value } = await client.send<{ ok: boolean; problems: RegistryProblem[] }>('POST', '/registry/check', {
+    body,
+  });
+  if (!value.ok) endWith(1);
+  if (json) print(JSON.stringify(value));
+  else if (value.ok) print(`${path} can be stored.`);
+  else for (const problem of value.problems) print(`${path}: ${problemSentence(problem)}`);
+}

@@ -1,0 +1,80 @@
+import { Command } from 'commander';
+import { at } from './admin-client.ts';
+import type { Team } from './admin-answers.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findTeam } from './find-party.ts';
+import { partyChange, withPartySettings, type PartySettings } from './party-settings.ts';
+import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
+import { membersCommand } from './team-members.ts';
+
+const teamArgument = ['<team>', 'name or id of the team'] as const;
+
+type TeamSettings = PartySettings & AdminOptions & { name?: string };
+
+/** `rtr teams …`: teams and their members. */
+export function teamsCommand(run: RunAdminCommand): Command {
+  const command = new Command('teams').description('manage teams and their members');
+  addCommand(command, 'list', 'list all teams').action((options: AdminOptions) =>
+    run(options, (context) =>
+      printList(context, context.client.list<Team>('/teams'), {
+        head: ['ID', 'MEMBERS', 'CREATED', 'NAME'],
+        row: ({ id, members, createdAt, name }) => [id, members.length, dayText(createdAt), name],
+        none: 'There are no teams yet. Make one with: rtr teams create <name>',
+      }),
+    ),
+  );
+  addCommand(command, 'show', 'show a team with members, limits and ceiling')
+    .argument(...teamArgument)
+    .action((team: string, options: AdminOptions) =>
+      run(options, async (context) => printTeam(context, await findTeam(context.client, team))),
+    );
+  withPartySettings(addCommand(command, 'create', 'make a team without members'))
+    .argument('<name>', 'name of the team')
+    .action((name: string, options: TeamSettings) => run(options, (context) => createTeam(context, name, options)));
+  withPartySettings(addCommand(command, 'set', 'change the name, limits, weight or ceiling of a team'))
+    .argument(...teamArgument)
+    .option('--name <name>', 'the new name')
+    .action((team: string, options: TeamSettings) => run(options, (context) => setTeam(context, team, options)));
+  addCommand(command, 'delete', 'delete a team, and revoke its keys')
+    .argument(...teamArgument)
+    .action((text: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, name } = await findTeam(context.client, text);
+        await context.client.send('DELETE', at`/teams/${id}`);
+        printDone(context, { id, name, deleted: true }, `Team ${name} is deleted, and its keys are revoked.`);
+      }),
+    );
+  command.addCommand(membersCommand(run));
+  return command;
+}
+
+async function createTeam(context: AdminContext, name: string, options: TeamSettings): Promise<void> {
+  const { client } = context;
+  const { value: made } = await client.send<Team>('POST', '/teams', { body: { name } });
+  const body = partyChange(made, options);
+  const isMore = Object.keys(body).length > 0;
+  const team = isMore ? (await client.send<Team>('PATCH', at`/teams/${made.id}`, { body })).value : made;
+  printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
+}
+
+async function setTeam(context: AdminContext, text: string, { name, ...options }: TeamSettings): Promise<void> {
+  const { client } = context;
+  const { id } = await findTeam(client, text);
+  const { value: now, etag } = await client.send<Team>('GET', at`/teams/${id}`);
+  const body = { name, ...partyChange(now, options) };
+  printTeam(context, (await client.send<Team>('PATCH', at`/teams/${id}`, { body, ifMatch: etag })).value);
+}
+
+/** Prints a team with its members. */
+export function printTeam(context: AdminContext, team: Team): void {
+  const { id, name, limits, weight, ceiling, createdAt, members } = team;
+  printFacts(context, team, {
+    name,
+    id,
+    limits: valuesText(limits),
+    ceiling: valuesText(ceiling),
+    weight,
+    created: minuteText(createdAt),
+    members: members.map(({ email, role }) => `${email} (${role})`).join(', '),
+  });
+}

@@ -1,0 +1,101 @@
+import { Command, Option } from 'commander';
+import { usageGroups } from '#shared/accounts/ledger/usage-reader.ts';
+import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
+import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { addCommand, type AdminContext, type RunAdminCommand } from './admin-context.ts';
+import { printList } from './print-answers.ts';
+import { filterOf, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
+import { listRequests } from './usage-requests.ts';
+import { writeFile } from './write-file.ts';
+
+interface Totals {
+  requests: number;
+  failed: number;
+  promptTokens: number;
+  completionTokens: number;
+  cost: number;
+}
+
+interface Report {
+  groups: { id: string; name: string; totals: Totals }[];
+  totals: Totals;
+}
+
+interface Refusals {
+  groups: { id: string; name: string; count: number }[];
+  total: number;
+}
+
+type ReportOptions = UsageOptions & { step: string; by: string };
+type RefusalOptions = ReportOptions & { code?: string };
+type ExportOptions = UsageOptions & { format: string; out?: string };
+
+const days = '30 days ago without it';
+
+/** `rtr usage …`: sums over requests, and single ones. */
+export function usageCommand(run: RunAdminCommand): Command {
+  const command = new Command('usage').description('see what was used, and what was refused');
+  withFilters(withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), days))
+    .addOption(new Option('--by <fact>', 'what to sum up by').choices(usageGroups).default('model'))
+    .addOption(new Option('--step <step>', 'the steps that --json has').choices(['day', 'month']).default('day'))
+    .action((options: ReportOptions) => run(options, (context) => report(context, options)));
+  withOutcome(withFilters(addCommand(command, 'requests', 'list single requests, newest first')))
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
+    .action((options: UsageOptions & { limit: number }) => run(options, (context) => listRequests(context, options)));
+  withOutcome(
+    withFilters(withSpan(addCommand(command, 'export', 'write single requests as a file, oldest first'), days)),
+  )
+    .addOption(new Option('--format <format>', 'format of the file').choices(['csv', 'json']).default('csv'))
+    .option('--out <file>', 'path of the file; the standard output without it')
+    .action((options: ExportOptions) =>
+      run(options, async (context) => {
+        const query = { format: options.format, ...spanOf(options), ...(await filterOf(context.client, options)) };
+        await writeFile(context, '/usage/export', query, options.out);
+      }),
+    );
+  withOwners(withSpan(addCommand(command, 'refusals', 'count requests that no worker was given'), days))
+    .option('--code <code>', 'refused with this code of the error table only')
+    .addOption(new Option('--by <fact>', 'what to count by').choices(refusalGroups).default('code'))
+    .addOption(new Option('--step <step>', 'the steps that --json has').choices(refusalSteps).default('day'))
+    .action((options: RefusalOptions) => run(options, (context) => refusals(context, options)));
+  return command;
+}
+
+function withOutcome(command: Command): Command {
+  return command.addOption(
+    new Option('--outcome <outcome>', 'with this outcome only').choices(['done', 'failed', 'cancelled']),
+  );
+}
+
+async function report(context: AdminContext, options: ReportOptions): Promise<void> {
+  const { client, print, json } = context;
+  const { by, step } = options;
+  const found = await client.get<Report>('/usage', {
+    ...spanOf(options),
+    by,
+    step,
+    ...(await filterOf(client, options)),
+  });
+  if (json) return print(JSON.stringify(found));
+  await printList(context, [...found.groups, { id: '', name: 'all', totals: found.totals }], {
+    head: [by.toUpperCase(), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
+    row: ({ id, name, totals: { requests, failed, promptTokens, completionTokens, cost } }) => {
+      return [name || id || 'none', requests, failed, promptTokens, completionTokens, Number(cost.toFixed(6))];
+    },
+    none: '',
+  });
+}
+
+async function refusals(context: AdminContext, options: RefusalOptions): Promise<void> {
+  const { client, print, json } = context;
+  const { by, step, code } = options;
+  const query = { ...spanOf(options), by, step, code, ...(await filterOf(client, options)) };
+  const found = await client.get<Refusals>('/usage/refusals', query);
+  if (json) return print(JSON.stringify(found));
+  await printList(context, [...found.groups, { id: '', name: 'all', count: found.total }], {
+    head: [by.toUpperCase(), 'REFUSED'],
+    row: ({ name, count }) => [name, count],
+    none: '',
+  });
+}

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { purposes } from '#shared/core/purpose.ts';
+import { tiers } from '#shared/core/tier.ts';
+import type { AdminClient, Query } from './admin-client.ts';
+import type { AdminOptions } from './admin-context.ts';
+import { findPerson, findTeam } from './find-party.ts';
+import { pastTime } from './read-time.ts';
+
+const dayMs = 86_400_000;
+
+export interface UsageOptions extends AdminOptions {
+  from?: number;
+  to?: number;
+  model?: string;
+  key?: string;
+  team?: string;
+  user?: string;
+  tier?: string;
+  purpose?: string;
+  outcome?: string;
+}
+
+/** Adds the options for a span of time. */
+export function withSpan(command: Command, from: string): Command {
+  return command
+    .option('--from <time>', `its beginning: a date, or how long ago, as 7d; ${from}`, pastTime)
+    .option('--to <time>', 'its end; now without it', pastTime);
+}
+
+/** Adds the options that say whose and which requests. */
+export function withFilters(command: Command): Command {
+  return withOwners(command)
+    .option('--model <model>', 'of this model only')
+    .addOption(new Option('--tier <tier>', 'of this tier only').choices(tiers))
+    .addOption(new Option('--purpose <purpose>', 'for this purpose only').choices(purposes));
+}
+
+/** Adds the options that say whose requests. */
+export function withOwners(command: Command): Command {
+  return command
+    .option('--key <id>', 'of this key only')
+    .option('--team <team>', 'of the team with this name or id only')
+    .option('--user <address>', 'of the person with this address only');
+}
+
+/** The span that options say, the last 30 days without them. */
+export function spanOf({ from, to = Date.now() }: UsageOptions): { from: number; to: number } {
+  return { from: from ?? to - 30 * dayMs, to };
+}
+
+/** The filters that options say, with ids of people and teams. */
+export async function filterOf(client: AdminClient, options: UsageOptions): Promise<Query> {
+  const { model, key, team, user, tier, purpose, outcome } = options;
+  return {
+    model,
+    key,
+    team: team === undefined ? undefined : (await findTeam(client, team)).id,
+    user: user === undefined ? undefined : (await findPerson(client, user)).id,
+    tier,
+    purpose,
+    outcome,
+  };
+}

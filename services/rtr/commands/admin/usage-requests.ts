@@ -1,0 +1,53 @@
+import type { AdminClient } from './admin-client.ts';
+import type { AdminContext } from './admin-context.ts';
+import { minuteText, printList } from './print-answers.ts';
+import { filterOf, type UsageOptions } from './usage-options.ts';
+
+interface UsageRequest {
+  id: string;
+  at: number;
+  key: { id: string; name: string };
+  owner?: { name: string };
+  asked: string;
+  model?: string;
+  tier?: string;
+  outcome: string;
+  code?: string;
+  totalMs: number;
+  promptTokens: number;
+  completionTokens: number;
+  cost: number;
+}
+
+/** Requests that are asked for at once. */
+const pageSize = 200;
+
+/** `rtr usage requests`: single requests, newest first. */
+export async function listRequests(context: AdminContext, options: UsageOptions & { limit: number }): Promise<void> {
+  await printList(context, requests(context.client, options), {
+    head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'TIER', 'OUTCOME', 'MS', 'INPUT', 'OUTPUT', 'DOLLARS'],
+    row: ({ at, id, owner, key, asked, model = asked, tier = '-', outcome, code, ...counts }) => {
+      const { totalMs, promptTokens, completionTokens, cost } = counts;
+      const ended = code === undefined ? outcome : `${outcome}: ${code}`;
+      const used = [Math.round(totalMs), promptTokens, completionTokens, Number(cost.toFixed(6))];
+      return [minuteText(at), id, owner?.name ?? '-', key.name, model, tier, ended, ...used];
+    },
+    none: 'There are no such requests.',
+  });
+}
+
+async function* requests(
+  client: AdminClient,
+  { limit, ...options }: UsageOptions & { limit: number },
+): AsyncGenerator<UsageRequest> {
+  const filter = await filterOf(client, options);
+  let before: string | undefined;
+  let left = limit;
+  do {
+    const query = { ...filter, limit: Math.min(left, pageSize), before };
+    const page = await client.get<{ requests: UsageRequest[]; next?: string }>('/usage/requests', query);
+    yield* page.requests;
+    left -= page.requests.length;
+    before = page.next;
+  } while (before !== undefined && left > 0);
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { at } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findPerson } from './find-party.ts';
+import { minuteText, printDone, printList } from './print-answers.ts';
+import { personArgument } from './person-argument.ts';
+
+interface Session {
+  id: string;
+  startedAt: number;
+  usedAt: number;
+  address?: string;
+  browser: string;
+}
+
+/** The commands of `rtr users` about how somebody signs in. */
+export function addSessionCommands(command: Command, run: RunAdminCommand): void {
+  addCommand(command, 'sign-out', 'end all sessions and programs of a person')
+    .argument(...personArgument)
+    .action((user: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, email } = await act(context, user, 'POST', 'sign-out');
+        printDone(context, { id, email, signedOut: true }, `All sessions and programs of ${email} are ended.`);
+      }),
+    );
+  addCommand(command, 'password-link', 'print a link with which a person sets a password, once, within 24 hours')
+    .argument(...personArgument)
+    .action((user: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, email } = await findPerson(context.client, user);
+        const { value } = await context.client.send<{ link: string }>('POST', at`/users/${id}/password-link`);
+        printDone(
+          context,
+          { id, email, ...value },
+          `Open this link within 24 hours to set a password for ${email}: ${value.link}`,
+        );
+      }),
+    );
+  addCommand(command, 'reset-second-factor', 'remove the second factors of a person who has lost them')
+    .argument(...personArgument)
+    .action((user: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, email } = await act(context, user, 'DELETE', 'second-factor');
+        printDone(context, { id, email, secondFactor: false }, `${email} has no second factor any more.`);
+      }),
+    );
+  addCommand(command, 'sessions', 'list the sessions of a person at the console')
+    .argument(...personArgument)
+    .action((user: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id } = await findPerson(context.client, user);
+        await printList(context, context.client.list<Session>(at`/users/${id}/sessions`), {
+          head: ['ID', 'STARTED (UTC)', 'USED', 'ADDRESS', 'BROWSER'],
+          row: (session) => {
+            const { startedAt, usedAt, address = '-', browser } = session;
+            return [session.id, minuteText(startedAt), minuteText(usedAt), address, browser];
+          },
+          none: 'The person is signed in nowhere.',
+        });
+      }),
+    );
+  addCommand(command, 'end-session', 'end a session of a person')
+    .argument(...personArgument)
+    .argument('<session>', 'id of the session')
+    .action((user: string, session: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, email } = await findPerson(context.client, user);
+        await context.client.send('DELETE', at`/users/${id}/sessions/${session}`);
+        printDone(context, { id, session, ended: true }, `The session ${session} of ${email} is ended.`);
+      }),
+    );
+}
+
+/** Does something to a person that answers nothing. */
+async function act(
+  { client }: AdminContext,
+  user: string,
+  method: 'POST' | 'DELETE',
+  what: string,
+): Promise<{ id: string; email: string }> {
+  const { id, email } = await findPerson(client, user);
+  await client.send(method, `${at`/users/${id}`}/${what}`);
+  return { id, email };
+}

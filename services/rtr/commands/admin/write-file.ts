@@ -1,0 +1,40 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { localFileError } from '../client/client-context.ts';
+import { CallError } from '../client/router-client.ts';
+import type { AdminContext } from './admin-context.ts';
+import type { Query } from './admin-client.ts';
+
+/**
+ * Writes a file of the Admin API into one of this machine, which may not be there yet, or to the standard output.
+ * @param out path of the file; undefined: the standard output
+ */
+export async function writeFile(
+  { client, output, print, json }: AdminContext,
+  path: string,
+  query: Query,
+  out: string | undefined,
+): Promise<void> {
+  const content = whole(await client.open(path, query));
+  if (out === undefined) {
+    await pipeline(content, output, { end: false });
+    return;
+  }
+  try {
+    const file = await open(out, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await pipeline(content, file.createWriteStream());
+  } catch (error) {
+    throw localFileError(out, error);
+  }
+  print(json ? JSON.stringify({ written: out }) : `${out} is written.`);
+}
+
+/** Content that is not whole is an error, not an end. */
+async function* whole(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch (cause) {
+    throw new CallError(0, 'The file was cut off. Please try again.', { cause });
+  }
+}

@@ -1,0 +1,88 @@
+import { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { inject } from 'vitest';
+import type { RunAdminCommand } from '#services/rtr/commands/admin/admin-context.ts';
+import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
+import { everybodysBatches } from '#services/rtr/commands/admin/everybodys-batches.ts';
+import { everybodysFiles } from '#services/rtr/commands/admin/everybodys-files.ts';
+import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
+import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
+import { adminSettings } from '#services/rtr/config.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
+
+/** What a command has printed, and how it has ended. */
+export interface AdminOutcome {
+  lines: string[];
+  /** Content that is no line. */
+  content: string;
+  code: number;
+}
+
+export interface AdminCommands {
+  /** Runs a command and returns the lines that it prints. */
+  (...words: string[]): Promise<string[]>;
+  /** The same with all that comes of it. */
+  whole: (...words: string[]) => Promise<AdminOutcome>;
+  /** The object that a command prints with `--json`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
+  json: (...words: string[]) => Promise<any>;
+}
+
+export interface AdminCommandOptions {
+  url: string;
+  prefix: string;
+  /** An admin token; without it, commands make one in the store. */
+  token?: string;
+  /** What the standard input has. */
+  piped?: string;
+}
+
+/** Runs the commands of the Admin API against a cluster, as a person types them. */
+export function adminCommandsOf({ url, prefix, token = '', piped = '' }: AdminCommandOptions): AdminCommands {
+  const environment = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
+  const whole = async (...words: string[]): Promise<AdminOutcome> => {
+    const outcome: AdminOutcome = { lines: [], content: '', code: 0 };
+    const output = new Writable({
+      write: (piece: Buffer, _, done) => {
+        outcome.content += piece.toString();
+        done();
+      },
+    });
+    const run: RunAdminCommand = (options, command) =>
+      withAdmin(
+        {
+          config: loadConfig(adminSettings, environment),
+          options,
+          folder: '/nowhere',
+          print: (line) => void outcome.lines.push(line),
+          input: Readable.from([Buffer.from(piped)], { objectMode: false }),
+          output,
+          endWith: (code) => {
+            outcome.code = code;
+          },
+        },
+        command,
+      );
+    const [name, ...others] = words;
+    const found = commandsOf(run).find((command) => command.name() === name);
+    if (!found) throw new Error(`there is no command ${name}`);
+    await silent(found).parseAsync(others, { from: 'user' });
+    return outcome;
+  };
+  const lines = async (...words: string[]) => (await whole(...words)).lines;
+  const json = async (...words: string[]): Promise<unknown> => JSON.parse((await lines(...words, '--json'))[0] ?? '');
+  return Object.assign(lines, { whole, json });
+}
+
+function commandsOf(run: RunAdminCommand): Command[] {
+  const inStore = () => Promise.reject(new Error('a command for the API'));
+  const keys = keysCommand({ overApi: run, inStore, namesRouter: () => true });
+  const everybodys = [everybodysBatches(run).name('batches'), everybodysFiles(run).name('files')];
+  return [...adminCommands(run), keys, ...everybodys];
+}
+
+/** Has mistakes thrown instead of ending this process. */
+function silent(command: Command): Command {
+  for (const each of command.commands) silent(each);
+  return command.exitOverride().configureOutput({ writeErr: () => undefined });
+}

@@ -1,0 +1,228 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: ScriptedCluster;
+let rtr: AdminCommands;
+let folder: string;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  await cluster.addScripted({ id: 'one' });
+  rtr = adminCommandsOf(cluster);
+  folder = mkdtempSync(join(tmpdir(), 'rtr-admin-'));
+  await rtr('users', 'create', 'ada@example.com', '--name', 'Ada');
+  await rtr('teams', 'create', 'Research');
+});
+afterAll(() => cluster.stop());
+
+async function statusWith(key: string): Promise<number> {
+  const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${key}` } });
+  await answer.text();
+  return answer.status;
+}
+
+describe('rtr keys', () => {
+  it('makes keys of people, teams and the router that work, changes, rotates and revokes them', async () => {
+    const { key, id } = await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com');
+    expect(await statusWith(key)).toBe(200);
+    const settings = [
+      '--models',
+      'other',
+      '--tiers',
+      'gpu',
+      '--expires',
+      '30d',
+      '--class',
+      'low',
+      '--limit',
+      'costPerDay=1',
+    ];
+    const ofTeam = await rtr.json('keys', 'create', '--name', 'ci', '--team', 'Research', ...settings);
+    expect(ofTeam).toMatchObject({
+      kind: 'team',
+      class: 'low',
+      models: ['other'],
+      tiers: ['gpu'],
+      limits: { costPerDay: 1 },
+    });
+    expect(Date.parse(ofTeam.expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    expect(await statusWith(ofTeam.key)).toBe(403);
+    const freed = ['--models', 'none', '--tiers', 'none', '--expires', 'none', '--limit', 'cost-per-day=none'];
+    const changed = await rtr.json('keys', 'set', ofTeam.id, ...freed, '--name', 'build');
+    expect(changed).toMatchObject({ name: 'build', limits: {}, expiresAt: null });
+    expect(changed.models ?? changed.tiers).toBeUndefined();
+    await until(async () => (await statusWith(ofTeam.key)) === 200);
+    const [made = ''] = await rtr('keys', 'create', '--name', 'farm', '--router-key', '--weight', '3');
+    expect(made).toMatch(/^Key "farm", shown only this once: rtr_\w+$/);
+    const next = await rtr.json('keys', 'rotate', id, '--overlap-hours', '0');
+    expect([await statusWith(key), await statusWith(next.key)]).toEqual([401, 200]);
+    expect(await rtr.json('keys', 'show', id)).toMatchObject({ replacedBy: next.id });
+    expect(await rtr('keys', 'revoke', next.key)).toEqual([`Key ${next.id} is revoked.`]);
+    expect(await statusWith(next.key)).toBe(401);
+    expect((await rtr('keys', 'show', next.id)).join('\n')).toMatch(/owner +Ada\nstate +revoked/);
+    expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(3);
+    expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${ofTeam.id} .* team Research .* build`));
+  });
+
+  it('does not repeat text that is no key', async () => {
+    await expect(rtr('keys', 'revoke', 'rtr_secret')).rejects.toThrow('This is neither a key nor the id of a key.');
+    await expect(rtr('keys', 'show', '000000000000')).rejects.toThrow('(/keys/000000000000)');
+  });
+});
+
+describe('rtr limits', () => {
+  it('sets some limits of somebody and keeps the others, and shows their use', async () => {
+    await rtr('limits', 'set', 'user:ada@example.com', 'requests-per-minute=60', 'tokens-per-day=1000');
+    expect(await rtr('limits', 'set', 'user:ada@example.com', 'tokens-per-day=none', 'cost-per-month=20')).toEqual([
+      'Limits of ada@example.com: requests-per-minute=60 cost-per-month=20.',
+    ]);
+    await rtr('limits', 'set', 'team:Research', 'concurrent-requests=5');
+    await rtr('limits', 'set', `key:${cluster.keyId}`, 'requests-per-minute=5');
+    await until(async () => {
+      await statusWith(cluster.key);
+      expect((await rtr('limits', 'show', `key:${cluster.keyId}`))[1]).toMatch(/ (?!0 )[\d.]+ +5 /);
+    });
+    expect(await rtr('limits', 'show')).toHaveLength(5);
+    expect((await rtr('limits', 'show', 'team:Research'))[1]).toMatch(/Research +concurrent-requests +0 +5/);
+    expect(await rtr.json('limits', 'show', 'team:Research')).toMatchObject({
+      limits: [{ name: 'concurrentRequests' }],
+    });
+    await expect(rtr('limits', 'set', 'somebody', 'cost-per-day=1')).rejects.toThrow('none of user:<address>');
+    await rtr('limits', 'set', `key:${cluster.keyId}`, 'requests-per-minute=none');
+    await until(async () => (await statusWith(cluster.key)) === 200);
+  });
+});
+
+describe('rtr usage and rtr audit', () => {
+  it('sums up, lists and exports requests, and counts refused ones', async () => {
+    expect(await statusWith(cluster.key)).toBe(200);
+    const filters = ['--key', cluster.keyId];
+    await until(async () => expect((await rtr('usage', 'requests', ...filters)).length).toBeGreaterThan(1), 10_000);
+    const report = await rtr('usage', 'report', '--from', '7d', '--by', 'key', ...filters);
+    expect(report[0]).toMatch(/^KEY +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
+    expect(report[1]).toMatch(/^test +[1-9]/);
+    expect(await rtr.json('usage', 'report', '--step', 'month')).toMatchObject({ step: 'month' });
+    expect((await rtr('usage', 'requests', '--limit', '1', '--json')).length).toBe(1);
+    const { content } = await rtr.whole('usage', 'export', '--from', '2026-01-01', '--user', 'ada@example.com');
+    expect(content).toMatch(/^id,/);
+    const out = join(folder, 'usage.json');
+    expect(await rtr('usage', 'export', '--format', 'json', '--out', out)).toEqual([`${out} is written.`]);
+    expect(JSON.parse(readFileSync(out, 'utf8')).length).toBeGreaterThan(1);
+    await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: EEXIST.`);
+    await statusWith('nonsense');
+    await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/), 10_000);
+    await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date as 2026-11-24');
+  });
+
+  it('lists and exports who changed what', async () => {
+    const lines = await rtr('audit', 'list', '--action', 'team.*', '--target', 'team:Research', '--from', '1h');
+    expect(lines.at(-1)).toMatch(/ rtr +team\.create +team Research +127\.0\.0\.1, .+@.+, token rtr$/);
+    expect(await rtr('audit', 'list', '--limit', '3')).toHaveLength(4);
+    expect(await rtr('audit', 'list', '--actor', 'ada@example.com')).toEqual(['There are no such changes.']);
+    const { content } = await rtr.whole('audit', 'export', '--action', 'team.create');
+    expect(content.split('\n')[0]).toMatch(/^id,at,actor_id/);
+  });
+});
+
+describe('rtr workers, rtr models and rtr background', () => {
+  it('list workers and models, drain a worker and have it work again', async () => {
+    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* serving +0 of 1000 .* demo$/);
+    expect(await rtr.json('workers', 'drain', 'one')).toMatchObject({ id: 'one', state: 'draining' });
+    expect((await rtr('workers', 'undrain', 'one'))[0]).toMatch(/^one takes jobs again: it is serving/);
+    await expect(rtr('workers', 'drain', 'none')).rejects.toThrow('No worker none is connected.');
+    expect((await rtr('models', 'list')).join('\n')).toMatch(/demo +model .* gpu \(1\)/);
+  });
+
+  it('show queues, and say of a job that does not wait that it does not', async () => {
+    const [head, ...queues] = await rtr('background', 'show');
+    expect(head).toMatch(/^QUEUE +WAITING/);
+    const queue = queues[0]?.split(' ')[0] ?? '';
+    expect(await rtr('background', 'repeat', queue, 'nothing')).toEqual(['The job nothing does not wait any more.']);
+    expect(await rtr('background', 'webhooks')).toEqual(['No events are on their way, and none were given up.']);
+    expect(await rtr.json('background', 'show')).toMatchObject({ failing: [] });
+  });
+});
+
+describe('rtr prices, rtr settings and rtr registry', () => {
+  it('set, list and reset a price', async () => {
+    expect(await rtr('prices', 'set', 'lab/model:1', 'input=0.5', 'output=1.5', 'cached-input=0.1')).toEqual([
+      'The price of lab/model:1 is input=0.5 cached-input=0.1 output=1.5.',
+    ]);
+    expect(await rtr.json('prices', 'list', '--changed')).toMatchObject({ model: 'lab/model:1', source: 'changed' });
+    expect((await rtr('prices', 'list')).length).toBeGreaterThan(2);
+    await rtr('prices', 'reset', 'lab/model:1');
+    expect(await rtr('prices', 'list', '--changed')).toEqual(['No price was set here.']);
+    await expect(rtr('prices', 'set', 'x', 'input=free')).rejects.toThrow('input must be a number');
+  });
+
+  it('show and set settings', async () => {
+    const start = ['--limit', 'cost-per-day=5', '--ceiling-tiers', 'gpu'];
+    const lines = await rtr('settings', 'set', 'audit-days=90', 'members-make-keys=false', ...start);
+    expect(lines.join('\n')).toMatch(/members-make-keys +false[\s\S]*limits of new members +cost-per-day=5/);
+    expect(await rtr.json('settings', 'show')).toMatchObject({
+      auditDays: 90,
+      newMembers: { ceiling: { tiers: ['gpu'] } },
+    });
+    await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow(/^auditDays: /);
+    await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
+  });
+
+  it('check, store, show and revert a registry', async () => {
+    const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')];
+    writeFileSync(good, '# names\nmodels:\n  fast:\n    targets: [{ model: demo }]\n');
+    writeFileSync(bad, 'models:\n  fast:\n    targets: [{ model: 3 }]\n');
+    expect(await rtr.whole('registry', 'check', '-f', good)).toMatchObject({
+      code: 0,
+      lines: [`${good} can be stored.`],
+    });
+    const checked = await rtr.whole('registry', 'check', '-f', bad);
+    expect(checked).toMatchObject({ code: 1, lines: [expect.stringContaining('line 3, models.fast.targets.0.model')] });
+    expect(await rtr('registry', 'set', '-f', good, '--note', 'first')).toEqual(['Version 1 is in use.']);
+    await expect(rtr('registry', 'set', '-f', bad)).rejects.toThrow('models.fast.targets.0.model');
+    const piped = adminCommandsOf({ ...cluster, piped: 'models: {}\n' });
+    await piped('registry', 'set', '-f', '-');
+    await expect(rtr('registry', 'set', '-f', good, '--based-on', '1')).rejects.toThrow('Version 2 is the newest one');
+    expect(await rtr('registry', 'revert', '1')).toEqual(['Version 3 is in use, as version 1 was.']);
+    expect((await rtr('registry', 'show')).join('\n')).toContain('# names');
+    expect(await rtr('registry', 'show', '2')).toEqual(['models: {}']);
+    expect(await rtr('registry', 'versions')).toHaveLength(4);
+  });
+});
+
+describe('rtr admin batches and rtr admin files', () => {
+  it('list, show, cancel and delete what belongs to a router key', async () => {
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    const upload = async (): Promise<string> => {
+      const form = new FormData();
+      form.set('purpose', 'batch');
+      const body = { model: 'demo', messages: [{ role: 'user', content: 'Hi.' }] };
+      const line = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body };
+      form.set('file', new Blob([JSON.stringify(line)]), 'lines.jsonl');
+      const answer = await fetch(`${cluster.url}/api/openai/files`, { method: 'POST', headers, body: form });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const file = await upload();
+    const owner = `key:${cluster.keyId}`;
+    expect((await rtr('files', 'list', owner)).join('\n')).toContain('lines.jsonl');
+    const answer = await fetch(`${cluster.url}/api/openai/batches`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' }),
+    });
+    const { id } = (await answer.json()) as { id: string };
+    expect((await rtr('batches', 'open')).join('\n')).toContain(id);
+    expect((await rtr('batches', 'list', owner)).join('\n')).toContain(id);
+    expect((await rtr('batches', 'show', id)).join('\n')).toMatch(/owner +key test/);
+    await rtr('batches', 'cancel', id);
+    expect(await rtr.json('batches', 'show', id)).toMatchObject({ cancelledAt: expect.any(Number) });
+    await expect(rtr('files', 'download', owner, file)).rejects.toThrow('You are not allowed to do this.');
+    const second = await upload();
+    expect(await rtr('files', 'delete', owner, second)).toEqual([`The file ${second} of ${owner} is deleted.`]);
+    expect((await rtr('files', 'list', owner, '--json')).length).toBe(1);
+  });
+});

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+
+let cluster: ScriptedCluster;
+let ada: ConsoleClient;
+let rtr: AdminCommands;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  ada = new ConsoleClient(cluster.url);
+  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+  expect((await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, form)).status).toBe(200);
+  rtr = adminCommandsOf(cluster);
+});
+afterAll(() => cluster.stop());
+
+/** The commands with a token that somebody makes in the console. */
+async function withToken(client: ConsoleClient, scopes: string[]): Promise<AdminCommands> {
+  const { status, body } = await client.post('/tokens', { name: 'ci', scopes });
+  expect(status).toBe(201);
+  return adminCommandsOf({ ...cluster, token: body.raw });
+}
+
+describe('without a token, where the account store can be reached', () => {
+  it('a command makes one that is gone at its end, and the audit trail names it and the command line', async () => {
+    await rtr('users', 'create', 'bob@example.com', '--name', 'Bob');
+    const [entry] = (await ada.get('/audit?action=user.create')).body.data;
+    expect(entry).toMatchObject({
+      actor: { id: expect.stringMatching(/^token:/), name: 'rtr' },
+      target: { name: 'Bob' },
+      from: { token: { name: 'rtr' }, commandLine: expect.stringMatching(/^.+@.+$/), address: expect.any(String) },
+    });
+    expect((await ada.get('/tokens')).body).toEqual([]);
+    const text = (await rtr('audit', 'list', '--action', 'user.create')).join('\n');
+    expect(text).toContain(`${entry.from.commandLine}, token rtr`);
+  });
+
+  it('says that the router uses another store', async () => {
+    const elsewhere = adminCommandsOf({ url: cluster.url, prefix: `${cluster.prefix}x` });
+    await expect(elsewhere('users', 'list')).rejects.toThrow(
+      /^The router at http:\S+ does not use the account store at .*: set RTR_ADMIN_TOKEN to an admin token of the router\.$/,
+    );
+  });
+
+  it('names the router that does not answer', async () => {
+    const gone = adminCommandsOf({ url: 'http://127.0.0.1:9', prefix: cluster.prefix });
+    await expect(gone('users', 'list')).rejects.toThrow(/^The router does not answer at http:\/\/127\.0\.0\.1:9: /);
+  });
+});
+
+describe('with a token', () => {
+  it('of a member, what is for administrators is refused', async () => {
+    const { link } = await rtr.json('invitations', 'create', 'carol@example.com');
+    const carol = new ConsoleClient(cluster.url);
+    const form = { name: 'Carol', email: 'carol@example.com', password: goodPassword };
+    expect((await carol.post(`/links/${link.split('/link/')[1]}`, form)).status).toBe(200);
+    const asCarol = await withToken(carol, ['admin']);
+    await expect(asCarol('users', 'list')).rejects.toThrow(
+      'You are not allowed to do this. The admin token has the rights of the person who made it.',
+    );
+    const own = await asCarol.json('keys', 'create', '--name', 'laptop', '--own');
+    expect(own).toMatchObject({ kind: 'user', owner: { name: 'Carol' }, key: expect.stringMatching(/^user\./) });
+    expect(await asCarol('keys', 'list')).toHaveLength(2);
+  });
+
+  it('to read, changes are refused with the scope that they need', async () => {
+    const reader = await withToken(ada, ['read']);
+    expect((await reader('users', 'list')).join('\n')).toContain('ada@example.com');
+    await expect(reader('users', 'create', 'x@example.com')).rejects.toThrow(
+      'This needs a token with the scope `admin`.',
+    );
+  });
+
+  it('that is unknown, says so and how to make one', async () => {
+    const stranger = adminCommandsOf({ ...cluster, token: `rtradmin_${'0'.repeat(12)}_${'a'.repeat(43)}` });
+    await expect(stranger('users', 'list')).rejects.toThrow(
+      /refuses the admin token: it is unknown, revoked or expired/,
+    );
+  });
+});
+
+describe('rtr tokens', () => {
+  it('prints a token once, which works until it is revoked', async () => {
+    const made = await rtr.json('tokens', 'create', '--name', 'ci', '--scopes', 'read,keys', '--days', '3');
+    expect(made).toMatchObject({ name: 'ci', scopes: ['read', 'keys'], madeAt: expect.stringContaining('@') });
+    const ci = adminCommandsOf({ ...cluster, token: made.raw });
+    expect((await ci('tokens', 'list')).join('\n')).toContain(made.id);
+    expect(await rtr('tokens', 'revoke', made.id)).toEqual([`The admin token ${made.id} is revoked.`]);
+    await expect(ci('tokens', 'list')).rejects.toThrow(/refuses the admin token/);
+    expect((await rtr('tokens', 'create', '--name', 'x'))[0]).toMatch(/^Admin token "x", valid until .*: rtradmin_\w+/);
+  });
+});
+
+describe('rtr users', () => {
+  it('creates, shows, changes, renames, blocks and deletes a person', async () => {
+    const limits = ['--limit', 'requests-per-minute=60', '--limit', 'costPerDay=2.5'];
+    const said = await rtr('users', 'create', 'dan@example.com', '--role', 'member', '--weight', '3', ...limits);
+    expect(said[0]).toMatch(/^dan@example\.com has an account as member\./);
+    expect(await rtr.json('users', 'set', 'dan@example.com', '--limit', 'cost-per-day=none', '--block')).toMatchObject({
+      blocked: true,
+      weight: 3,
+      limits: { requestsPerMinute: 60 },
+    });
+    const ceiling = ['--ceiling-tiers', 'gpu,cloud', '--ceiling-class', 'normal', '--unblock'];
+    const shown = (await rtr('users', 'set', 'dan@example.com', ...ceiling)).join('\n');
+    expect(shown).toMatch(/ceiling +tiers=gpu,cloud max-class=normal/);
+    expect(shown).toMatch(/state +active/);
+    expect(await rtr.json('users', 'set', 'dan@example.com', '--ceiling-tiers', 'none')).toMatchObject({
+      ceiling: { maxClass: 'normal' },
+    });
+    await rtr('users', 'rename', 'dan@example.com', '--name', 'Dan B', '--email', 'danb@example.com');
+    const { id, name } = await rtr.json('users', 'show', 'danb@example.com');
+    expect(name).toBe('Dan B');
+    expect(await rtr('users', 'list')).toContainEqual(expect.stringMatching(`^${id}  danb@example.com .* Dan B$`));
+    expect(await rtr('users', 'delete', id)).toEqual(['danb@example.com is deleted, with all that was theirs.']);
+    await expect(rtr('users', 'show', 'danb@example.com')).rejects.toThrow('Nobody has an account with the address');
+    await expect(rtr('users', 'set', 'bob@example.com', '--limit', 'nonsense=3')).rejects.toThrow(
+      /^nonsense is none of requests-per-minute, /,
+    );
+  });
+
+  it('ends sessions, makes password links and removes second factors', async () => {
+    await rtr('users', 'create', 'eve@example.com');
+    const { link } = await rtr.json('users', 'password-link', 'eve@example.com');
+    const eve = new ConsoleClient(cluster.url);
+    expect((await eve.post(`/links/${link.split('/link/')[1]}`, { password: goodPassword })).status).toBe(200);
+    const session = await rtr.json('users', 'sessions', 'eve@example.com');
+    expect((await eve.get('/session')).status).toBe(200);
+    await rtr('users', 'end-session', 'eve@example.com', session.id);
+    expect((await eve.get('/session')).status).toBe(401);
+    expect(await rtr('users', 'sessions', 'eve@example.com')).toEqual(['The person is signed in nowhere.']);
+    await eve.signIn('eve@example.com', goodPassword);
+    expect(await rtr('users', 'sign-out', 'eve@example.com')).toEqual([
+      'All sessions and programs of eve@example.com are ended.',
+    ]);
+    expect((await eve.get('/session')).status).toBe(401);
+    expect(await rtr.json('users', 'reset-second-factor', 'eve@example.com')).toMatchObject({ secondFactor: false });
+  });
+});
+
+describe('rtr teams and rtr invitations', () => {
+  it('make a team, its members and its limits, and delete it', async () => {
+    const made = await rtr.json('teams', 'create', 'Research', '--limit', 'cost-per-month=500');
+    expect(made).toMatchObject({ name: 'Research', limits: { costPerMonth: 500 }, members: [] });
+    await rtr('teams', 'members', 'add', 'Research', 'bob@example.com');
+    expect(await rtr('teams', 'members', 'set', 'Research', 'bob@example.com', '--role', 'owner')).toEqual([
+      'bob@example.com is in team Research, as owner.',
+    ]);
+    expect((await rtr('teams', 'show', 'Research')).join('\n')).toMatch(/members +bob@example\.com \(owner\)/);
+    await rtr('teams', 'set', 'Research', '--name', 'Lab', '--weight', '4');
+    expect(await rtr.json('teams', 'list')).toMatchObject({ name: 'Lab', weight: 4, limits: { costPerMonth: 500 } });
+    expect(await rtr('teams', 'members', 'remove', made.id, 'bob@example.com')).toHaveLength(1);
+    await expect(rtr('teams', 'members', 'remove', 'Lab', 'bob@example.com')).rejects.toThrow(
+      'bob@example.com is not in team Lab.',
+    );
+    const { email } = await rtr.json('invitations', 'create', 'new@example.com', '--team', 'Lab');
+    expect(await rtr.json('invitations', 'list')).toMatchObject({ email, teamId: made.id });
+    expect(await rtr('invitations', 'delete', email)).toEqual(['The invitation of new@example.com is withdrawn.']);
+    expect(await rtr('invitations', 'list')).toEqual(['There are no open invitations.']);
+    await rtr('teams', 'delete', 'Lab');
+    await expect(rtr('teams', 'show', 'Lab')).rejects.toThrow('There is no team Lab.');
+  });
+
+  it('ask for the id where several teams have a name', async () => {
+    const [one, two] = [await rtr.json('teams', 'create', 'Twin'), await rtr.json('teams', 'create', 'Twin')];
+    await expect(rtr('teams', 'delete', 'Twin')).rejects.toThrow(`Give the id of one: ${one.id}, ${two.id}.`);
+    await rtr('teams', 'delete', one.id);
+    await rtr('teams', 'delete', 'Twin');
+  });
+});
