@@ -177,8 +177,9 @@ function mistakeIn(program: Command, args: readonly string[]): string | undefine
   try {
     const { operands, unknown } = command.exitOverride().configureOutput(silent).parseOptions(rest);
     if (unknown.length > 0) return `unknown: ${unknown.join(' ')}`;
-    const missing = command.options.find(({ mandatory, long }) => mandatory && long && !rest.includes(long));
-    if (missing) return `${missing.long} is missing`;
+    const isGiven = (...names: (string | undefined | null)[]) => names.some((name) => name && rest.includes(name));
+    const missing = command.options.find(({ mandatory, long, short }) => mandatory && !isGiven(long, short));
+    if (missing) return `${missing.flags} is missing`;
     const { registeredArguments } = command;
     const isEndless = registeredArguments.at(-1)?.variadic === true;
     if (!isEndless && operands.length > registeredArguments.length) return 'too many arguments';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { RunAdminCommand } from './admin-context.ts';
+import { applyCommand } from './apply/apply-command.ts';
 import { auditCommand } from './audit-command.ts';
 import { backgroundCommand } from './background-command.ts';
 import { invitationsCommand } from './invitations-command.ts';
@@ -29,5 +30,6 @@ export function adminCommands(run: RunAdminCommand): Command[] {
     settingsCommand(run),
     backgroundCommand(run),
     tokensCommand(run),
+    applyCommand(run),
   ];
 }

@@ -23,7 +23,11 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
         printDone(context, { id, email, signedOut: true }, `All sessions and programs of ${email} are ended.`);
       }),
     );
-  addCommand(command, 'password-link', 'print a link with which a person sets a password, once, within 24 hours')
+  addCommand(
+    command,
+    'password-link',
+    'print a link with which a person who has never signed in sets a password, within 24 hours',
+  )
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { keyNameSchema, keyToolsSchema } from '#shared/accounts/keys/key-record.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
+import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
+import { teamRoles } from '#shared/accounts/people/team-store.ts';
+import { displayNameSchema, emailSchema, userRoles } from '#shared/accounts/people/user.ts';
+import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+import { dateTime } from '../read-time.ts';
+
+const time = z.string().transform((text, context) => {
+  const found = dateTime(text);
+  if (found !== undefined) return found;
+  context.addIssue('must be a date as 2026-11-24, or a time as 2026-11-24T16:05Z');
+  return z.NEVER;
+});
+
+/** Things by name; one without settings may be written as nothing. */
+function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
+  return z
+    .record(
+      z.string(),
+      z.preprocess((value) => value ?? {}, item),
+    )
+    .superRefine((things, context) => {
+      for (const given of Object.keys(things)) {
+        const { data, error } = name.safeParse(given);
+        if (error) context.addIssue({ code: 'custom', path: [given], message: error.issues[0]?.message ?? '' });
+        else if (data !== given)
+          context.addIssue({ code: 'custom', path: [given], message: `must be written as ${JSON.stringify(data)}` });
+      }
+    });
+}
+
+const party = { limits: limitsSchema.optional(), weight: weightSchema.optional(), ceiling: ceilingSchema.optional() };
+
+const key = z.strictObject({
+  class: z.enum(priorityClasses).optional(),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).nullable().optional(),
+  tiers: z.array(z.enum(tiers)).min(1).nullable().optional(),
+  tools: keyToolsSchema.nullable().optional(),
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+  expiresAt: time.nullable().optional(),
+});
+const keys = byName(keyNameSchema, key).optional();
+
+const team = z.strictObject({
+  ...party,
+  members: z.record(z.string(), z.enum(teamRoles)).optional(),
+  keys,
+});
+
+const person = z.strictObject({
+  name: displayNameSchema.optional(),
+  role: z.enum(userRoles).optional(),
+  blocked: z.boolean().optional(),
+  ...party,
+  keys,
+});
+
+const model = z.string().regex(/^[\w.:/@+-]{1,200}$/, 'is not the name of a model');
+
+const newMembers = consoleSettingsSchema.shape.newMembers.partial();
+
+/** What `rtr apply` makes so. What is absent stays as it is. */
+export const accessSchema = z.strictObject({
+  settings: consoleSettingsSchema
+    .omit({ newMembers: true })
+    .partial()
+    .extend({ newMembers: newMembers.optional() })
+    .optional(),
+  people: byName(emailSchema, person).optional(),
+  teams: byName(displayNameSchema, team).optional(),
+  keys,
+  prices: byName(model, modelPriceSchema.partial({ asOf: true })).optional(),
+});
+
+export type Access = z.output<typeof accessSchema>;
+export type WantedKey = z.output<typeof key>;

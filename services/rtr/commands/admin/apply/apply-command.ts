@@ -1,0 +1,77 @@
+import { Command } from 'commander';
+import { withAdminOptions, type AdminContext, type AdminOptions, type RunAdminCommand } from '../admin-context.ts';
+import { readText } from '../read-text.ts';
+import type { Maker, Plan, Present } from './change.ts';
+import { KeysFile } from './keys-file.ts';
+import { makeChanges } from './make-changes.ts';
+import { planAccess, readPresent } from './plan-access.ts';
+import { changeLines, changeObject, printSummary } from './print-changes.ts';
+import { readAccess } from './read-access.ts';
+
+/** The exit code of a dry run that has found something to change. */
+const wouldChange = 2;
+
+interface ApplyOptions extends AdminOptions {
+  file: string;
+  dryRun?: true;
+  prune?: true;
+  keysOut?: string;
+}
+
+/** `rtr apply -f access.yaml`: makes teams, people, keys, limits and prices what a file says. */
+export function applyCommand(run: RunAdminCommand): Command {
+  return withAdminOptions(
+    new Command('apply').description('make teams, people, keys, limits, prices and settings what a file says'),
+  )
+    .requiredOption('-f, --file <file>', 'the file (YAML); - for the standard input')
+    .option('--dry-run', 'change nothing, print what would change, and exit with 2 if something would')
+    .option(
+      '--prune',
+      'also remove members of teams, and set prices, that the file does not name where it names others',
+    )
+    .option('--keys-out <file>', 'write the secrets of new keys into this new file, instead of printing them')
+    .action((options: ApplyOptions) => run(options, (context) => apply(context, options)));
+}
+
+async function apply(context: AdminContext, { file: path, dryRun, prune, keysOut }: ApplyOptions): Promise<void> {
+  const { client, print, json, endWith } = context;
+  const file = readAccess(path, await readText(context, path));
+  const present = await readPresent(client, file.access);
+  const plan = planAccess(file, present, prune === true);
+  if (!json) for (const change of plan.changes) for (const line of changeLines(change)) print(line);
+  if (dryRun) {
+    if (json) for (const change of plan.changes) print(JSON.stringify(changeObject(change)));
+    if (plan.changes.length > 0) endWith(wouldChange);
+  } else await make(context, plan, makerOf(context, present), keysOut);
+  printSummary(context, plan, dryRun === undefined);
+}
+
+async function make(
+  { print, json }: AdminContext,
+  { changes }: Plan,
+  maker: Maker,
+  keysOut: string | undefined,
+): Promise<void> {
+  const hasKeys = changes.some(({ newKey }) => newKey !== undefined);
+  const keysFile = keysOut !== undefined && hasKeys ? await KeysFile.create(keysOut) : undefined;
+  try {
+    await makeChanges(changes, maker, async (change, key) => {
+      const { newKey, what } = change;
+      const isKept = newKey && key !== undefined && (await keysFile?.add({ ...newKey, key }));
+      // A secret that could not be written would be lost.
+      const shown = isKept ? undefined : key;
+      if (json) print(JSON.stringify(changeObject(change, shown)));
+      else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);
+    });
+  } finally {
+    await keysFile?.close();
+  }
+}
+
+function makerOf({ client }: AdminContext, { people, teams }: Present): Maker {
+  return {
+    client,
+    people: new Map(Array.from(people.values(), ({ email, id }) => [email, id])),
+    teams: new Map(Array.from(teams, ([name, found]) => [name, found[0]?.id ?? ''])),
+  };
+}

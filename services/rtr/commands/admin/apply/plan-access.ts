@@ -1,0 +1,56 @@
+import type { AdminClient } from '../admin-client.ts';
+import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
+import type { Access } from './access-schema.ts';
+import { joined, planOf, type Plan, type Present } from './change.ts';
+import { changedFields, differences } from './differences.ts';
+import { planKeys } from './plan-keys.ts';
+import { planPeople } from './plan-people.ts';
+import { planPrices } from './plan-prices.ts';
+import { planMembers, planTeams } from './plan-teams.ts';
+import type { AccessFile } from './read-access.ts';
+
+/** Reads what is there of what a file may name. */
+export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<Present> {
+  const [people, teams, keys] = await Promise.all([
+    client.all<Person>('/users'),
+    client.all<Team>('/teams'),
+    client.all<Key>('/keys'),
+  ]);
+  const listed = prices ? await client.all<Price>('/prices') : [];
+  return {
+    people: new Map(people.map((person) => [person.email, person])),
+    teams: Map.groupBy(teams, ({ name }) => name),
+    keys,
+    prices: new Map(listed.map((price) => [price.model, price])),
+    settings: settings && (await client.get<Settings>('/settings')),
+  };
+}
+
+/** What is to be done so that everything is as a file says, in the order in which it can be done. */
+export function planAccess(file: AccessFile, present: Present, prune: boolean): Plan {
+  const { access } = file;
+  return joined([
+    planSettings(access, present),
+    planPeople(access, present),
+    planTeams(file, present),
+    planMembers(file, present, prune),
+    planKeys(file, present),
+    planPrices(access, present, prune),
+  ]);
+}
+
+function planSettings({ settings }: Access, present: Present): Plan {
+  if (!settings || !present.settings) return { changes: [], unchanged: 0 };
+  const { newMembers, ...others } = settings;
+  const wanted = { ...others, ...(newMembers && { newMembers: { ...present.settings.newMembers, ...newMembers } }) };
+  const fields = differences(present.settings, wanted);
+  return planOf({
+    does: 'change',
+    what: 'settings',
+    fields,
+    make: async ({ client }) => {
+      await client.send('PATCH', '/settings', { body: changedFields(wanted, fields) });
+      return undefined;
+    },
+  });
+}

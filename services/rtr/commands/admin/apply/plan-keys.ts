@@ -1,0 +1,89 @@
+import { at } from '../admin-client.ts';
+import type { Key } from '../admin-answers.ts';
+import type { WantedKey } from './access-schema.ts';
+import { joined, planOf, type Maker, type Plan, type Present } from './change.ts';
+import { changedFields, differences } from './differences.ts';
+import type { AccessFile } from './read-access.ts';
+
+/** Whose keys they are. */
+interface Owner {
+  kind: Key['kind'];
+  /** Undefined for the router, and for somebody who is not there yet. */
+  id: string | undefined;
+  /** As `team Research`; empty for the router. */
+  name: string;
+  /** Where in the file the keys stand. */
+  path: readonly string[];
+  /** What the API takes for it. */
+  body: (maker: Maker) => object;
+}
+
+/** The changes of keys. @throws RouterError for a name of several keys, and a time of the past */
+export function planKeys(file: AccessFile, present: Present): Plan {
+  const { people = {}, teams = {}, keys = {} } = file.access;
+  const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], body: () => ({}) };
+  return joined([
+    planOfOwner(file, present, router, keys),
+    ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
+      const now = present.people.get(email);
+      // A blocked person has no key that can be used, and can be given none.
+      if (blocked ?? now?.blocked) return { changes: [], unchanged: Object.keys(own).length };
+      const body = (maker: Maker) => ({ userId: maker.people.get(email) });
+      return planOfOwner(
+        file,
+        present,
+        { kind: 'user', id: now?.id, name: email, path: ['people', email, 'keys'], body },
+        own,
+      );
+    }),
+    ...Object.entries(teams).map(([name, { keys: own = {} }]) => {
+      const id = present.teams.get(name)?.[0]?.id;
+      const body = (maker: Maker) => ({ teamId: maker.teams.get(name) });
+      return planOfOwner(
+        file,
+        present,
+        { kind: 'team', id, name: `team ${name}`, path: ['teams', name, 'keys'], body },
+        own,
+      );
+    }),
+  ]);
+}
+
+function planOfOwner(
+  file: AccessFile,
+  present: Present,
+  owner: Owner,
+  wanted: Readonly<Record<string, WantedKey>>,
+): Plan {
+  return joined(Object.entries(wanted).map(([name, key]) => planOfKey(file, present, owner, name, key)));
+}
+
+function planOfKey(file: AccessFile, present: Present, owner: Owner, name: string, wanted: WantedKey): Plan {
+  const place = [...owner.path, name];
+  const [now, ...others] = present.keys.filter((key) => isLive(key) && belongs(key, owner) && key.name === name);
+  if (others.length > 0) throw file.mistake(place, 'several keys have this name: revoke or rename the others first');
+  if (typeof wanted.expiresAt === 'number' && wanted.expiresAt <= Date.now()) {
+    if (now) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
+    return { changes: [], unchanged: 1 };
+  }
+  const fields = differences(now, wanted);
+  return planOf({
+    does: now ? 'change' : 'create',
+    what: `key ${name} of ${owner.name || 'the router'}`,
+    fields: now ? fields : fields.filter(({ after }) => after !== null),
+    ...(!now && { newKey: { owner: owner.name, name } }),
+    make: async (maker) => {
+      const body = { kind: owner.kind, ...owner.body(maker), ...(now ? changedFields(wanted, fields) : wanted) };
+      const { value } = await maker.client.send<{ raw?: string }>('PUT', at`/keys-by-name/${name}`, { body });
+      return value.raw;
+    },
+  });
+}
+
+function isLive({ revokedAt, replacedBy, expiresAt = Infinity }: Key): boolean {
+  return revokedAt === undefined && replacedBy === undefined && expiresAt > Date.now();
+}
+
+function belongs(key: Key, { kind, id }: Owner): boolean {
+  return key.kind === kind && (kind === 'router' || (id !== undefined && key.owner?.id === id));
+}

@@ -1,0 +1,36 @@
+import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
+import { at } from '../admin-client.ts';
+import type { Access } from './access-schema.ts';
+import { joined, planOf, type Change, type Plan, type Present } from './change.ts';
+import { differences } from './differences.ts';
+
+const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
+
+/** The changes of prices, each of which is wanted whole. @param prune whether prices that were set and are not in the file are reset */
+export function planPrices({ prices }: Access, present: Present, prune: boolean): Plan {
+  const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
+    const now = present.prices.get(model);
+    // What is absent is wanted absent, but for the day: it is today where the file has none.
+    const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
+    return planOf({
+      does: now ? 'change' : 'create',
+      what: `price of ${model}`,
+      fields: differences(now, whole),
+      make: async ({ client }) => {
+        await client.send('PUT', at`/prices/${model}`, { body: wanted });
+        return undefined;
+      },
+    });
+  });
+  const removed = [...present.prices.values()].filter(({ model, source }) => source === 'changed' && !prices?.[model]);
+  const changes = removed.map(({ model }): Change => ({
+    does: 'remove',
+    what: `price of ${model}`,
+    fields: [],
+    make: async ({ client }) => {
+      await client.send('DELETE', at`/prices/${model}`);
+      return undefined;
+    },
+  }));
+  return joined([...planned, ...(prune && prices ? [{ changes, unchanged: 0 }] : [])]);
+}

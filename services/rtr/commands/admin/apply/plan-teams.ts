@@ -1,0 +1,80 @@
+import { at } from '../admin-client.ts';
+import type { Team } from '../admin-answers.ts';
+import type { Access } from './access-schema.ts';
+import { joined, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
+import { changedFields, differences } from './differences.ts';
+import type { AccessFile } from './read-access.ts';
+
+type WantedTeam = NonNullable<Access['teams']>[string];
+
+/** The changes of teams, without members and keys. @throws RouterError for a name of several teams */
+export function planTeams({ access: { teams = {} }, mistake }: AccessFile, present: Present): Plan {
+  return joined(
+    Object.entries(teams).map(([name, { keys: _keys, members: _members, ...wanted }]) => {
+      const [now, ...others] = present.teams.get(name) ?? [];
+      if (others.length > 0) throw mistake(['teams', name], 'several teams have this name: give them others first');
+      const fields = differences(now, wanted);
+      return planOf({
+        does: now ? 'change' : 'create',
+        what: `team ${name}`,
+        fields,
+        make: async (maker) => {
+          const body = now ? changedFields(wanted, fields) : wanted;
+          const { value } = await maker.client.send<Team>('PUT', at`/teams-by-name/${name}`, { body });
+          maker.teams.set(name, value.id);
+          return undefined;
+        },
+      });
+    }),
+  );
+}
+
+/**
+ * The changes of members of teams.
+ * @param prune whether members that the file does not name are removed, from teams whose members it names
+ * @throws RouterError for somebody who has no account
+ */
+export function planMembers(file: AccessFile, present: Present, prune: boolean): Plan {
+  const { teams = {} } = file.access;
+  return joined(
+    Object.entries(teams).flatMap(([name, wanted]) => {
+      const now = present.teams.get(name)?.[0]?.members ?? [];
+      const added = Object.entries(wanted.members ?? {}).map(([given, role]) => {
+        const email = given.toLowerCase();
+        const isKnown = present.people.has(email) || file.access.people?.[email] !== undefined;
+        if (!isKnown)
+          throw file.mistake(['teams', name, 'members', given], 'nobody has this address: add it to people');
+        const member = now.find((each) => each.email === email);
+        return planOf({
+          does: member ? 'change' : 'create',
+          what: `member ${email} of team ${name}`,
+          fields: differences(member, { role }),
+          make: (maker) => admit(maker, name, email, role),
+        });
+      });
+      return [...added, ...(prune ? [removals(name, wanted, now)] : [])];
+    }),
+  );
+}
+
+function removals(name: string, { members }: WantedTeam, now: Team['members']): Plan {
+  if (!members) return { changes: [], unchanged: 0 };
+  const named = new Set(Object.keys(members).map((email) => email.toLowerCase()));
+  const changes = now
+    .filter(({ email }) => !named.has(email))
+    .map(({ id, email, role }): Change => ({
+      does: 'remove',
+      what: `member ${email} of team ${name}`,
+      fields: [{ field: 'role', before: role, after: undefined }],
+      make: async ({ client, teams }) => {
+        await client.send('DELETE', at`/teams/${teams.get(name) ?? ''}/members/${id}`);
+        return undefined;
+      },
+    }));
+  return { changes, unchanged: 0 };
+}
+
+async function admit({ client, teams }: Maker, name: string, email: string, role: string): Promise<undefined> {
+  await client.send('POST', at`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
+  return undefined;
+}

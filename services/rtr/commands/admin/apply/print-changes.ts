@@ -1,0 +1,48 @@
+import { minuteText } from '../print-answers.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { Change, Plan } from './change.ts';
+import type { Difference } from './differences.ts';
+
+const signs = { create: '+', change: '~', remove: '-' } as const;
+
+/** Lines with a change and its fields. */
+export function changeLines({ does, what, fields }: Change): string[] {
+  return [`${signs[does]} ${what}`, ...fields.map((field) => `    ${fieldText(field, does)}`)];
+}
+
+/** A change as JSON. @param key the secret of a key that was created */
+export function changeObject({ does, what, fields }: Change, key?: string): object {
+  return {
+    does,
+    what,
+    fields: fields.map(({ field, before = null, after = null }) => ({ field, before, after })),
+    ...(key !== undefined && { key }),
+  };
+}
+
+/** Prints how many changes there are, or were made. */
+export function printSummary({ print, json }: AdminContext, { changes, unchanged }: Plan, isDone: boolean): void {
+  const counts = Object.fromEntries(
+    (['create', 'change', 'remove'] as const).map((does) => [
+      does,
+      changes.filter((each) => each.does === does).length,
+    ]),
+  );
+  if (json) return print(JSON.stringify({ ...counts, unchanged, done: isDone }));
+  if (changes.length === 0) return print(`Nothing to change: ${unchanged} things are as the file says.`);
+  const words = isDone ? ['created', 'changed', 'removed'] : ['to create', 'to change', 'to remove'];
+  const parts = Object.values(counts).map((count, index) => `${count} ${words[index] ?? ''}`);
+  print(`${parts.join(', ')}; ${unchanged} as the file says.`);
+}
+
+function fieldText({ field, before, after }: Difference, does: Change['does']): string {
+  const [was, is] = [before, after].map((value) => valueText(field, value));
+  return does === 'create' ? `${field}: ${is}` : `${field}: ${was} → ${is}`;
+}
+
+function valueText(field: string, value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  if (field === 'expiresAt' && typeof value === 'number') return `${minuteText(value)} UTC`;
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,48 @@
+import { LineCounter, parseDocument } from 'yaml';
+import { RouterError } from '#shared/core/errors.ts';
+import { lineOf, problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import { accessSchema, type Access } from './access-schema.ts';
+
+/** Most problems that are named. */
+const maxProblems = 20;
+
+/** A file for `rtr apply`. */
+export interface AccessFile {
+  access: Access;
+  /** A mistake in it, as an error that names the file, the line and the field. */
+  mistake: (path: readonly string[], message: string) => RouterError;
+}
+
+/**
+ * Reads a file for `rtr apply`.
+ * @param name what to call it
+ * @throws RouterError `invalid_request` that names every mistake with its line and field
+ */
+export function readAccess(name: string, text: string): AccessFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const refuse = (problems: readonly RegistryProblem[]): RouterError =>
+    new RouterError('invalid_request', problems.map((problem) => `${name}: ${problemSentence(problem)}`).join('\n'));
+  const problemAt = (path: readonly PropertyKey[], message: string): RegistryProblem => {
+    const line = lineOf(document, path, lines);
+    const field = path.map(String).join('.');
+    return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
+  };
+  if (document.errors.length > 0) {
+    throw refuse(
+      document.errors.slice(0, maxProblems).map(({ message, linePos }) => {
+        const line = linePos?.[0].line;
+        const [said = ''] = message.split('\n');
+        const sentence = said.replace(/ at line \d+, column \d+:?$/, '');
+        return line === undefined ? { message: sentence } : { line, message: sentence };
+      }),
+    );
+  }
+  const { data, error } = accessSchema.safeParse(JSON.parse(JSON.stringify(document.toJS() ?? {})));
+  if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
+  const problems = error.issues.map((issue) => {
+    const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
+    return problemAt([...issue.path, ...unknown], unknown.length > 0 ? 'there is no such field' : issue.message);
+  });
+  throw refuse(problems.slice(0, maxProblems));
+}

@@ -1,0 +1,200 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { codeBlocks } from '../../docs/pages.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: ScriptedCluster;
+let rtr: AdminCommands;
+let folder: string;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  await cluster.addScripted();
+  rtr = adminCommandsOf(cluster);
+  folder = mkdtempSync(join(tmpdir(), 'rtr-apply-'));
+});
+afterAll(() => cluster.stop());
+
+function fileWith(text: string): string {
+  const path = join(folder, `access-${Math.random().toString(36).slice(2)}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** All that a file may change, as one text. */
+async function everything(): Promise<string> {
+  const lists = ['users', 'teams', 'keys'].map((subject) => rtr(subject, 'list', '--json'));
+  const others = [rtr('prices', 'list', '--changed', '--json'), rtr('settings', 'show', '--json')];
+  return JSON.stringify(await Promise.all([...lists, ...others]));
+}
+
+const first = `
+settings:
+  invitationDays: 3
+people:
+  ada@example.com: { name: Ada, role: admin }
+  bob@example.com:
+    limits: { costPerDay: 5, requestsPerMinute: 60 }
+    keys:
+      laptop: { class: low, expiresAt: 2036-01-01 }
+teams:
+  Research:
+    weight: 2
+    ceiling: { tiers: [gpu] }
+    members: { ada@example.com: owner, bob@example.com: member }
+    keys:
+      ci: { models: [demo], limits: { tokensPerDay: 1000000 } }
+  Empty:
+keys:
+  farm:
+prices:
+  lab/one: { input: 0.5, output: 1.5 }
+`;
+const second = first
+  .replace('costPerDay: 5, requestsPerMinute: 60', 'costPerDay: 10')
+  .replace('ada@example.com: owner, bob@example.com: member', 'ada@example.com: member')
+  .replace('models: [demo], ', 'models: null, ')
+  .replace('output: 1.5', 'output: 2');
+
+describe('rtr apply', () => {
+  it('makes everything what the file says, once, then changes nothing, then what has changed alone', async () => {
+    const empty = await everything();
+    const [one, two] = [fileWith(first), fileWith(second)];
+    const dry = await rtr.whole('apply', '-f', one, '--dry-run');
+    expect(dry.code).toBe(2);
+    expect(dry.lines).toContain('+ key ci of team Research');
+    expect(dry.lines.at(-1)).toBe('10 to create, 1 to change, 0 to remove; 0 as the file says.');
+    expect(await everything()).toBe(empty);
+
+    const made = await rtr('apply', '-f', one);
+    expect(made.slice(0, dry.lines.length - 1)).toEqual(dry.lines.slice(0, -1));
+    const secrets = made.flatMap((line) => /^key (.+), shown only this once: (\S+)$/.exec(line)?.slice(1) ?? []);
+    expect(secrets.filter((_, at) => at % 2 === 0)).toEqual([
+      'farm of the router',
+      'laptop of bob@example.com',
+      'ci of team Research',
+    ]);
+    for (const secret of secrets.filter((_, at) => at % 2 === 1)) {
+      const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${secret}` } });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    expect(await rtr.json('teams', 'show', 'Research')).toMatchObject({
+      weight: 2,
+      ceiling: { tiers: ['gpu'] },
+      members: expect.arrayContaining([expect.objectContaining({ email: 'ada@example.com', role: 'owner' })]),
+    });
+
+    const after = await everything();
+    expect(await rtr('apply', '-f', one)).toEqual(['Nothing to change: 11 things are as the file says.']);
+    expect(await rtr.whole('apply', '-f', one, '--dry-run')).toMatchObject({ code: 0 });
+    expect((await everything()).replaceAll(/"lastUsedAt":[^,]+/g, '')).toBe(
+      after.replaceAll(/"lastUsedAt":[^,]+/g, ''),
+    );
+
+    const changed = await rtr('apply', '-f', two);
+    expect(changed).toEqual([
+      '~ person bob@example.com',
+      '    limits.requestsPerMinute: 60 → none',
+      '    limits.costPerDay: 5 → 10',
+      '~ member ada@example.com of team Research',
+      '    role: owner → member',
+      '~ key ci of team Research',
+      '    models: demo → none',
+      '~ price of lab/one',
+      '    output: 1.5 → 2',
+      '0 created, 4 changed, 0 removed; 6 as the file says.',
+    ]);
+    expect((await rtr.json('users', 'show', 'bob@example.com')).limits).toEqual({ costPerDay: 10 });
+    expect((await rtr.json('teams', 'show', 'Research')).members).toHaveLength(2);
+    expect((await rtr('apply', '-f', two)).at(-1)).toMatch(/^Nothing to change: 10 /);
+  });
+
+  it('removes members and prices that the file does not name only with --prune, and nothing else', async () => {
+    await rtr('prices', 'set', 'lab/two', 'input=1', 'output=1');
+    await rtr('keys', 'create', '--name', 'kept', '--team', 'Research');
+    const file = fileWith(second);
+    expect(await rtr('apply', '-f', file, '--prune')).toEqual([
+      '- member bob@example.com of team Research',
+      '    role: member → none',
+      '- price of lab/two',
+      '0 created, 0 changed, 2 removed; 10 as the file says.',
+    ]);
+    expect((await rtr('keys', 'list')).join('\n')).toContain('kept');
+    await rtr('apply', '-f', file, '--prune');
+    const only = fileWith('people:\n  ada@example.com:\n');
+    expect(await rtr('apply', '-f', only, '--prune')).toEqual(['Nothing to change: 1 things are as the file says.']);
+  });
+
+  it('writes the secrets of new keys into a file that its owner alone can read', async () => {
+    const file = fileWith('keys:\n  one:\n  two:\n');
+    const out = join(folder, 'keys.jsonl');
+    const printed = (await rtr('apply', '-f', file, '--keys-out', out, '--json')).map((line) => JSON.parse(line));
+    expect(printed).toMatchObject([{ does: 'create', what: 'key one of the router' }, {}, { create: 2, done: true }]);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    const written = readFileSync(out, 'utf8').trimEnd().split('\n');
+    expect(written.map((line) => JSON.parse(line))).toMatchObject([
+      { owner: '', name: 'one', key: expect.stringMatching(/^rtr_/) },
+      { owner: '', name: 'two' },
+    ]);
+    expect(JSON.stringify(printed)).not.toContain(JSON.parse(written[0] ?? '').key);
+    const more = fileWith('keys:\n  three:\n');
+    await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(`${out} cannot be used: EEXIST.`);
+    expect((await rtr('keys', 'list')).join('\n')).not.toContain('three');
+  });
+
+  it('takes a rotated key for the one of its name, and leaves keys of blocked people alone', async () => {
+    const text = 'people:\n  eve@example.com:\n    keys:\n      laptop: { class: low }\n';
+    await rtr('apply', '-f', fileWith(text));
+    const { id } = await rtr.json('keys', 'list', '--owner', 'user:eve@example.com');
+    await rtr('keys', 'rotate', id, '--overlap-hours', '2');
+    expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
+    const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe('0 created, 1 changed, 0 removed; 1 as the file says.');
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(/^Nothing to change/);
+  });
+
+  it('names the file, the line and the field of each mistake, and changes nothing', async () => {
+    const before = await everything();
+    const wrong = fileWith('teams:\n  Lab:\n    limits: { costPerYear: 5 }\n    weight: heavy\nplanets: {}\n');
+    const mistakes = await rtr('apply', '-f', wrong).catch((error: Error) => error.message.split('\n'));
+    expect(mistakes).toEqual([
+      expect.stringMatching(`^${wrong}: line 3, teams\\.Lab\\.limits\\.costPerYear: `),
+      expect.stringMatching(`^${wrong}: line 4, teams\\.Lab\\.weight: `),
+      `${wrong}: line 5, planets: there is no such field`,
+    ]);
+    const said = (text: string) => rtr('apply', '-f', fileWith(text)).catch((error: Error) => error.message);
+    expect(await said('teams:\n  Lab:\n    members:\n      nobody@example.com: owner\n')).toMatch(
+      /line 4, teams\.Lab\.members\.nobody@example\.com: nobody has this address/,
+    );
+    expect(await said('teams: [')).toMatch(/\.yaml: line \d, |\.yaml: line \d: /);
+    expect(await said('people:\n  Ada@Example.com:\n')).toContain('must be written as "ada@example.com"');
+    expect(await said('keys:\n  old: { expiresAt: soon }\n')).toContain('line 2, keys.old.expiresAt: must be a date');
+    expect(await said('keys:\n  farm: { expiresAt: 2020-01-01 }\n')).toContain(
+      'is in the past: revoke the key instead',
+    );
+    await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: ENOENT.');
+    expect(await everything()).toBe(before);
+  });
+
+  it('says what was done and what was not when a change is refused', async () => {
+    const file = fileWith('people:\n  zoe@example.com:\n  ada@example.com: { role: member }\nkeys:\n  late:\n');
+    const message = await rtr('apply', '-f', file).catch((error: Error) => error.message);
+    expect(message).toMatch(/^person ada@example\.com: This is the last administrator\./);
+    expect(message).toContain('\nDone before: person zoe@example.com.\n');
+    expect(message).toContain('Not done: person ada@example.com, key late of the router. Apply the file again');
+    expect((await rtr('users', 'list')).join('\n')).toContain('zoe@example.com');
+  });
+
+  it('applies the file of the documentation, and finds nothing to change afterwards', async () => {
+    const [example = ''] = codeBlocks(readFileSync('docs/admin-api.md', 'utf8'), 'yaml');
+    const piped = adminCommandsOf({ ...cluster, piped: example });
+    expect((await piped('apply', '-f', '-')).at(-1)).toMatch(/created/);
+    expect((await piped('apply', '-f', '-')).at(-1)).toMatch(/^Nothing to change/);
+    await until(async () => (await rtr('teams', 'show', 'Research')).join('\n').includes('cost-per-month=500'));
+  });
+});

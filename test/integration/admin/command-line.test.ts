@@ -1,0 +1,75 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { runCommand } from '../../helpers/processes/run-command.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
+
+let cluster: ScriptedCluster;
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+});
+afterAll(() => cluster.stop());
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs `rtr` as a process, which knows the store unless the environment says otherwise. */
+async function rtr(words: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  const env = { RTR_URL: cluster.url, RTR_PREFIX: cluster.prefix, REDIS_URL: inject('redisUrl'), ...environment };
+  const command = runCommand(process.execPath, ['services/rtr/main.ts', ...words], { cwd: process.cwd(), env });
+  return { code: await command.ended, out: command.out, err: command.err };
+}
+
+describe('a command of the Admin API', () => {
+  it('prints to the standard output, and a failure as one sentence to the standard error', async () => {
+    const made = await rtr(['users', 'create', 'ada@example.com', '--json']);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(made.out)).toMatchObject({ email: 'ada@example.com', role: 'member' });
+    expect(await rtr(['users', 'create', 'ada@example.com'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'email: An account with this e-mail address exists already.\n',
+    });
+    const wrong = await rtr(['limits', 'set', 'user:ada@example.com', 'fun=1']);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/^fun is none of requests-per-minute, .*\n$/)]);
+  });
+
+  it('takes a token of the environment or of a file, and needs no store then', async () => {
+    const { raw } = await adminCommandsOf(cluster).json('tokens', 'create', '--name', 'reader');
+    const away = { REDIS_URL: 'redis://127.0.0.1:9' };
+    const file = join(mkdtempSync(join(tmpdir(), 'rtr-token-')), 'token');
+    writeFileSync(file, `${raw}\n`);
+    for (const [words, environment] of [
+      [[], { RTR_ADMIN_TOKEN: raw }],
+      [[], { RTR_ADMIN_TOKEN_FILE: file }],
+      [['--token-file', file], {}],
+    ] as const) {
+      const { code, out } = await rtr(['keys', 'list', '--json', ...words], { ...away, ...environment });
+      expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ id: cluster.keyId, kind: 'router' })]);
+    }
+    const { code, err } = await rtr(['users', 'list'], away);
+    expect([code, err]).toEqual([1, 'Redis does not answer at 127.0.0.1:9: is the cluster running?\n']);
+  });
+
+  it('exits with 2 after a dry run that has found something to change', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'rtr-apply-')), 'access.yaml');
+    writeFileSync(file, 'teams:\n  Lab:\n');
+    expect((await rtr(['apply', '-f', file, '--dry-run'])).code).toBe(2);
+    expect((await rtr(['apply', '-f', file])).code).toBe(0);
+    expect((await rtr(['apply', '-f', file, '--dry-run'])).code).toBe(0);
+  });
+
+  it('lists everything, however many pages that takes', async () => {
+    const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    for (let at = 0; at < 510; at += 1) await accounts.teams.create(`team ${at}`);
+    const lines = await adminCommandsOf(cluster)('teams', 'list', '--json');
+    const names = new Set(lines.map((line) => (JSON.parse(line) as { name: string }).name));
+    expect([lines.length, names.size]).toEqual([511, 511]);
+  });
+});
