@@ -20,6 +20,7 @@ import { accountOperations } from './api/account-operations.ts';
 import { createAdminApi } from './api/admin-api.ts';
 import { backgroundOperations, type BackgroundParts } from './api/background/background-operations.ts';
 import { batchOperations, type BatchParts } from './api/batches/batch-operations.ts';
+import { credentialOperations, type CredentialParts } from './api/credentials/credential-operations.ts';
 import { connectionRoutes, type ConnectionRoutesParts } from './api/connections/connection-routes.ts';
 import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
@@ -53,6 +54,7 @@ export interface ConsoleParts {
   batches: Omit<BatchParts, 'accounts' | 'log'>;
   files: Omit<FileParts, 'accounts' | 'log'>;
   background: BackgroundParts['jobs'];
+  authority: CredentialParts['authority'];
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
@@ -66,7 +68,7 @@ export interface ConsoleParts {
   oidc: ReturnType<typeof openOidc>;
   secondFactors: ApiParts['secondFactors'];
   publicUrl: string | undefined;
-  about: About;
+  about: Omit<About, 'managesCredentials'>;
   log: Logger;
   releases: Releases;
 }
@@ -111,10 +113,11 @@ export function openConsole(parts: ConsoleParts): Console {
     oidc,
     secondFactors,
     publicUrl,
-    about,
+    authority,
     log,
     releases,
   } = parts;
+  const about: About = { ...parts.about, managesCredentials: authority !== undefined };
   const meter = new StatsMeter(() => dispatcher.jobs());
   const board = new StatsBoard(
     broker,
@@ -141,6 +144,7 @@ export function openConsole(parts: ConsoleParts): Console {
     ...accountOperations(apiParts),
     ...usageOperations(usageParts({ accounts, usage, refusals, limits, prices, log })),
     ...workerOperations({ accounts, log, broker, workers, registry: () => registry.current() }),
+    ...credentialOperations({ accounts, log, authority }),
     ...registryOperations({ accounts, log, registry }),
     ...webhookOperations({ accounts, log, webhooks }),
     ...batchOperations({ accounts, log, ...batches }),

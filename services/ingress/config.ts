@@ -38,6 +38,9 @@ export const ingressConfig = z
         'each must be an origin such as https://app.example.com, without a path or a wildcard, or `*` must stand alone',
       )
       .describe(originsDoc),
+    CREDENTIALS_DIR: setting.optionalText(
+      "Folder of the cluster's authority, with which administrators make credentials for workers in the console and the Admin API; if unset, only `rtr credentials` makes them",
+    ),
     ...backgroundSettings,
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })

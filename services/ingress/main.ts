@@ -65,6 +65,7 @@ import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { acceptWhenRead } from './http/accept-body.ts';
 import { createBodyReader } from './http/read-body.ts';
+import { readCredentialsDir } from './read-credentials-dir.ts';
 import { ConnectedTools } from '#shared/serving/connected/connected-tools.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
@@ -97,6 +98,7 @@ await runService(async (environment, releases) => {
   const id = randomBytes(6).toString('hex');
   const { RTR_PREFIX: prefix } = config;
   for (const warning of addressWarnings(config)) log.warn(warning);
+  const authorityFolder = readCredentialsDir(config.CREDENTIALS_DIR, prefix);
 
   const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
   if (tracing) releases.add('traces', () => tracing.close());
@@ -240,6 +242,7 @@ await runService(async (environment, releases) => {
         }),
     },
     background: jobs,
+    authority: authorityFolder === undefined ? undefined : { folder: authorityFolder, natsUrl: config.NATS_URL },
     connections,
     webhooks,
     broker,

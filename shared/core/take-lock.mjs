@@ -7,7 +7,7 @@ import { processIdentity, processSpace } from './process-identity.mjs';
  * Takes a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
  * @param {number} [unseenMs] for how long a holder on another machine or in another container, which cannot be seen from here,
- *   counts as alive; by default not at all
+ *   counts as alive; by default all are taken for processes of this machine
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
 export function takeLock(file, unseenMs = 0) {
@@ -51,7 +51,8 @@ export function lockHolder(file) {
 function aliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
   const { pid, identity, space = processSpace() } = parseLock(content);
-  if (space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
+  // By default it does not matter: the name of a machine, on which this rests, may change while it holds a lock.
+  if (unseenMs > 0 && space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }

@@ -1,15 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateApi } from 'swagger-typescript-api';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { goodPassword } from '../helpers/console/open-console.ts';
 import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
+const prefix = `a${randomBytes(6).toString('hex')}`;
+/** Of the cluster's authority. */
+const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
 let cluster: Cluster;
 let ada: ConsoleClient;
 let api: AdminClient;
@@ -22,7 +29,8 @@ interface OperationObject {
 }
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  await writeAuthority(folder, await createAuthority(prefix, undefined));
+  cluster = await startCluster({ prefix, ingress: { CREDENTIALS_DIR: folder } });
   ada = new ConsoleClient(cluster.url);
   const person = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
   await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
@@ -31,7 +39,10 @@ beforeAll(async () => {
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
 });
 
-afterAll(() => cluster.stop());
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe('the Admin API of a router', () => {
   it('describes itself in a document that is valid by the recommended rules', async () => {
@@ -60,6 +71,7 @@ describe('the Admin API of a router', () => {
     await api.put('/teams-by-name/Blue', { limits: { costPerDay: 3 }, ceiling: { tiers: ['gpu'] } });
     await api.post('/invitations', { email: 'bob@example.com', role: 'member' });
     await api.post('/webhooks', { kind: 'router', url: 'https://example.com/', events: ['batch.*'] });
+    await api.post('/worker-credentials', { name: 'box', tier: 'gpu', expiresInDays: 1 });
     const asked: string[] = [];
     for (const [path, methods] of Object.entries<Record<string, OperationObject>>(document.paths)) {
       const operation = methods['get'];

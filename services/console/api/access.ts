@@ -51,6 +51,8 @@ export const access = {
   'background.repeat': forAdmins,
   /** Drain and undrain workers. */
   'worker.steer': forAdmins,
+  /** See, make and revoke the credentials with which workers connect to NATS. */
+  'credential.manage': forAdmins,
   /** See the registry and its versions. */
   'registry.see': forAdmins,
   'registry.change': forAdmins,

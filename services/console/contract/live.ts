@@ -113,9 +113,11 @@ export const servedModelSchema = z
 /** `GET /models`: what clients can ask for. */
 export type ServedModel = z.output<typeof servedModelSchema>;
 
-/** `GET /about`: the router's release and the client formats that it serves. */
+/** `GET /about`: the router's release, the client formats that it serves, and what this ingress can do. */
 export interface About {
   version: string;
   /** Each with its name and the path that its own paths are below, as `/api/openai`. */
   formats: { name: string; path: string }[];
+  /** Whether administrators make credentials for workers here, see `credentials.ts`. */
+  managesCredentials: boolean;
 }

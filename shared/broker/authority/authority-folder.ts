@@ -37,17 +37,22 @@ export function readAuthority(folder: string): Authority {
 /**
  * Changes a cluster's authority. One process at a time does so, and others wait: of two that start from the same state, the second
  * would overwrite the first one's credential, which could then not be revoked.
+ * @param change is called with the authority, and changes it
+ * @returns what `change` returns
  * @throws ConfigError when this folder holds no authority; RouterError `overloaded` when another process does not finish its change
  */
-export async function changeAuthority(
+export async function changeAuthority<Result>(
   folder: string,
-  change: (authority: Authority) => Authority | Promise<Authority>,
-): Promise<void> {
+  change: (authority: Authority) => Result | Promise<Result>,
+): Promise<Result> {
   // First, so that a folder without an authority gets no lock file.
   readAuthority(folder);
   const lock = await takeFolderLock(folder);
   try {
-    await writeAuthority(folder, await change(readAuthority(folder)));
+    const authority = readAuthority(folder);
+    const result = await change(authority);
+    await writeAuthority(folder, authority);
+    return result;
   } finally {
     lock.release();
   }
@@ -78,8 +83,6 @@ export async function writeAuthority(folder: string, authority: Authority): Prom
 
 /** What is left to do once a credential is revoked, for a person. */
 export function revocationNotice(folder: string, name: string): string {
-  return [
-    `${name} is revoked as soon as every NATS server has read the new ${join(folder, 'nats-auth.conf')}:`,
-    'copy it to each server and run `nats-server --signal reload` there.',
-  ].join('\n');
+  const file = serverFile(folder);
+  return `${name} is revoked as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
 }

@@ -110,17 +110,6 @@ export async function serverConfig(authority: Authority): Promise<string> {
   ].join('\n');
 }
 
-/**
- * The authority with all credentials of a name revoked. The servers' configuration has to be made anew.
- * @returns undefined when there is none to revoke
- */
-export function withRevoked(authority: Authority, name: string): Authority | undefined {
-  const isWanted = (one: Issued): boolean => one.name === name && one.revokedAt === undefined;
-  if (!authority.issued.some(isWanted)) return undefined;
-  const revokedAt = Date.now();
-  return { ...authority, issued: authority.issued.map((one) => (isWanted(one) ? { ...one, revokedAt } : one)) };
-}
-
 /** The key pair of a seed. */
 export function keyOf(seedText: string): KeyPair {
   return fromSeed(new TextEncoder().encode(seedText));

@@ -17,10 +17,10 @@ export const workerConfigs: Record<Tier | 'batch', z.ZodObject> = {
   batch: batchRunnerConfig,
 };
 
-/** Settings that values never contain: the chart derives them from other values, or they belong to the pod. */
+/** Settings that values never contain: the chart derives them from other values, they belong to the pod, or they name a folder that none has. */
 const setByTheChart = new Set(
   `PORT HOST ADMIN_PORT ADMIN_HOST WORKER_ID LEAVE_MS DRAIN_MS PUBLIC_URL TRUSTED_PROXIES ROUTER_CONFIG
-  NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
+  CREDENTIALS_DIR NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
 );
 
 /** Settings that are secrets: values only reference them. */

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
+import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { changeAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
+import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { askPort } from '#services/rtr/up/servers/ask-port.ts';
@@ -23,13 +25,16 @@ export interface SecuredNatsOptions {
 /** A NATS server of a test's own that takes nobody without a credential. */
 export interface SecuredNats {
   port: number;
-  authority: Authority;
+  /** Folder of its authority, whose `nats-auth.conf` it reads. */
+  folder: string;
   /** File with the credential of each role that every cluster has. */
   files: Record<Role, string>;
   /** Makes one more credential without touching the server, and returns its file. */
   issue: (parameters: CredentialRequest) => Promise<string>;
   /** Revokes a credential by its name and has the server read its configuration again. */
   revoke: (name: string) => Promise<void>;
+  /** Has the server read its configuration again. */
+  reload: () => void;
   stop: () => Promise<void>;
 }
 
@@ -39,10 +44,8 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
   const program = await provideServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
   const port = await freePort();
-  const authority = await createAuthority(prefix, ca);
+  await writeAuthority(folder, await createAuthority(prefix, ca));
   const configFile = join(folder, 'nats.conf');
-  const writeAuth = async () => writeFileSync(join(folder, 'nats-auth.conf'), await serverConfig(authority));
-  await writeAuth();
   const jetstream = `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`;
   writeFileSync(
     configFile,
@@ -58,24 +61,28 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
     return (await askPort({ host, port }, '', /^INFO /)) !== undefined;
   });
   const issue = async (parameters: CredentialRequest): Promise<string> => {
-    const { text, issued } = await issueCredential(authority, parameters);
-    authority.issued.push(issued);
+    const { text } = await changeAuthority(folder, async (authority) => {
+      const made = await issueCredential(authority, parameters);
+      authority.issued.push(made.issued);
+      return made;
+    });
     const file = join(folder, `${parameters.name}.creds`);
     writeFileSync(file, text, { mode: 0o600 });
     return file;
   };
   const files = {} as Record<Role, string>;
   for (const role of roles) files[role] = await issue({ role, name: role });
+  const reload = (): void => void child.kill('SIGHUP');
   return {
     port,
-    authority,
+    folder,
     files,
     issue,
     revoke: async (name) => {
-      for (const one of authority.issued) if (one.name === name) one.revokedAt = Date.now();
-      await writeAuth();
-      child.kill('SIGHUP');
+      await changeAuthority(folder, (authority) => void revokeCredentials(authority, (one) => one.name === name));
+      reload();
     },
+    reload,
     stop: async () => {
       await stopChild(child, 5_000);
       rmSync(folder, { recursive: true, force: true });

@@ -38,8 +38,12 @@ describe('a lock', () => {
     const before = Date.now() / 1_000 - 31;
     utimesSync(file, before, before);
     expect(takeLock(file, 30_000)).toHaveProperty('release');
-    writeFileSync(file, theirs);
-    expect(takeLock(file)).toHaveProperty('release');
+  });
+
+  it('stays held by a process of a machine that was renamed', () => {
+    const identity = processIdentity(process.pid);
+    writeFileSync(file, JSON.stringify({ pid: process.pid, identity, space: 'its old name' }));
+    expect(takeLock(file)).toEqual({ holder: process.pid });
   });
 
   it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(

@@ -16,7 +16,7 @@ export const subjects = {
   usage: 'Sums over requests, single requests, and how much of each limit is used.',
   prices: 'What models cost.',
   registry: 'Names of models, and the rules of `auto`.',
-  workers: 'Workers, and the models that they serve.',
+  workers: 'Workers, the models that they serve, and the credentials with which they join.',
   webhooks: 'Addresses that events are sent to.',
   batches: 'Batches and files.',
   'background work': 'Queues of work that nobody waits for.',

@@ -13,7 +13,7 @@ export interface ServedFormat extends WebFormat {
 }
 
 /** The formats that both this router and these pages speak. */
-export function servedFormats({ formats }: About): ServedFormat[] {
+export function servedFormats({ formats }: Pick<About, 'formats'>): ServedFormat[] {
   const bases = new Map(formats.map(({ name, path }) => [name, path]));
   return webFormats.flatMap((format) => {
     const base = bases.get(format.name);

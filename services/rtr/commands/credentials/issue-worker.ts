@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'nod
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
-import { writeTarget, type WriteTarget } from '../client/write-target.ts';
+import { writeTarget } from '../client/write-target.ts';
 import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
@@ -35,24 +35,20 @@ export async function issueWorker({
 }: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   const hint = 'name another path with --out, or replace it with --force.';
-  let target: WriteTarget | undefined;
-  let text = '';
-  let until = 'until it is revoked';
   // Recorded before it is written: an unrecorded credential could not be revoked.
-  await changeAuthority(from, async (authority) => {
+  const { text, issued, target } = await changeAuthority(from, async (authority) => {
     const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
-    target = await writeTarget(out, { force, hint });
-    text = made.text;
-    if (made.issued.expiresAt !== undefined) until = `until ${dateOf(made.issued.expiresAt)}`;
-    return { ...authority, issued: [...authority.issued, made.issued] };
+    const target = await writeTarget(out, { force, hint });
+    authority.issued.push(made.issued);
+    return { ...made, target };
   });
-  if (!target) return;
   if (target.kind === 'output') {
     print(text.trimEnd());
     return;
   }
   if (target.kind === 'file') replaceFile(target.path, text);
   else writeStream(target.path, text);
+  const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${dateOf(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
 }
 

@@ -1,5 +1,5 @@
-import { withRevoked } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
+import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 
 export interface RevokeOptions {
@@ -16,9 +16,8 @@ export interface RevokeOptions {
  */
 export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {
   await changeAuthority(from, (authority) => {
-    const changed = withRevoked(authority, name);
-    if (!changed) throw new ConfigError(`there is no credential named ${name} to revoke`);
-    return changed;
+    const revoked = revokeCredentials(authority, (one) => one.name === name);
+    if (revoked.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
   });
   print(revocationNotice(from, name));
 }

@@ -34,6 +34,7 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
   'background.see': [200, 403, 403, 403, 403],
   'background.repeat': [200, 403, 403, 403, 403],
   'worker.steer': [200, 403, 403, 403, 403],
+  'credential.manage': [200, 403, 403, 403, 403],
   'registry.see': [200, 403, 403, 403, 403],
   'registry.change': [200, 403, 403, 403, 403],
   'price.change': [200, 403, 403, 403, 403],

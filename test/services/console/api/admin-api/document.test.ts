@@ -1,10 +1,13 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
+import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
 
 describe('the document of the Admin API', () => {
   it('is valid OpenAPI 3.1 by the recommended rules, and needs no token', async () => {
-    const { url } = await openConsole();
+    const { url } = await openConsole({
+      furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
+    });
     const answer = await fetch(`${url}/api/admin/v1/openapi.json`);
     expect(answer.status).toBe(200);
     const source = await answer.text();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
 import { openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
 
@@ -131,7 +132,9 @@ describe('an admin token', () => {
 
 describe('every operation that changes something', () => {
   it('is refused to a token that may only read, whoever made it, and administrative ones to members and owners', async () => {
-    const open = await openConsole();
+    const open = await openConsole({
+      furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
+    });
     const ada = await open.firstAdmin();
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     const bob = await open.join(ada, 'bob@example.com');
@@ -160,6 +163,7 @@ describe('every operation that changes something', () => {
       createWebhook: { kind: 'router', url: 'https://example.com/', events: ['batch.*'] },
       rotateWebhook: { overlapMs: 0 },
       createToken: { name: 'more', scopes: ['admin'] },
+      createWorkerCredential: { name: 'box', tier: 'gpu' },
     };
     /** What owners of a team may do to the team, and everybody for themselves. */
     const ownersMay = new Set(['changeTeam', 'setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);

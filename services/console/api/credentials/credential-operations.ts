@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { Issued } from '#shared/broker/authority/authority.ts';
+import { changeAuthority, readAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
+import { isValid, issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
+import { ownerPattern } from '#shared/broker/connection/credential.ts';
+import { openOwner } from '#shared/broker/contract/worker-address.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+import {
+  createdWorkerCredentialSchema,
+  revokedWorkerCredentialSchema,
+  workerCredentialSchema,
+  type WorkerCredential,
+} from '../../contract/credentials.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { pageOf, placeOf } from '../operations/page.ts';
+import { workerCommand } from './worker-command.ts';
+
+const dayMs = 24 * 3_600_000;
+
+const newCredential = z.strictObject({
+  name: z
+    .string()
+    .regex(ownerPattern, 'A name has up to 64 letters, digits, _ and -.')
+    .refine((name) => name !== openOwner, `"${openOwner}" is the name of workers without a credential.`),
+  tier: z.enum(tiers),
+  expiresInDays: z.number().int().min(1).max(3_660).optional().describe('Absent: it is valid until it is revoked.'),
+});
+
+export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
+  /** The folder of the cluster's authority, and the addresses of NATS; undefined where this ingress has no such folder. */
+  authority: { folder: string; natsUrl: string } | undefined;
+}
+
+/** A credential of a worker: those of ingress nodes and batch runners are none of this API's. */
+type IssuedToWorker = Issued & { role: Tier };
+
+/** The operations of `contract/credentials.ts`, for administrators. */
+export function credentialOperations(parts: CredentialParts): Operation[] {
+  return [
+    listOperation({
+      path: '/worker-credentials',
+      id: 'listWorkerCredentials',
+      subject: 'workers',
+      summary: 'Lists the credentials of workers, including revoked ones. Oldest first.',
+      scopes: ['read'],
+      command: 'credentials list',
+      item: workerCredentialSchema,
+      handle: async ({ actor }, page) => {
+        const { folder } = authorityFor(actor);
+        const all = readAuthority(folder).issued.filter(isOfWorker).map(answer);
+        const place = ({ issuedAt, name }: WorkerCredential): string => placeOf({ createdAt: issuedAt, id: name });
+        return pageOf(
+          all.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)),
+          page,
+          place,
+        );
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/worker-credentials',
+      id: 'createWorkerCredential',
+      subject: 'workers',
+      summary: 'Makes a credential with which workers of a tier join. The answer is the only one that has it.',
+      scopes: [],
+      command: 'credentials worker',
+      body: newCredential,
+      answer: createdWorkerCredentialSchema,
+      statuses: [201],
+      handle: async ({ actor, body: { name, tier, expiresInDays } }) => {
+        const { folder, natsUrl } = authorityFor(actor);
+        const validMs = expiresInDays === undefined ? undefined : expiresInDays * dayMs;
+        // Recorded before it is answered: an unrecorded credential could not be revoked.
+        const { text, issued } = await changeAuthority(folder, async (authority) => {
+          const now = Date.now();
+          if (authority.issued.some((other) => other.name === name && isValid(other, now))) {
+            const message = `There is a credential named ${name}. Revoke it first, or choose another name.`;
+            throw new ApiFailure(409, 'name_in_use', message, { field: 'name' });
+          }
+          const made = await issueCredential(authority, { role: tier, name, validMs });
+          authority.issued.push(made.issued);
+          return made;
+        });
+        const credential = answer({ ...issued, role: tier });
+        await note('credential.create', actor, credential);
+        return { credential, text, command: workerCommand(credential, natsUrl) };
+      },
+    }),
+    operation({
+      method: 'delete',
+      path: '/worker-credentials/{name}',
+      id: 'revokeWorkerCredential',
+      subject: 'workers',
+      summary: 'Revokes a credential. The servers refuse it once they are reloaded with the new `nats-auth.conf`.',
+      scopes: [],
+      command: 'credentials revoke',
+      answer: revokedWorkerCredentialSchema,
+      handle: async ({ actor, params: { name } }) => {
+        const { folder } = authorityFor(actor);
+        const revoked = await changeAuthority(folder, (authority) => {
+          const made = revokeCredentials(authority, (one) => one.name === name && isOfWorker(one));
+          const newest = made.findLast(isOfWorker);
+          if (!newest) throw new ApiFailure(404, 'not_found', `There is no credential named ${name} to revoke.`);
+          return newest;
+        });
+        const credential = answer(revoked);
+        await note('credential.revoke', actor, credential);
+        return { credential, instruction: revocationNotice(folder, name) };
+      },
+    }),
+  ];
+
+  /** @throws ApiFailure 403 for who is no administrator, 409 where this ingress has no authority */
+  function authorityFor(actor: Actor): { folder: string; natsUrl: string } {
+    requireAccess('credential.manage', actor);
+    if (parts.authority) return parts.authority;
+    const message =
+      'This ingress makes no credentials: CREDENTIALS_DIR is not set. Run `rtr credentials` where the folder of the authority is.';
+    throw new ApiFailure(409, 'no_authority', message);
+  }
+
+  function note(action: string, actor: Actor, { name, tier, expiresAt }: WorkerCredential): Promise<void> {
+    const target = { kind: 'credential', id: name, name };
+    return record(parts, actor, { action, target, details: { tier, expiresAt } });
+  }
+}
+
+function isOfWorker(one: Issued): one is IssuedToWorker {
+  return tiers.some((tier) => tier === one.role);
+}
+
+function answer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker): WorkerCredential {
+  return {
+    name,
+    tier: role,
+    issuedAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(revokedAt !== undefined && { revokedAt }),
+  };
+}

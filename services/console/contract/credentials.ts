@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+
+/*
+ * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `account.ts` apply;
+ * all of it is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
+ */
+
+const time = z.number().describe('Milliseconds since 1970.');
+
+export const workerCredentialSchema = z
+  .object({
+    name: z.string().describe('Its workers are called `<name>.<worker>`. Only one valid credential has it.'),
+    tier: z.enum(tiers),
+    issuedAt: time,
+    expiresAt: time.exactOptional().describe('Absent: it is valid until it is revoked.'),
+    revokedAt: time.exactOptional(),
+  })
+  .meta({ id: 'WorkerCredential' });
+
+/** `GET /worker-credentials`: every one that was ever made, oldest first. Never a secret. */
+export type WorkerCredential = z.output<typeof workerCredentialSchema>;
+
+export const createdWorkerCredentialSchema = z
+  .object({
+    credential: workerCredentialSchema,
+    text: z.string().describe('The content of the credential file, a secret. It is shown only this once.'),
+    command: z
+      .string()
+      .describe(
+        'Starts a worker beside a file `<name>.creds` with that content. It has the address at which this ingress reaches NATS.',
+      ),
+  })
+  .meta({ id: 'CreatedWorkerCredential' });
+
+/** `POST /worker-credentials` with a NewWorkerCredential. */
+export type CreatedWorkerCredential = z.output<typeof createdWorkerCredentialSchema>;
+
+/** Without `expiresInDays` it is valid until it is revoked. */
+export interface NewWorkerCredential {
+  name: string;
+  tier: Tier;
+  expiresInDays?: number;
+}
+
+export const revokedWorkerCredentialSchema = z
+  .object({
+    credential: workerCredentialSchema,
+    instruction: z.string().describe('What is left to do so that the servers refuse it, for a person.'),
+  })
+  .meta({ id: 'RevokedWorkerCredential' });
+
+/** `DELETE /worker-credentials/<name>`. */
+export type RevokedWorkerCredential = z.output<typeof revokedWorkerCredentialSchema>;

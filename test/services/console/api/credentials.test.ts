@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { changeAuthority, readAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
+import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+
+const path = '/worker-credentials';
+const natsUrl = 'nats://rtr:pass@10.0.0.7:4222, wss://router.example.com/nats?x=pass';
+
+/** A console with a cluster's authority, which has made one credential for the ingresses. */
+async function open(): Promise<OpenConsole & { ada: Person; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await writeAuthority(folder, await createAuthority('rtr', undefined));
+  await changeAuthority(folder, async (authority) => {
+    authority.issued.push((await issueCredential(authority, { role: 'ingress', name: 'ingress' })).issued);
+  });
+  const authority = { folder, natsUrl };
+  const console = await openConsole({
+    furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority }),
+  });
+  return { ...console, ada: await console.firstAdmin(), folder };
+}
+
+describe('a credential of a worker', () => {
+  it('is made and shown once, with the command that uses it and no password of NATS', async () => {
+    const { ada, folder, apiLog, accounts } = await open();
+    const before = Date.now();
+    const { status, body } = await ada.post(path, { name: 'joes-box', tier: 'gpu', expiresInDays: 90 });
+    expect(status).toBe(201);
+    expect(body.command).toBe(
+      'npx rtr worker gpu --nats nats://10.0.0.7:4222,wss://router.example.com/nats --credentials joes-box.creds',
+    );
+    expect(parseCredential(body.text)).toMatchObject({ role: 'gpu', owner: 'joes-box', prefix: 'rtr' });
+    const { expiresAt, issuedAt } = body.credential;
+    expect(body.credential).toEqual({ name: 'joes-box', tier: 'gpu', issuedAt, expiresAt });
+    expect(issuedAt).toBeGreaterThanOrEqual(before);
+    expect(expiresAt - issuedAt).toBe(90 * 86_400_000);
+    const listed = await ada.get(path);
+    expect(listed.body).toEqual([body.credential]);
+
+    const [entry] = (await accounts.audit.list()).entries;
+    expect(entry).toMatchObject({
+      action: 'credential.create',
+      target: { kind: 'credential', id: 'joes-box' },
+      details: { tier: 'gpu', expiresAt },
+    });
+    const { seed } = parseCredential(body.text);
+    const kept = [JSON.stringify(listed.body), JSON.stringify(entry), ...apiLog].join('\n');
+    expect(kept).not.toContain(new TextDecoder().decode(seed));
+    expect(kept).not.toMatch(/\bS[OAU][A-Z2-7]{50}/);
+    expect(readAuthority(folder).issued.map(({ name }) => name)).toEqual(['ingress', 'joes-box']);
+  });
+
+  it('is revoked by its name, which is then free, and the answer says what is left to do', async () => {
+    const { ada, folder, accounts } = await open();
+    await ada.post(path, { name: 'joes-box', tier: 'cli' });
+    const conf = readFileSync(join(folder, 'nats-auth.conf'), 'utf8');
+    const taken = await ada.post(path, { name: 'joes-box', tier: 'gpu' });
+    expect(taken).toMatchObject({ status: 409, body: { error: { code: 'name_in_use', field: 'name' } } });
+    const { status, body } = await ada.delete(`${path}/joes-box`);
+    expect(status).toBe(200);
+    expect(body.credential).toMatchObject({ name: 'joes-box', tier: 'cli', revokedAt: expect.any(Number) });
+    expect(body.instruction).toContain(`${folder}/nats-auth.conf`);
+    expect(body.instruction).toContain('nats-server --signal reload');
+    expect(readFileSync(join(folder, 'nats-auth.conf'), 'utf8')).not.toBe(conf);
+    const [entry] = (await accounts.audit.list()).entries;
+    expect(entry).toMatchObject({ action: 'credential.revoke', target: { id: 'joes-box' } });
+    expect(await ada.delete(`${path}/joes-box`)).toMatchObject({ status: 404 });
+    expect(await ada.post(path, { name: 'joes-box', tier: 'gpu' })).toMatchObject({ status: 201 });
+    expect((await ada.get(path)).body).toMatchObject([body.credential, { name: 'joes-box', tier: 'gpu' }]);
+  });
+
+  it('has a name that can be a part of a subject, and never the role of an ingress or a batch runner', async () => {
+    const { ada } = await open();
+    const field = async (body: object) => {
+      const answer = await ada.post(path, { name: 'a', tier: 'gpu', ...body });
+      return [answer.status, answer.body.error?.field];
+    };
+    for (const name of ['joe.box', 'a b', '*', 'open', '']) expect(await field({ name })).toEqual([400, 'name']);
+    for (const tier of ['ingress', 'runner', '']) expect(await field({ tier })).toEqual([400, 'tier']);
+    expect(await field({ expiresInDays: 0 })).toEqual([400, 'expiresInDays']);
+    expect((await ada.get(path)).body).toEqual([]);
+    expect(await field({ name: 'ingress' })).toEqual([409, 'name']);
+    expect(await ada.delete(`${path}/ingress`)).toMatchObject({ status: 404 });
+  });
+
+  it('is recorded when several are made at the same time', async () => {
+    const { ada } = await open();
+    const names = ['one', 'two', 'three'];
+    const made = await Promise.all(names.map((name) => ada.post(path, { name, tier: 'tools' })));
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const listed = (await ada.get(path)).body as { name: string }[];
+    expect(listed.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+  });
+
+  it('is for administrators only', async () => {
+    const { ada, join: invite } = await open();
+    const bob = await invite(ada, 'bob@example.com');
+    const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+    expect(await bob.get(path)).toMatchObject(denied);
+    expect(await bob.post(path, { name: 'mine', tier: 'gpu' })).toMatchObject(denied);
+    expect(await bob.delete(`${path}/mine`)).toMatchObject(denied);
+  });
+});
+
+describe('without the folder of an authority', () => {
+  it('an ingress says that rtr makes credentials', async () => {
+    const console = await openConsole({
+      furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
+    });
+    const ada = await console.firstAdmin();
+    const refused = { status: 409, body: { error: { code: 'no_authority', message: expect.stringContaining('rtr') } } };
+    expect(await ada.get(path)).toMatchObject(refused);
+    expect(await ada.post(path, { name: 'a', tier: 'gpu' })).toMatchObject(refused);
+    expect(await ada.delete(`${path}/a`)).toMatchObject(refused);
+  });
+});
