@@ -28,6 +28,7 @@ const actions = {
   'settings.*': 'Settings',
   'price.*': 'Prices',
   'worker.*': 'Workers',
+  'credential.*': 'Credentials of workers',
   'webhook.*': 'Webhooks',
   'batch.*': 'Batches',
   'file.*': 'Files',

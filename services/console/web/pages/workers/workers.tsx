@@ -11,6 +11,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
+import { Credentials } from './credentials.tsx';
 
 /** The number of workers above which a filter is shown. */
 const manyWorkers = 10;
@@ -36,6 +37,7 @@ const states: Record<WorkerState, { word: string; color: string; sentence: strin
 /** Every connected worker and the queue, live. */
 export function Workers() {
   const { workers, queue } = useLive();
+  const isAdmin = useIsAdmin();
   const [sought, seek] = useState('');
   return (
     <Page title="Workers" about="All connected workers. Drain a worker before you stop its machine.">
@@ -57,6 +59,7 @@ export function Workers() {
         <Title order={2}>Queue</Title>
         {queue ? <Queue lanes={queue} /> : <Loading what="the queue" />}
       </Stack>
+      {isAdmin ? <Credentials /> : null}
     </Page>
   );
 }

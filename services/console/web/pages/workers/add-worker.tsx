@@ -1,0 +1,125 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { tierNames } from '../../parts/tier-mark.tsx';
+
+/** Days for which a credential is valid; without any, until it is revoked. */
+const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
+
+interface Wanted {
+  name: string;
+  tier: Tier;
+  span: string;
+}
+
+const blank: Wanted = { name: '', tier: 'gpu', span: '90' };
+
+/** Makes a credential for a worker, and shows it once with the command that starts the worker. */
+export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const [wanted, setWanted] = useState(blank);
+  const set = (changed: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changed }));
+  const create = useChange(
+    ({ name, tier, span }: Wanted) => {
+      const input: NewWorkerCredential = { name, tier, ...(span !== '' && { expiresInDays: Number(span) }) };
+      return callApi<CreatedWorkerCredential>('POST', '/worker-credentials', input);
+    },
+    ['/worker-credentials'],
+  );
+  const close = (): void => {
+    create.reset();
+    setWanted(blank);
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    create.mutate(wanted);
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={create.data ? `The credential of ${create.data.credential.name}` : 'Add a worker'}
+      closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
+      size="lg"
+    >
+      {create.data ? (
+        <Made created={create.data} onClose={close} />
+      ) : (
+        <form onSubmit={onSubmit}>
+          <Stack gap="sm">
+            <TextInput
+              label="Name"
+              description="Its workers are called so: letters, digits, _ and -"
+              placeholder="joes-box"
+              required
+              maxLength={64}
+              value={wanted.name}
+              error={create.error?.field === 'name' ? create.error.message : undefined}
+              onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+            />
+            <Select
+              label="Tier"
+              data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
+              value={wanted.tier}
+              allowDeselect={false}
+              onChange={(value) => value && set({ tier: value })}
+            />
+            <Select
+              label="Valid"
+              data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
+              value={wanted.span}
+              allowDeselect={false}
+              onChange={(value) => value !== null && set({ span: value })}
+            />
+            {create.error && create.error.field !== 'name' ? (
+              <Failure title="No credential was made" error={create.error} />
+            ) : null}
+            <Group justify="flex-end">
+              <Button type="submit" loading={create.isPending}>
+                Create
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+function Made({ created, onClose }: { created: CreatedWorkerCredential; onClose: () => void }) {
+  const { credential, text, command } = created;
+  const file = `${credential.name}.creds`;
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        Save it on the worker’s machine as <code>{file}</code>. It is a secret, and shown only this once.
+      </Text>
+      <CodeBlock code={text.trimEnd()} label="the credential" wrap />
+      <Group>
+        <Button
+          component="a"
+          href={`data:application/octet-stream,${encodeURIComponent(text)}`}
+          download={file}
+          variant="default"
+          leftSection={<Icon name="download" size={16} />}
+        >
+          {file}
+        </Button>
+      </Group>
+      <Text size="sm">
+        Then run this beside the file. A worker in another network may reach NATS at another address.
+      </Text>
+      <CodeBlock code={command} label="the command" wrap />
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,142 @@
+import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { RevokedWorkerCredential, WorkerCredential } from '../../../contract/credentials.ts';
+import type { About } from '../../../contract/live.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatDay } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { TierMark } from '../../parts/tier-mark.tsx';
+import { AddWorker } from './add-worker.tsx';
+
+/** How workers are added, for administrators: with credentials that are made here, or on the command line. */
+export function Credentials() {
+  const about = useApi<About>('/about');
+  return (
+    <section aria-labelledby="credentials">
+      <Loaded query={about} what="the credentials">
+        {({ managesCredentials }) => (managesCredentials ? <CredentialList /> : <OnCommandLine />)}
+      </Loaded>
+    </section>
+  );
+}
+
+function OnCommandLine() {
+  return (
+    <Stack gap="xs">
+      <Title order={2} id="credentials">
+        Add a worker
+      </Title>
+      <div className="panel">
+        <Text size="sm" c="dimmed" mb="xs">
+          A worker in another network joins with a credential. Make it where the folder of the cluster’s authority is:
+        </Text>
+        <CodeBlock
+          code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d"
+          label="the command"
+          wrap
+        />
+      </div>
+    </Stack>
+  );
+}
+
+/** Every credential of a worker that was ever made, each to be revoked. */
+function CredentialList() {
+  const credentials = useApi<WorkerCredential[]>('/worker-credentials');
+  const [adds, setAdds] = useState(false);
+  const [revoked, setRevoked] = useState<WorkerCredential>();
+  const [instruction, setInstruction] = useState<string>();
+  const revoke = useChange(
+    async ({ name }: WorkerCredential) => {
+      const path = `/worker-credentials/${encodeURIComponent(name)}`;
+      setInstruction((await callApi<RevokedWorkerCredential>('DELETE', path)).instruction);
+    },
+    ['/worker-credentials'],
+  );
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={2} id="credentials">
+          Credentials
+        </Title>
+        <Button variant="default" onClick={() => setAdds(true)}>
+          Add a worker
+        </Button>
+      </Group>
+      {instruction === undefined ? null : (
+        <Alert title="The servers do not know it yet" role="status" variant="outline" color="yellow">
+          <Text size="sm" className="break">
+            {instruction}
+          </Text>
+        </Alert>
+      )}
+      <Loaded query={credentials} what="the credentials">
+        {(all) =>
+          all.length === 0 ? (
+            <Text size="sm" c="dimmed" className="panel">
+              None. A worker joins with one from any network that reaches NATS.
+            </Text>
+          ) : (
+            <DataList
+              label="Credentials"
+              rows={all.toSorted((one, other) => other.issuedAt - one.issuedAt)}
+              idOf={({ name, issuedAt }) => `${name}.${issuedAt}`}
+              columns={[
+                { label: 'Name', render: ({ name }) => <span className="break">{name}</span> },
+                { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
+                { label: 'Made', render: ({ issuedAt }) => formatDay(issuedAt), wideOnly: true },
+                {
+                  label: 'Expires',
+                  render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatDay(expiresAt)),
+                },
+                { label: 'State', render: (credential) => <State of={credential} /> },
+              ]}
+              actions={(credential) =>
+                stateOf(credential) === 'Valid' ? (
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    aria-label={`Revoke ${credential.name}`}
+                    onClick={() => setRevoked(credential)}
+                  >
+                    Revoke
+                  </Button>
+                ) : null
+              }
+            />
+          )
+        }
+      </Loaded>
+      <AddWorker opened={adds} onClose={() => setAdds(false)} />
+      <Confirm
+        title={`Revoke ${revoked?.name ?? ''}?`}
+        action="Revoke"
+        change={revoke}
+        input={revoked}
+        onClose={() => setRevoked(undefined)}
+      >
+        Once the NATS servers are reloaded, they end the connections of all workers that use it, and refuse it.
+      </Confirm>
+    </Stack>
+  );
+}
+
+const colors = { Valid: 'green', Expired: 'gray', Revoked: 'red' } as const;
+
+function State({ of }: { of: WorkerCredential }) {
+  const state = stateOf(of);
+  return (
+    <Badge color={colors[state]} variant="dot">
+      {state}
+    </Badge>
+  );
+}
+
+function stateOf({ expiresAt = Infinity, revokedAt }: WorkerCredential): keyof typeof colors {
+  if (revokedAt !== undefined) return 'Revoked';
+  return expiresAt > Date.now() ? 'Valid' : 'Expired';
+}
