@@ -10,12 +10,12 @@ import { parseAuthority, serverConfig, type Authority } from './authority.ts';
 /** The default folder of a cluster's authority. */
 export const defaultFolder = 'credentials';
 
-/** A change takes milliseconds: one that waits for longer waits for something that hangs. */
-const lockWaitMs = 5_000;
+/** A change takes up to a second: who waits for longer waits for many others, or for something that hangs. */
+const lockWaitMs = 20_000;
 const lockPollMs = 20;
 
 /** For how long a lock is respected whose holder is on another machine or in another container, and may have died. */
-const unseenHolderMs = 30_000;
+const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
 const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
@@ -38,20 +38,25 @@ export function readAuthority(folder: string): Authority {
  * Changes a cluster's authority. One process at a time does so, and others wait: of two that start from the same state, the second
  * would overwrite the first one's credential, which could then not be revoked.
  * @param change is called with the authority, and changes it
+ * @param configOf `serverConfig`, or the same elsewhere; called when a credential was revoked
  * @returns what `change` returns
  * @throws ConfigError when this folder holds no authority; RouterError `overloaded` when another process does not finish its change
  */
 export async function changeAuthority<Result>(
   folder: string,
   change: (authority: Authority) => Result | Promise<Result>,
+  configOf: (authority: Authority) => Promise<string> = serverConfig,
 ): Promise<Result> {
   // First, so that a folder without an authority gets no lock file.
   readAuthority(folder);
   const lock = await takeFolderLock(folder);
   try {
     const authority = readAuthority(folder);
+    const revoked = countRevoked(authority);
     const result = await change(authority);
-    await writeAuthority(folder, authority);
+    // The servers accept a new credential as they are. Written first: a change that is interrupted in between can be made again.
+    if (countRevoked(authority) > revoked) replaceFile(serverFile(folder), await configOf(authority), 0o644);
+    replaceFile(authorityFile(folder), textOf(authority));
     return result;
   } finally {
     lock.release();
@@ -71,14 +76,19 @@ async function takeFolderLock(folder: string): Promise<{ release: () => void }> 
   }
 }
 
-/**
- * Writes a cluster's authority, readable by its owner only. The servers' configuration, which holds no secret, is written first:
- * a change that is interrupted in between can be made again.
- */
+/** Writes a new authority, readable by its owner only, and the servers' configuration, which holds no secret. */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
-  replaceFile(authorityFile(folder), `${JSON.stringify(authority, undefined, 2)}\n`);
+  replaceFile(authorityFile(folder), textOf(authority));
+}
+
+function countRevoked({ issued }: Authority): number {
+  return issued.filter(({ revokedAt }) => revokedAt !== undefined).length;
+}
+
+function textOf(authority: Authority): string {
+  return `${JSON.stringify(authority, undefined, 2)}\n`;
 }
 
 /** What is left to do once a credential is revoked, for a person. */

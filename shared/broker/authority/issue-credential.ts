@@ -15,15 +15,20 @@ export interface CredentialRequest {
   ca?: string | undefined;
 }
 
+/** A credential that was just made: the text of its file, a secret, and its entry for the authority's list. */
+export interface IssuedCredential {
+  text: string;
+  issued: Issued;
+}
+
 /**
  * Makes a credential. The servers' configuration stays as it is.
- * @returns the credential file's text, and its entry for the authority's list
  * @throws ConfigError for a name that cannot be used, or is in use
  */
 export async function issueCredential(
   authority: Authority,
   { role, name, validMs, ca = authority.ca }: CredentialRequest,
-): Promise<{ text: string; issued: Issued }> {
+): Promise<IssuedCredential> {
   if (!ownerPattern.test(name) || name === openOwner)
     throw new ConfigError(`the name of a credential has up to 64 letters, digits, _ and -, and is not "${openOwner}"`);
   const now = Date.now();

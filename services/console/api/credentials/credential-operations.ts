@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Issued } from '#shared/broker/authority/authority.ts';
+import type { Authority, Issued } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
-import { isValid, issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
+import { configureInThread, issueInThread } from '#shared/broker/authority/sign-in-thread.ts';
 import { ownerPattern } from '#shared/broker/connection/credential.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
@@ -82,7 +83,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
             const message = `There is a credential named ${name}. Revoke it first, or choose another name.`;
             throw new ApiFailure(409, 'name_in_use', message, { field: 'name' });
           }
-          const made = await issueCredential(authority, { role: tier, name, validMs });
+          const made = await issueInThread(authority, { role: tier, name, validMs });
           authority.issued.push(made.issued);
           return made;
         });
@@ -102,12 +103,13 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       answer: revokedWorkerCredentialSchema,
       handle: async ({ actor, params: { name } }) => {
         const { folder } = authorityFor(actor);
-        const revoked = await changeAuthority(folder, (authority) => {
+        const revoke = (authority: Authority): IssuedToWorker => {
           const made = revokeCredentials(authority, (one) => one.name === name && isOfWorker(one));
           const newest = made.findLast(isOfWorker);
           if (!newest) throw new ApiFailure(404, 'not_found', `There is no credential named ${name} to revoke.`);
           return newest;
-        });
+        };
+        const revoked = await changeAuthority(folder, revoke, configureInThread);
         const credential = answer(revoked);
         await note('credential.revoke', actor, credential);
         return { credential, instruction: revocationNotice(folder, name) };

@@ -59,8 +59,9 @@ describe('a credential of a worker', () => {
 
   it('is revoked by its name, which is then free, and the answer says what is left to do', async () => {
     const { ada, folder, accounts } = await open();
-    await ada.post(path, { name: 'joes-box', tier: 'cli' });
     const conf = readFileSync(join(folder, 'nats-auth.conf'), 'utf8');
+    await ada.post(path, { name: 'joes-box', tier: 'cli' });
+    expect(readFileSync(join(folder, 'nats-auth.conf'), 'utf8')).toBe(conf);
     const taken = await ada.post(path, { name: 'joes-box', tier: 'gpu' });
     expect(taken).toMatchObject({ status: 409, body: { error: { code: 'name_in_use', field: 'name' } } });
     const { status, body } = await ada.delete(`${path}/joes-box`);

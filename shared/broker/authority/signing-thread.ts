@@ -1,0 +1,8 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { serverConfig } from './authority.ts';
+import { issueCredential } from './issue-credential.ts';
+import type { SigningTask } from './sign-in-thread.ts';
+
+// The thread of `issueInThread` and `configureInThread`: signs one thing and ends.
+const { authority, request } = workerData as SigningTask;
+parentPort?.postMessage(await (request ? issueCredential(authority, request) : serverConfig(authority)), []);
