@@ -62,7 +62,7 @@ const program = new Command('rtr')
   .version(version, '-v, --version')
   .addHelpText(
     'after',
-    '\nSettings: docs/configuration.md. Keys and limits: docs/accounts.md. Production: docs/operations.md.',
+    '\nSettings: docs/configuration.md. Keys and limits: docs/accounts.md. Administration: docs/admin-api.md. Production: docs/operations.md.',
   )
   .showHelpAfterError();
 

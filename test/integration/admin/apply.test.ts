@@ -190,6 +190,16 @@ describe('rtr apply', () => {
     expect((await rtr('users', 'list')).join('\n')).toContain('zoe@example.com');
   });
 
+  it('makes everything once, however many apply a file at the same time', async () => {
+    const file = fileWith(
+      'people:\n  tim@example.com:\nteams:\n  Parallel:\n    members: { tim@example.com: owner }\n',
+    );
+    await Promise.all([1, 2, 3].map(() => rtr('apply', '-f', file)));
+    const named = (await rtr('teams', 'list')).filter((line) => line.endsWith('Parallel'));
+    expect(named).toHaveLength(1);
+    expect((await rtr('apply', '-f', file)).at(-1)).toMatch(/^Nothing to change/);
+  });
+
   it('applies the file of the documentation, and finds nothing to change afterwards', async () => {
     const [example = ''] = codeBlocks(readFileSync('docs/admin-api.md', 'utf8'), 'yaml');
     const piped = adminCommandsOf({ ...cluster, piped: example });

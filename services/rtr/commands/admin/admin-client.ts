@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
 import { CallError } from '../client/router-client.ts';
 import { refusalSentence } from './refusal-sentence.ts';
@@ -7,6 +8,10 @@ const timeoutMs = 60_000;
 
 /** Things of a list that are asked for at once. */
 const pageSize = 500;
+
+/** How often a request is sent at most, and seconds that the router may ask to wait before the next time. */
+const mostAttempts = 4;
+const longestWait = 5;
 
 /** What a query may have; what is undefined is left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -84,7 +89,23 @@ export class AdminClient {
     return (await this.#ask('GET', path, { query })).body;
   }
 
-  async #ask(
+  /** Sends a request, again where the router says when, unless it would make a second thing. */
+  async #ask(method: Dispatcher.HttpMethod, path: string, asked: Asked): Promise<Dispatcher.ResponseData> {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#sendOnce(method, path, asked);
+      const { statusCode, headers, body } = answer;
+      if (statusCode < 300) return answer;
+      const text = await body.text().catch(() => '');
+      const wait = Number(headers['retry-after']);
+      if (method === 'POST' || attempt === mostAttempts || !(wait <= longestWait)) {
+        const refusal = { status: statusCode, text, headers, url: this.url, path, unknownToken: this.#unknownToken };
+        throw new CallError(statusCode, refusalSentence(refusal));
+      }
+      await sleep(wait * 1_000);
+    }
+  }
+
+  async #sendOnce(
     method: Dispatcher.HttpMethod,
     path: string,
     { query = {}, body, ifMatch }: Asked,
@@ -98,7 +119,7 @@ export class AdminClient {
       ...(body && { 'content-type': 'application/json' }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     };
-    const answer = await request(url, {
+    return request(url, {
       method,
       headers,
       headersTimeout: timeoutMs,
@@ -107,11 +128,6 @@ export class AdminClient {
     }).catch((cause: unknown) => {
       throw this.#unreachable(cause);
     });
-    const { statusCode } = answer;
-    if (statusCode < 300) return answer;
-    const text = await answer.body.text().catch(() => '');
-    const place = { url: this.url, path, unknownToken: this.#unknownToken };
-    throw new CallError(statusCode, refusalSentence({ status: statusCode, text, headers: answer.headers, ...place }));
   }
 
   #parse(text: string): unknown {
