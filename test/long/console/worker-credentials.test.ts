@@ -78,6 +78,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the workers', () => {
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('status').getByText('nats-server --signal reload').waitFor();
     await row.getByText('Revoked').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
     expect(await row.getByRole('button').count()).toBe(0);
     await page.goto('/admin/audit');
     await page.getByText('credential.revoke').waitFor();

@@ -101,7 +101,6 @@ function Made({ created, onClose }: { created: CreatedWorkerCredential; onClose:
       <Text size="sm">
         Save it on the worker’s machine as <code>{file}</code>. It is a secret, and shown only this once.
       </Text>
-      <CodeBlock code={text.trimEnd()} label="the credential" wrap />
       <Group>
         <Button
           component="a"
@@ -117,6 +116,8 @@ function Made({ created, onClose }: { created: CreatedWorkerCredential; onClose:
         Then run this beside the file. A worker in another network may reach NATS at another address.
       </Text>
       <CodeBlock code={command} label="the command" wrap />
+      <Text size="sm">The content of the file, to copy instead:</Text>
+      <CodeBlock code={text.trimEnd()} label="the credential" wrap />
       <Group justify="flex-end">
         <Button onClick={onClose}>Done</Button>
       </Group>

@@ -68,7 +68,13 @@ function CredentialList() {
         </Button>
       </Group>
       {instruction === undefined ? null : (
-        <Alert title="The servers do not know it yet" role="status" variant="outline" color="yellow">
+        <Alert
+          title="One step is left"
+          role="status"
+          variant="outline"
+          color="yellow"
+          styles={{ title: { color: 'var(--mantine-color-text)' } }}
+        >
           <Text size="sm" className="break">
             {instruction}
           </Text>
