@@ -27,6 +27,7 @@ const actions = {
   'token.*': 'Admin tokens',
   'settings.*': 'Settings',
   'price.*': 'Prices',
+  'registry.*': 'Registry',
   'worker.*': 'Workers',
   'credential.*': 'Credentials of workers',
   'webhook.*': 'Webhooks',
