@@ -151,8 +151,7 @@ describe('a large body', () => {
     expect(bomb.length).toBeLessThan(mebibyte);
     const before = performance.now();
     expect(await errorOf(await cluster.postRaw(bomb, { headers }))).toMatchObject(tooLarge);
-    // On a busy machine too; all of it would be 48 MiB of a chat request.
-    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(performance.now() - before).toBeLessThan(1_000);
     const broken = Buffer.concat([small.subarray(0, 20), randomBytes(20)]);
     expect(await errorOf(await cluster.postRaw(broken, { headers }))).toMatchObject({ status: 400, code: null });
     const cut = small.subarray(0, small.length - 8);
