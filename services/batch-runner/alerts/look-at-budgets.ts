@@ -36,8 +36,8 @@ export interface BudgetLookParts extends BudgetSources {
 }
 
 /**
- * Looks at how much of their budgets keys, service accounts, people and teams have used, and reports each share once in a day or month. A budget that was
- * changed is another one.
+ * Looks at how much of their budgets keys, service accounts, people and teams have used, and reports each share once in a day or month. A
+ * budget that was changed is another one.
  * @returns what looks now, and does nothing as long as there are no requests. It throws RouterError `store_unavailable`
  */
 export function budgetLook({

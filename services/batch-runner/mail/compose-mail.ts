@@ -22,7 +22,7 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
   const { id, event, to, address, createdAt, pausedUntil } = mail;
   const { subject, paragraphs, page } = textOf(mail);
   const linkTo = (path: string): string | undefined =>
-    publicUrl === undefined ? undefined : new URL(`/console/${path}`, publicUrl).href;
+    publicUrl === undefined ? undefined : new URL(`/${path}`, publicUrl).href;
   const [link, account] = [linkTo(page), linkTo('account')];
   const why = to.startsWith('user:')
     ? `You can switch alerts by e-mail off in the console, under Account${account === undefined ? '.' : `: ${account}`}`

@@ -2,7 +2,7 @@
 -- A script that changes a state which is mailed has both before it, and calls `mails.send`: then the mails are stored with the change, or
 -- neither is.
 --
---   <prefix>alert-mail:<id>         hash: one event on its way to one recipient; removed when it is over
+--   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed when it is over
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
 --
@@ -15,6 +15,9 @@ local mostWaiting = 5000
 -- Mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
 local mostPerHour = 30
 local hourMs = 3600000
+
+-- How long a mail is kept: for longer than it is tried. Runners may have no mail server any more, and nobody wants last week's alerts.
+local keptMs = 2 * 24 * hourMs
 
 -- Recipients of one event.
 local mostRecipients = 100
@@ -79,10 +82,12 @@ function mails.send(prefix, event, owners)
           local at = webhooks.whole(now)
           redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
           redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
+          redis.call('PEXPIRE', mail, keptMs)
           if number == mostPerHour then
             redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
           end
-          redis.call('ZADD', due, at, id)
+          -- In the order in which they were made, also within a millisecond.
+          redis.call('ZADD', due, string.format('%.3f', now - 1 + number / 1000), id)
           count = count + 1
         end
       end

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mailedEventTypes, type MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
@@ -58,12 +59,26 @@ describe('an alert by e-mail', () => {
       text: [
         'The team “Blue” has used $20.13 of the budget of $25.00 for 2026-11-24, which is 80 % or more.',
         'The budget is reset on 2026-11-25 at 00:00 UTC.',
-        'https://llm.example.com/console/usage',
+        'https://llm.example.com/usage',
         'Noticed on 2026-11-24 at 06:00 UTC.',
-        '-- \nYou can switch alerts by e-mail off in the console, under Account: https://llm.example.com/console/account\n',
+        '-- \nYou can switch alerts by e-mail off in the console, under Account: https://llm.example.com/account\n',
       ].join('\n\n'),
       messageId: 'evt_1.0123456789abcdef@mail.example.com',
     });
+  });
+
+  it('leads to pages that the console has', () => {
+    const sources = ['places.ts', 'shell.tsx'].map((name) =>
+      readFileSync(`services/console/web/shell/${name}`, 'utf8'),
+    );
+    const pages = [...sources.join('\n').matchAll(/path[:=] ?['"](\/\w*)/g)].map(([, path]) => path);
+    expect(pages).toContain('/usage');
+    for (const type of mailedEventTypes) {
+      const { text } = compose(type, events[type], {}, 'https://llm.example.com');
+      const links = [...text.matchAll(/https:\/\/llm\.example\.com(\S*)/g)].map(([, path]) => path);
+      expect(links).toHaveLength(2);
+      for (const link of links) expect(pages).toContain(link);
+    }
   });
 
   it('has a subject of its own for each event, and no links where nobody knows the address', () => {

@@ -107,6 +107,20 @@ describe('an alert by e-mail', () => {
     expect(await connection.redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
   });
 
+  it('that nobody sends is forgotten after two days', async () => {
+    const smtp = await startSmtp();
+    const open = await openTestMails(smtp.port);
+    const { connection, deliverDue, mails, prefix, report } = open;
+    await report({ owners: [await addPerson(open, 'bob')] });
+    const [name = ''] = await connection.redis.keys(`${prefix}alert-mail:*`);
+    expect((await connection.redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
+    await connection.redis.pexpire(name, 1);
+    await until(async () => (await connection.redis.exists(name)) === 0);
+    expect(await deliverDue()).toEqual([]);
+    expect(await mails.count()).toBe(0);
+    expect(smtp.mails).toEqual([]);
+  });
+
   it('is stored only if somebody sends mails, and only of an event for people', async () => {
     const smtp = await startSmtp();
     const without = await openTestMails(smtp.port, false);
