@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { announceInTime } from '#shared/broker/contract/announce-in-time.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
-
-/** Milliseconds to wait for an announcement. */
-const timeoutMs = 1_000;
 
 /**
  * Returns a function that announces to every ingress that a key (by its id), all of `user:<id>` or `team:<id>`, or the sign-in
@@ -14,8 +11,7 @@ const timeoutMs = 1_000;
 export function announcer(broker: Broker, drop: (changed: string) => void, log: Logger) {
   return async (changed: string): Promise<void> => {
     drop(changed);
-    const late = sleep(timeoutMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
-    const failure = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
+    const failure = await announceInTime(announceKeyChange(broker, changed));
     if (failure !== undefined)
       log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');
   };

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
 import type { CredentialRequest, IssuedCredential } from './issue-credential.ts';
 
@@ -8,9 +7,6 @@ export interface SigningTask {
   authority: Authority;
   request?: CredentialRequest;
 }
-
-/** Milliseconds for a task, the loading of the code included. */
-const longestMs = 20_000;
 
 /**
  * `issueCredential` in a thread of its own: its signatures take a tenth of a second, and this thread has streams to relay.
@@ -25,12 +21,6 @@ export function configureInThread(authority: Authority): Promise<string> {
   return run<string>({ authority });
 }
 
-async function run<Signed>(task: SigningTask): Promise<Signed> {
-  const worker = new Worker(new URL('signing-thread.ts', import.meta.url), { workerData: task });
-  try {
-    const [signed] = (await once(worker, 'message', { signal: AbortSignal.timeout(longestMs) })) as [Signed];
-    return signed;
-  } finally {
-    await worker.terminate();
-  }
+function run<Signed>(task: SigningTask): Promise<Signed> {
+  return runInThread<Signed>(new URL('signing-thread.ts', import.meta.url), task);
 }

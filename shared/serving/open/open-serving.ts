@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -12,6 +11,7 @@ import { StoredResponses } from '#shared/accounts/stored-responses/stored-respon
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
+import { announceInTime } from '#shared/broker/contract/announce-in-time.ts';
 import { announcePriceChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
@@ -23,9 +23,6 @@ import type { Releases } from '#shared/core/release.ts';
 import { openRegistry, type OpenRegistry } from './open-registry.ts';
 import { openServingFiles } from './open-serving-files.ts';
 import { dispatchSettings, type ServingConfig } from './serving-settings.ts';
-
-/** Milliseconds to wait until the broker has an announcement. */
-const announceMs = 1_000;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -130,7 +127,10 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     prefix,
     log,
     registered: () => registry.current().prices,
-    announce: () => announceInTime(() => announcePriceChange(broker), log),
+    announce: async () => {
+      const failure = await announceInTime(announcePriceChange(broker));
+      if (failure !== undefined) log.warn({ err: failure }, 'other nodes may not know of a changed price for 30 s');
+    },
   });
   releases.add('prices', () => prices.close());
   onPriceChange(broker, () => void prices.refresh());
@@ -138,13 +138,6 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   await prices.refresh();
   const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
   return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
-}
-
-/** Announces a change that is stored already, as long as the broker takes it in time: nodes that miss it look by themselves. */
-async function announceInTime(announce: () => Promise<void>, log: Logger): Promise<void> {
-  const late = sleep(announceMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
-  const failure = await Promise.race([announce(), late]).catch((error: unknown) => error);
-  if (failure !== undefined) log.warn({ err: failure }, 'other nodes may not know of a changed price for 30 s');
 }
 
 async function connectAs(role: Role, { config, name, log, releases }: OpenServingOptions): Promise<Broker> {

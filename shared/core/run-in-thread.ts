@@ -1,0 +1,22 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** Milliseconds for a task, the loading of the code included. */
+const longestMs = 20_000;
+
+/**
+ * Runs a module in a thread of its own, for what would keep this thread from the streams that it relays.
+ * @param module posts its answer as one message
+ * @param task its `workerData`
+ * @returns the answer
+ * @throws what the thread failed with, or AbortError after 20 seconds
+ */
+export async function runInThread<Answer>(module: URL, task: unknown): Promise<Answer> {
+  const worker = new Worker(module, { workerData: task });
+  try {
+    const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(longestMs) })) as [Answer];
+    return answer;
+  } finally {
+    await worker.terminate();
+  }
+}
