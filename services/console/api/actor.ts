@@ -8,11 +8,8 @@ export interface Actor extends Person {
   address: string;
   /** The session of a person at the console. */
   sessionId?: string | undefined;
-  /** The admin token of a program. */
-  token?: { id: string; name: string } | undefined;
-  /** Whether the token was made at a command line and belongs to nobody, and which one that was. */
-  isOfCommandLine?: boolean | undefined;
-  madeAt?: string | undefined;
+  /** The admin token of a program. One that was made at a command line, as `ada@workstation`, belongs to nobody. */
+  token?: { id: string; name: string; madeAt?: string | undefined } | undefined;
 }
 
 /** Who sends this request. Only behind `requireSession` or `requireAdminToken`. */

@@ -28,7 +28,7 @@ export interface ApiParts {
 }
 
 /** Who has changed something. */
-type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token' | 'madeAt'>>;
+type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
 
 /**
  * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes;
@@ -57,13 +57,13 @@ export async function record(
 
 function originOf(
   { sessions }: Accounts,
-  { address, sessionId, token, madeAt }: Pick<Doer, 'address' | 'sessionId' | 'token' | 'madeAt'>,
+  { address, sessionId, token }: Pick<Doer, 'address' | 'sessionId' | 'token'>,
 ): AuditOrigin | undefined {
   if (address === undefined) return undefined;
   return {
     address,
     ...(sessionId !== undefined && { session: sessions.hashOf(sessionId) }),
-    ...(token && { token }),
-    ...(madeAt !== undefined && { commandLine: madeAt }),
+    ...(token && { token: { id: token.id, name: token.name } }),
+    ...(token?.madeAt !== undefined && { commandLine: token.madeAt }),
   };
 }

@@ -1,4 +1,4 @@
-import { json, Router, type Request, type RequestHandler } from 'express';
+import { json, Router, type RequestHandler } from 'express';
 import { answerFailure } from './answer-failure.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
@@ -33,8 +33,10 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   const readBody = json({ limit: maxBodyBytes });
+  // They read them where it is known who sends them: nobody else may send so much.
+  const ownBodies = new Set(parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path));
   routes.use(requireSameOrigin, (request, response, next) => {
-    if (readsOwnBody(request)) next();
+    if (ownBodies.has(request.path)) next();
     else readBody(request, response, next);
   });
   routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts), secondStepRoutes(parts));
@@ -49,9 +51,4 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   });
   routes.use(answerFailure(parts.log));
   return routes;
-}
-
-/** A registry is larger than anybody may send who is not signed in. */
-function readsOwnBody({ path }: Request): boolean {
-  return path === '/registry' || path.startsWith('/registry/');
 }

@@ -31,8 +31,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       command: 'workers list',
       item: workerSchema,
       handle: async (_, page) => {
-        const all = [...workers.workers()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
-        const { data, next } = pageOf(all, page, ({ id }) => id);
+        const { data, next } = pageOf([...workers.workers()], page, ({ id }) => id);
         return { data: data.map((worker) => workerFacts(worker, performance.now())), next };
       },
     }),

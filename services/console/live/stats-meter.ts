@@ -2,10 +2,9 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
-import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { isFault } from '#shared/core/errors.ts';
+import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
 /** The most failures that are kept. */

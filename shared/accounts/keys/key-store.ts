@@ -98,12 +98,13 @@ export class KeyStore {
   }
 
   /**
-   * Keys that can be read, oldest first: those that were made at a time or later, `limit` of them at most. Fewer than `limit` may be
-   * read, where records cannot be.
+   * The first keys that were made at a time or later, `limit` of them at most, oldest first.
+   * @returns those of them that can be read, and whether there are no others after them
    */
-  async listFrom(createdAt: number, limit: number): Promise<FoundKey[]> {
+  async listFrom(createdAt: number, limit: number): Promise<{ found: FoundKey[]; isEnd: boolean }> {
     const range = [this.#names.keys, createdAt, '+inf', 'BYSCORE', 'LIMIT', 0, limit] as const;
-    return this.#findAll(await askRedis(this.#redis.zrange(...range)));
+    const ids = await askRedis(this.#redis.zrange(...range));
+    return { found: await this.#findAll(ids), isEnd: ids.length < limit };
   }
 
   /** The keys of a person or team that can be read, oldest first. */

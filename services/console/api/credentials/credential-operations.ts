@@ -55,11 +55,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
         const { folder } = authorityFor(actor);
         const all = readAuthority(folder).issued.filter(isOfWorker).map(answer);
         const place = ({ issuedAt, name }: WorkerCredential): string => placeOf({ createdAt: issuedAt, id: name });
-        return pageOf(
-          all.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)),
-          page,
-          place,
-        );
+        return pageOf(all, page, place);
       },
     }),
     operation({

@@ -1,62 +1,24 @@
 import { z } from 'zod';
-import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
-import { keyKinds } from '#shared/accounts/keys/key-format.ts';
-import { isUsable, keyToolsSchema, type FoundKey } from '#shared/accounts/keys/key-record.ts';
-import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
-import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import type { KeyKind } from '#shared/accounts/keys/key-format.ts';
+import { isUsable, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
-import { displayNameSchema } from '#shared/accounts/people/user.ts';
-import { priorityClasses } from '#shared/core/priority-class.ts';
-import { tiers } from '#shared/core/tier.ts';
 import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { changesNothing } from '../operations/changes-nothing.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { parse } from '../parse.ts';
 import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { keyAnswers } from './key-answers.ts';
-import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf, type Page } from '../operations/page.ts';
-import { parse } from '../parse.ts';
+import { lockedFailure, notCreated, notUsable } from './key-failures.ts';
+import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
+import { locks, makeKey, mayMakePersonalKeys, type KeyOwnerId } from './make-key.ts';
+import { visibleKeys } from './visible-keys.ts';
 
-/** Milliseconds: 30 days. */
-const longestOverlapMs = 30 * 24 * 3_600_000;
-
-const future = z
-  .number()
-  .int()
-  .max(8.64e15)
-  .refine((time) => time > Date.now(), 'Choose a time in the future.');
-const settings = z.strictObject({
-  name: displayNameSchema,
-  class: z.enum(priorityClasses).default('normal'),
-  expiresAt: future.optional(),
-  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
-  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
-  tools: keyToolsSchema.optional(),
-  limits: limitsSchema.default({}),
-  weight: weightSchema.optional(),
-});
-const newKey = settings.extend({
-  kind: z.enum(keyKinds),
-  userId: z.string().optional(),
-  teamId: z.string().optional(),
-});
-/** The settings to change; null removes a restriction. */
-const change = z.strictObject({
-  name: displayNameSchema.optional(),
-  class: z.enum(priorityClasses).optional(),
-  expiresAt: future.nullable().optional(),
-  models: settings.shape.models.nullable(),
-  tiers: settings.shape.tiers.nullable(),
-  tools: settings.shape.tools.nullable(),
-  limits: limitsSchema.optional(),
-  weight: weightSchema.optional(),
-});
-const named = change.pick({ name: true }).required();
-const upsert = change.omit({ name: true }).extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
-const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
 
 /** The keys that somebody may see, and their actions on them. */
 export function keyOperations(parts: ApiParts): Operation[] {
@@ -78,7 +40,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       }),
       item: keySchema,
       handle: async ({ actor, query: { owner } }, page) => {
-        const { data, next } = await visibleKeys(parts, actor, owner, page);
+        const { data, next } = await visibleKeys(keys, actor, owner, page);
         return { data: await keyAnswers(accounts, data), next };
       },
     }),
@@ -115,17 +77,20 @@ export function keyOperations(parts: ApiParts): Operation[] {
         'Changes the usable key of this name and owner, or makes it. What is absent stays as it is; a new key comes with its secret.',
       scopes: ['keys'],
       command: 'apply',
-      body: upsert,
+      body: namedKey,
       answer: upsertedKeySchema,
       statuses: [200, 201],
       handle: async ({ actor, params, body, reply }) => {
         const { kind, userId = actor.id, teamId, ...wanted } = body;
-        const { name } = parse(named, { name: params.name });
+        const { name } = parse(keyName, { name: params.name });
         const ownerId = kind === 'router' ? undefined : kind === 'team' ? teamId : userId;
         return accounts.nameLock.with(`key:${kind}:${ownerId}:${name}`, async () => {
           const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
-          if (key) return { key: await answerOf(await changed(actor, key, wanted), reply) };
+          if (key) {
+            const now = changesNothing(key, wanted) ? key : await changed(actor, key, wanted);
+            return { key: await answerOf(now, reply) };
+          }
           reply.status = 201;
           return createdAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })));
         });
@@ -138,7 +103,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       summary: 'Changes the settings of a key; null removes a restriction.',
       scopes: ['keys'],
       command: 'keys set',
-      body: change,
+      body: keyChange,
       answer: keySchema,
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
@@ -199,7 +164,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   async function changed(
     actor: Actor,
     key: FoundKey,
-    wanted: z.output<typeof change>,
+    wanted: z.output<typeof keyChange>,
     ifRevision?: number,
   ): Promise<FoundKey> {
     const owner = ownerOf(key);
@@ -228,7 +193,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   /** The keys of an owner with a name that can be used, and that somebody may change. */
   async function liveKeysOf(
     actor: Actor,
-    kind: (typeof keyKinds)[number],
+    kind: KeyKind,
     ownerId: string | undefined,
     name: string,
   ): Promise<FoundKey[]> {
@@ -267,107 +232,8 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** A page of the keys that somebody may see, of one owner or of all. */
-async function visibleKeys(
-  { accounts: { keys } }: ApiParts,
-  actor: Actor,
-  owner: string | undefined,
-  page: { limit: number; cursor: string | undefined },
-): Promise<Page<FoundKey>> {
-  const isAdmin = actor.role === 'admin';
-  if (isAdmin && owner === undefined && page.limit !== Infinity) return pageOfAll(keys, page);
-  const owners = owner === undefined ? [actor.id, ...actor.teams.keys()] : [owner];
-  const mine = isAdmin ? owners : owners.filter((each) => each === actor.id || actor.teams.has(each));
-  const found =
-    isAdmin && owner === undefined
-      ? await keys.list()
-      : (await Promise.all(mine.map((each) => keys.listOf(each)))).flat();
-  // The whole list is in the order of the owners, which the pages display.
-  if (page.limit === Infinity) return { data: found, next: undefined };
-  return pageOf(
-    found.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)),
-    page,
-    placeOf,
-  );
-}
-
-/** A page of all keys, of which only those of the page are read. */
-async function pageOfAll(
-  keys: Pick<ApiParts['accounts']['keys'], 'listFrom'>,
-  { limit, cursor }: { limit: number; cursor: string | undefined },
-): Promise<Page<FoundKey>> {
-  const from = Number(cursor?.split('.')[0] ?? 0) || 0;
-  for (let read = limit + 1; ; read *= 2) {
-    const found = await keys.listFrom(from, read);
-    const page = pageOf(found, { limit, cursor }, placeOf);
-    // Many may have been made within the millisecond of the cursor.
-    if (page.next !== undefined || found.length < read) return page;
-  }
-}
-
-async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
-  const { keys } = parts.accounts;
-  const { kind, userId = actor.id, teamId, ...facts } = wanted;
-  const made = { ...facts, kind, createdBy: actor.id };
-  if (kind === 'router') {
-    requireAccess('key.make.router', actor);
-    return createKey(keys, made);
-  }
-  if (kind === 'team' && teamId === undefined) {
-    throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
-  }
-  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
-  requireAccess('key.make', actor, owner);
-  if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
-    requireAccess('key.class.high', actor, owner);
-  }
-  if (kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
-    throw forbidden('Only administrators may create personal keys here.');
-  }
-  const created = await createOwnedKey(keys, {
-    ...made,
-    ownerId: owner.id,
-    ...(locks(actor, owner) && { adminSet: adminSetAfter({ class: 'normal' }, facts) }),
-  });
-  if (typeof created === 'string') throw notCreated(created);
-  return created;
-}
-
-/** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
-function locks({ id, role }: Actor, owner: { kind: 'user' | 'team'; id: string } | undefined): boolean {
-  return role === 'admin' && owner !== undefined && owner.id !== id;
-}
-
-async function ceilingOf(
-  { accounts: { users, teams } }: ApiParts,
-  { kind, id }: { kind: 'user' | 'team'; id: string },
-): Promise<Ceiling | undefined> {
-  const owner = kind === 'user' ? await users.find(id) : await teams.find(id);
-  return owner?.ceiling;
-}
-
-async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: Actor): Promise<boolean> {
-  return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
-}
-
-function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: string } | undefined {
+function ownerOf({ kind, ownerId }: FoundKey): KeyOwnerId | undefined {
   return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
-}
-
-function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
-  if (outcome === 'no owner') return notFound();
-  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
-}
-
-/** @param field the setting; undefined when an administrator has changed the key at the same time */
-function lockedFailure(field?: string): ApiFailure {
-  return field === undefined
-    ? new ApiFailure(409, 'key_changed', 'An administrator has changed this key meanwhile. Reload the page.')
-    : new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
-}
-
-function notUsable(): ApiFailure {
-  return new ApiFailure(409, 'key_not_usable', 'This key is revoked, replaced or expired.');
 }
 
 function withoutNulls(given: object): object {

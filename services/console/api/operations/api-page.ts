@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { Router, static as serveStatic } from 'express';
+import { Router } from 'express';
 
 const policy = [
   "default-src 'none'",
@@ -33,7 +33,7 @@ const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /** The page to read the Admin API's document: `docs`, by Swagger UI, from this server alone. */
 export function apiPage(): Router {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const routes = Router();
   routes.get('/docs', (_, response) => {
     response.set({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' }).type('html').send(page);
@@ -42,15 +42,7 @@ export function apiPage(): Router {
     response.type('text/javascript').send(start);
   });
   for (const file of files) {
-    routes.get(`/docs/${file}`, serveStaticFile(folder));
+    routes.get(`/docs/${file}`, (_, response) => response.sendFile(file, { root, cacheControl: false }));
   }
   return routes;
-}
-
-function serveStaticFile(folder: string) {
-  const serve = serveStatic(folder, { index: false, cacheControl: false });
-  return (...[request, response, next]: Parameters<typeof serve>): void => {
-    request.url = (request.url ?? '').replace(/^\/docs/, '');
-    serve(request, response, next);
-  };
 }

@@ -16,7 +16,7 @@ export function mountOperations(operations: readonly Operation[], { pageSize, pe
     const { maxBodyBytes } = operation;
     const readBody = maxBodyBytes === undefined ? [] : [json({ limit: maxBodyBytes })];
     routes[operation.method](
-      operation.path.replace('{model}', '*model').replaceAll(/\{(\w+)\}/g, ':$1'),
+      operation.path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1'),
       ...readBody,
       async (request: Request, response: Response) => {
         permit?.(response, operation);

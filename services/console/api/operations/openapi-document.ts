@@ -36,7 +36,8 @@ const etag = z.string().describe('The revision, as `"7"`: send it in `If-Match` 
 export function openApiDocument(operations: readonly Operation[]): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+    const path = operation.path.replaceAll('{+', '{');
+    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
   }
   const definition: ZodOpenApiObject = {
     openapi: '3.1.0',
@@ -78,7 +79,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
   const { id, subject, summary, scopes, command, path, query, body, statuses, etags } = operation;
-  const names = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? []);
+  const names = [...path.matchAll(/\{\+?(\w+)\}/g)].flatMap(([, name]) => name ?? []);
   const needed = [...scopes, 'admin'].map((scope) => `\`${scope}\``).join(' or ');
   return {
     operationId: id,

@@ -28,7 +28,7 @@ export const subjects = {
 /** One operation of the API, as the console's pages and the Admin API serve it. */
 export interface Operation {
   method: Method;
-  /** As `/teams/{id}`. A parameter takes one segment, in which a slash is written as `%2F`; `{model}` takes slashes as they are. */
+  /** As `/teams/{id}`. A parameter takes one segment, in which a slash is written as `%2F`; `{+model}` takes slashes as they are. */
   path: string;
   /** As `createTeam`. */
   id: string;
@@ -74,7 +74,7 @@ type Schema = z.ZodType | undefined;
 type Read<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined;
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | ParamNames<Rest>
+  ? (Name extends `+${infer Plain}` ? Plain : Name) | ParamNames<Rest>
   : never;
 
 /** What a handler is called with. */

@@ -31,16 +31,20 @@ export function placeOf({ createdAt, id }: { createdAt: number; id: string }): s
 }
 
 /**
- * The page of a list that follows after a cursor, which may stand for something that is gone by now.
- * @param placeOfEach the cursor of each; the list is in the order of these texts
+ * The page of a list that follows after a cursor, which may stand for something that is gone by now. A page is in the order of the cursors;
+ * the whole list (a limit of Infinity) stays as it is.
+ * @param placeOfEach the cursor of each
  */
 export function pageOf<T>(
   all: readonly T[],
   { limit, cursor }: { limit: number; cursor: string | undefined },
   placeOfEach: (each: T) => string,
 ): Page<T> {
-  const rest = cursor === undefined ? all : all.filter((each) => placeOfEach(each) > cursor);
-  const data = rest.slice(0, limit);
-  const last = data.at(-1);
-  return { data, next: last && rest.length > data.length ? placeOfEach(last) : undefined };
+  if (limit === Infinity) return { data: [...all], next: undefined };
+  const rest = all
+    .map((each) => ({ each, place: placeOfEach(each) }))
+    .filter(({ place }) => cursor === undefined || place > cursor)
+    .sort((one, other) => (one.place < other.place ? -1 : 1));
+  const next = rest.length > limit ? rest[limit - 1]?.place : undefined;
+  return { data: rest.slice(0, limit).map(({ each }) => each), next };
 }

@@ -9,6 +9,7 @@ import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, placeOf } from '../operations/page.ts';
 import { parse } from '../parse.ts';
@@ -44,11 +45,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, query: { name } }, page) => {
         const visible = actor.role === 'admin' ? await teams.list() : await teams.findAll([...actor.teams.keys()]);
         const named = name === undefined ? visible : visible.filter((team) => team.name === name);
-        const { data, next } = pageOf(
-          named.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)),
-          page,
-          placeOf,
-        );
+        const { data, next } = pageOf(named, page, placeOf);
         return { data: await Promise.all(data.map((team) => teamAnswer(accounts, team))), next };
       },
     }),
@@ -100,7 +97,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several teams have this name.');
           if (!found) reply.status = 201;
           const team = found ?? (await create(actor, name));
-          return answerOf(Object.keys(body).length === 0 ? team : await changed(actor, team, body), reply);
+          return answerOf(changesNothing(team, body) ? team : await changed(actor, team, body), reply);
         });
       },
     }),

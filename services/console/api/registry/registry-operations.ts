@@ -128,7 +128,6 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       summary: 'Stores the text of an earlier version again, as a new one.',
       command: 'registry revert',
       body: revertSchema,
-      maxBodyBytes,
       answer: registryStateSchema,
       etags: { answers: true },
       handle: async ({ actor, body, reply }) => {
@@ -205,7 +204,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   /** Stores a version and records it. @throws ApiFailure 409 when another one was stored meanwhile */
   async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
     const { basedOn, note, revertOf } = version;
-    const byName = actor.isOfCommandLine === true ? actor.name : undefined;
+    const byName = actor.token?.madeAt === undefined ? undefined : actor.name;
     const outcome = await versions.add({ ...version, by: actor.id, byName });
     if ('newest' in outcome) {
       const message = `Version ${outcome.newest} is the newest one, and this edit is based on version ${basedOn}. Load it and edit it again.`;

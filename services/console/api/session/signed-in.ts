@@ -3,7 +3,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import type { Session } from '../../contract/account.ts';
-import { setActor, type Actor } from '../actor.ts';
+import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
@@ -55,7 +55,6 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
       address: request.ip ?? '',
       teams: await teams.teamsOf(id),
     };
-    response.locals['signedIn'] = signedIn;
     setActor(response, signedIn);
     next();
   };
@@ -63,7 +62,7 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
 
 /** The person who sends this request. Only behind `requireSession`. */
 export function signedInOf(response: Response): SignedIn {
-  return response.locals['signedIn'] as SignedIn;
+  return actorOf(response) as SignedIn;
 }
 
 /** The session as the pages see it. */

@@ -36,11 +36,8 @@ async function actorOfToken(
   { id, name, ownerId, madeAt }: AdminTokenRecord,
   address: string,
 ): Promise<Actor | undefined> {
-  const token = { id, name };
-  if (ownerId === undefined) {
-    const actor: Actor = { id: `token:${id}`, name, role: 'admin', teams: new Map(), address, token };
-    return { ...actor, isOfCommandLine: true, madeAt };
-  }
+  const token = { id, name, madeAt };
+  if (ownerId === undefined) return { id: `token:${id}`, name, role: 'admin', teams: new Map(), address, token };
   const user = await users.find(ownerId);
   if (!user || user.blockedAt !== undefined) return undefined;
   return { id: user.id, name: user.name, role: user.role, teams: await teams.teamsOf(user.id), address, token };

@@ -53,9 +53,10 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       answer: createdAdminTokenSchema,
       statuses: [201],
       handle: async ({ actor, body: { name, scopes, expiresInDays } }) => {
-        const ownerId = actor.isOfCommandLine === true ? undefined : actor.id;
+        const madeAt = actor.token?.madeAt;
+        const ownerId = madeAt === undefined ? actor.id : undefined;
         const expiresAt = Date.now() + expiresInDays * dayMs;
-        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt: actor.madeAt });
+        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt });
         if (created === 'no owner') throw notFound();
         if (created === 'too many') {
           throw new ApiFailure(

@@ -19,7 +19,7 @@ export function priceOperations({
   prices,
   notePriceChange,
 }: Pick<UsageParts, 'prices' | 'notePriceChange'>): Operation[] {
-  const byModel = { path: '/prices/{model}', subject: 'prices', scopes: [] } as const;
+  const byModel = { path: '/prices/{+model}', subject: 'prices', scopes: [] } as const;
   return [
     listOperation({
       path: '/prices',

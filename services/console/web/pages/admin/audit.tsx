@@ -2,13 +2,13 @@ import { Button, Code, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AuditEntry, User } from '../../../contract/account.ts';
-import { apiBase, callApi, type ApiFailure } from '../../api/call-api.ts';
+import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
+import { Downloads } from '../../parts/downloads.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatDateTime } from '../../parts/format.ts';
-import { Icon } from '../../parts/icon.tsx';
 
 interface AuditPage {
   data: AuditEntry[];
@@ -87,20 +87,7 @@ export function Audit() {
             setFrom(ms === undefined ? undefined : Date.now() - ms);
           }}
         />
-        <Group gap="xs">
-          {(['csv', 'json'] as const).map((format) => (
-            <Button
-              key={format}
-              component="a"
-              href={`${apiBase}/audit/export?format=${format}&${filters}`}
-              download={`audit.${format}`}
-              variant="default"
-              leftSection={<Icon name="download" size={16} />}
-            >
-              {format.toUpperCase()}
-            </Button>
-          ))}
-        </Group>
+        <Downloads name="audit" path="/audit/export" filters={filters.toString()} />
       </Group>
       <Entries filters={filters.toString()} />
     </Stack>

@@ -2,11 +2,10 @@ import { Anchor, Badge, Button, Group, SegmentedControl, Select, Stack, Title } 
 import { lazy, Suspense } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { UsageReport, Totals } from '../../../contract/usage.ts';
-import { apiBase } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
+import { Downloads } from '../../parts/downloads.tsx';
 import { Empty, Loaded, Loading } from '../../parts/loaded.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
@@ -89,20 +88,7 @@ function Choice({ query, set }: ChoiceProps) {
           value={query.measure}
           onChange={(measure) => set({ measure })}
         />
-        <Group gap="xs">
-          {(['csv', 'json'] as const).map((format) => (
-            <Button
-              key={format}
-              component="a"
-              href={`${apiBase}/usage/export?format=${format}&${query.exported}`}
-              download={`usage.${format}`}
-              variant="default"
-              leftSection={<Icon name="download" size={16} />}
-            >
-              {format.toUpperCase()}
-            </Button>
-          ))}
-        </Group>
+        <Downloads name="usage" path="/usage/export" filters={query.exported} />
       </Group>
       {filters.length === 0 ? null : (
         <Group gap="xs">

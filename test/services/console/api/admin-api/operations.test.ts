@@ -18,6 +18,8 @@ describe('a change by name', () => {
     expect(again).toMatchObject({ status: 200, body: first.body });
     const changed = await api.put('/teams-by-name/Blue%20%2F%20Green', { weight: 3 });
     expect(changed).toMatchObject({ status: 200, body: { id: first.body.id, weight: 3, limits: { costPerMonth: 5 } } });
+    await api.put('/teams-by-name/Blue%20%2F%20Green', { weight: 3, limits: { costPerMonth: 5 } });
+    expect((await api.get('/audit?action=team.change')).body.data).toHaveLength(2);
     const many = await Promise.all(Array.from({ length: 8 }, () => api.put('/teams-by-name/Red', {})));
     for (const { status } of many) expect([200, 201, 503]).toContain(status);
     expect(many.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -80,6 +82,11 @@ describe('a change by name', () => {
     const again = await api.put('/keys-by-name/ci', body);
     expect(again).toMatchObject({ status: 200, body: { key: made.body.key } });
     expect(again.body.raw).toBeUndefined();
+    // What is as it is wanted leaves no trace.
+    const change = { ...body, limits: { costPerDay: 2 }, models: ['demo'] };
+    expect((await api.put('/keys-by-name/ci', change)).body.key).toEqual(made.body.key);
+    expect((await api.get(`/keys/${made.body.key.id}`)).headers.get('etag')).toBe('"0"');
+    expect((await api.get('/audit?action=key.change')).body.data).toEqual([]);
     const freed = await api.put('/keys-by-name/ci', { ...body, models: null });
     expect(freed.body.key).toMatchObject({ id: made.body.key.id, limits: { costPerDay: 2 } });
     expect(freed.body.key.models).toBeUndefined();
@@ -149,8 +156,32 @@ describe('a list', () => {
     expect((await api.get('/users?email=p3@example.com')).body.data).toHaveLength(1);
   });
 
+  it('has everything once also where it is not in the order of its pages', async () => {
+    const { api, ada, join, url } = await open();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const webhook = { url: 'https://example.com/', events: ['batch.*'] };
+    // The team's are made first, and listed after his own.
+    for (const whose of [{ kind: 'team', teamId: team.id }, { kind: 'user' }, { kind: 'team', teamId: team.id }]) {
+      expect((await bob.post('/webhooks', { ...webhook, ...whose })).status).toBe(201);
+    }
+    const { body: token } = await bob.post('/tokens', { name: 'ci', scopes: ['read'] });
+    const program = new AdminClient(url, String(token.raw));
+    const seen: string[] = [];
+    for (let next = ''; ;) {
+      const { body } = await program.get(`/webhooks?limit=1${next}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      if (body.next === undefined) break;
+      next = `&cursor=${body.next}`;
+    }
+    const { body: all } = await bob.get('/webhooks');
+    expect(seen.toSorted()).toEqual(all.map(({ id }: { id: string }) => id).toSorted());
+    expect(seen).toHaveLength(3);
+  });
+
   it('of keys is paged over all of them, and over those of one owner', async () => {
-    const { api, accounts } = await open();
+    const { api, accounts, connection, prefix } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const createdAt = Date.now() - 1_000;
     // Ten of the same millisecond.
@@ -173,6 +204,10 @@ describe('a list', () => {
     const all = await walk('');
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
+    // A record that cannot be read costs that record.
+    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
+    expect(await walk('')).toEqual(all.filter((_, at) => at !== 4));
+    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
     const ofTeam = await walk(`&owner=${team.id}`);
     expect(ofTeam).toEqual(all.filter((_, at) => at % 2 === 0));
   });

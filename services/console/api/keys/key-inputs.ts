@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { keyToolsSchema } from '#shared/accounts/keys/key-record.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+
+/** Milliseconds: 30 days. */
+const longestOverlapMs = 30 * 24 * 3_600_000;
+
+const future = z
+  .number()
+  .int()
+  .max(8.64e15)
+  .refine((time) => time > Date.now(), 'Choose a time in the future.');
+
+const settings = z.strictObject({
+  name: displayNameSchema,
+  class: z.enum(priorityClasses).default('normal'),
+  expiresAt: future.optional(),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
+  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
+  tools: keyToolsSchema.optional(),
+  limits: limitsSchema.default({}),
+  weight: weightSchema.optional(),
+});
+
+/** A key to make. */
+export const newKey = settings.extend({
+  kind: z.enum(keyKinds),
+  userId: z.string().optional(),
+  teamId: z.string().optional(),
+});
+
+/** The settings to change; null removes a restriction. */
+export const keyChange = z.strictObject({
+  name: displayNameSchema.optional(),
+  class: z.enum(priorityClasses).optional(),
+  expiresAt: future.nullable().optional(),
+  models: settings.shape.models.nullable(),
+  tiers: settings.shape.tiers.nullable(),
+  tools: settings.shape.tools.nullable(),
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+});
+
+/** A key to change or to make, which is known by its name. */
+export const namedKey = keyChange
+  .omit({ name: true })
+  .extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);
+
+export const keyName = keyChange.pick({ name: true }).required();
+
+export const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });

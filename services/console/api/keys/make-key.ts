@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { createKey, createOwnedKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, forbidden } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { adminSetAfter } from './admin-set.ts';
+import { notCreated } from './key-failures.ts';
+import type { newKey } from './key-inputs.ts';
+
+/** The person or team that a key belongs to. */
+export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
+
+/** Makes a key, if somebody may. @throws ApiFailure 403, 404 for an owner who is not there, 409 for too many */
+export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
+  const { keys } = parts.accounts;
+  const { kind, userId = actor.id, teamId, ...facts } = wanted;
+  const made = { ...facts, kind, createdBy: actor.id };
+  if (kind === 'router') {
+    requireAccess('key.make.router', actor);
+    return createKey(keys, made);
+  }
+  if (kind === 'team' && teamId === undefined) {
+    throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
+  }
+  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
+  requireAccess('key.make', actor, owner);
+  if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
+    requireAccess('key.class.high', actor, owner);
+  }
+  if (kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
+    throw forbidden('Only administrators may create personal keys here.');
+  }
+  const created = await createOwnedKey(keys, {
+    ...made,
+    ownerId: owner.id,
+    ...(locks(actor, owner) && { adminSet: adminSetAfter({ class: 'normal' }, facts) }),
+  });
+  if (typeof created === 'string') throw notCreated(created);
+  return created;
+}
+
+/** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
+export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
+  return role === 'admin' && owner !== undefined && owner.id !== id;
+}
+
+async function ceilingOf(
+  { accounts: { users, teams } }: ApiParts,
+  { kind, id }: KeyOwnerId,
+): Promise<Ceiling | undefined> {
+  const owner = kind === 'user' ? await users.find(id) : await teams.find(id);
+  return owner?.ceiling;
+}
+
+/** Whether somebody may make personal keys, if there is nothing else against it. */
+export async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: Actor): Promise<boolean> {
+  return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
+}

@@ -1,0 +1,36 @@
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import type { Actor } from '../actor.ts';
+import { pageOf, placeOf, type Page } from '../operations/page.ts';
+
+interface Asked {
+  limit: number;
+  cursor: string | undefined;
+}
+
+/** A page of the keys that somebody may see: of one owner, by the id, or of all. */
+export async function visibleKeys(
+  keys: Pick<KeyStore, 'list' | 'listOf' | 'listFrom'>,
+  { id, role, teams }: Actor,
+  owner: string | undefined,
+  page: Asked,
+): Promise<Page<FoundKey>> {
+  const isAdmin = role === 'admin';
+  if (isAdmin && owner === undefined) {
+    return page.limit === Infinity ? { data: await keys.list(), next: undefined } : pageOfAll(keys, page);
+  }
+  const owners = owner === undefined ? [id, ...teams.keys()] : [owner];
+  const visible = isAdmin ? owners : owners.filter((each) => each === id || teams.has(each));
+  return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, placeOf);
+}
+
+/** A page of all keys, of which only those of the page are read. */
+async function pageOfAll(keys: Pick<KeyStore, 'listFrom'>, { limit, cursor }: Asked): Promise<Page<FoundKey>> {
+  const from = Number(cursor?.split('.')[0] ?? 0) || 0;
+  for (let read = limit + 1; ; read *= 2) {
+    const { found, isEnd } = await keys.listFrom(from, read);
+    const page = pageOf(found, { limit, cursor }, placeOf);
+    // Many may have been made within the millisecond of the cursor, and some of those that were asked for cannot be read.
+    if (page.next !== undefined || isEnd) return page;
+  }
+}
