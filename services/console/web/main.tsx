@@ -2,6 +2,7 @@ import { createRoot } from 'react-dom/client';
 import '@mantine/core/styles.css';
 import './styles.css';
 import { fetchSession, sessionKey } from './api/session.ts';
+import { liveStore } from './api/live-store.ts';
 import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isAt, places } from './shell/places.ts';
@@ -14,9 +15,19 @@ export function styleNonce(): string {
   return nonce;
 }
 
-// The session and the requested page's code load in parallel, before anything is rendered.
-void queryClient.prefetchQuery({ queryKey: sessionKey, queryFn: fetchSession });
-places.find((place) => isAt(place, window.location.pathname))?.preload();
+// The session, the requested page's code and the live data load side by side. The code is waited for, because React holds back what
+// follows a fallback for 300 ms.
+const first = places.find((each) => isAt(each, window.location.pathname));
+const code = first?.preload();
+const queryFn = async () => {
+  const session = await fetchSession();
+  if (session && first) {
+    liveStore.connect();
+    await code;
+  }
+  return session;
+};
+void queryClient.prefetchQuery({ queryKey: sessionKey, queryFn });
 
 const place = document.querySelector('#root');
 if (!place) throw new Error('the page has no place for the console');

@@ -32,7 +32,12 @@ export class LiveStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Connects, until the returned function is called. */
+  /** Connects, until the function that `run` returns is called. */
+  connect(): void {
+    this.#connect();
+  }
+
+  /** Connects, and again whenever the connection is lost, until the returned function is called. */
   readonly run = (): (() => void) => {
     document.addEventListener('visibilitychange', this.#onVisibility);
     this.#connect();
@@ -81,7 +86,10 @@ export class LiveStore {
   }
 }
 
-export const LiveContext = createContext(new LiveStore());
+/** The store of this page. */
+export const liveStore = new LiveStore();
+
+export const LiveContext = createContext(liveStore);
 
 /** The live state of the cluster; renders again on every event. */
 export function useLive(): LiveState {

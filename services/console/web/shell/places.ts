@@ -11,8 +11,8 @@ export interface Place {
   /** Only for people who are in a team. */
   teamsOnly?: boolean;
   Page: LazyExoticComponent<ComponentType>;
-  /** Loads the page's code before its first visit. */
-  preload: () => void;
+  /** Loads the page's code before its first visit. Resolves also when that fails, which the visit then shows. */
+  preload: () => Promise<void>;
 }
 
 function page(load: () => Promise<ComponentType>): Pick<Place, 'Page' | 'preload'> {
@@ -23,8 +23,11 @@ function page(load: () => Promise<ComponentType>): Pick<Place, 'Page' | 'preload
   };
   return {
     Page: lazy(once),
-    // A failure is shown when the page is visited.
-    preload: () => void once().catch(() => undefined),
+    preload: () =>
+      once().then(
+        () => undefined,
+        () => undefined,
+      ),
   };
 }
 

@@ -75,8 +75,8 @@ export function Shell() {
               active={isHere}
               aria-current={isHere ? 'page' : undefined}
               onClick={close}
-              onMouseEnter={preload}
-              onFocus={preload}
+              onMouseEnter={() => void preload()}
+              onFocus={() => void preload()}
             />
           );
         })}
