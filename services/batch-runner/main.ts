@@ -63,6 +63,8 @@ await runService(async (environment, releases) => {
   const serving = await openServing({ config, role: 'runner', id, name: `batch-runner-${id}`, log, releases });
   const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
   const { ledger, limits, prices, files, objects } = serving;
+  // What the queues hold is taken up as soon as they are opened, and asks which models there are.
+  await serving.announced;
   const access = {
     url: config.REDIS_URL,
     ca: readCertificates('REDIS_CA', config.REDIS_CA),

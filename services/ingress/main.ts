@@ -348,6 +348,7 @@ await runService(async (environment, releases) => {
   });
   const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
   server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
+  await serving.announced;
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {
     open.leave();

@@ -4,7 +4,6 @@ import type { Logger } from '#shared/core/log.ts';
 import { s3CredentialsOf, type FileSettings } from './file-settings.ts';
 import { Files } from './files.ts';
 import type { ObjectStore } from './object-store.ts';
-import { S3ObjectStore } from './s3-object-store.ts';
 import { SealedObjectStore } from './sealed-object-store.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -28,11 +27,11 @@ export interface OpenedFiles {
 }
 
 /** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed where the operator has set a secret. */
-export function openFiles(options: OpenFilesOptions): OpenedFiles {
+export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles> {
   const { settings, openRecords, secrets = [], log } = options;
   const { FILES_OWNER_BYTES: ownerBytes, FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
   const [newest, ...older] = secrets;
-  const store = openStore(options);
+  const store = await openStore(options);
   const objects = newest ? new SealedObjectStore(store, [newest, ...older]) : store;
   const files = new Files({
     records: openRecords({ ownerBytes, totalBytes }),
@@ -46,10 +45,12 @@ export function openFiles(options: OpenFilesOptions): OpenedFiles {
 }
 
 /** @throws ConfigError for settings that do not belong together */
-function openStore({ settings, prefix, objects }: OpenFilesOptions): ObjectStore {
+async function openStore({ settings, prefix, objects }: OpenFilesOptions): Promise<ObjectStore> {
   const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
   if (objects) return objects;
   if (bucket === undefined) throw new ConfigError('FILES_S3_BUCKET must name a bucket where files are not in NATS');
+  // The client of S3 takes as long to load as a tenth of a process's start.
+  const { S3ObjectStore } = await import('./s3-object-store.ts');
   const folder = `${prefix}/`;
   return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: s3CredentialsOf(settings) });
 }

@@ -16,13 +16,15 @@ const maxBodyBytes = 1024 * 1024;
  * document that describes them.
  */
 export function createAdminApi(parts: Pick<ApiParts, 'accounts' | 'log'>, operations: readonly Operation[]): Router {
-  const document = JSON.stringify(openApiDocument(operations));
+  let document: string | undefined;
   const routes = Router();
   routes.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();
   });
   routes.get('/openapi.json', (_, response) => {
+    // Made for the first who asks: the start of a router does not wait for it.
+    document ??= JSON.stringify(openApiDocument(operations));
     response.type('application/json').send(document);
   });
   routes.use(apiPage());

@@ -25,7 +25,7 @@ export async function openServingFiles(
   report: ReportUnreadable,
 ): Promise<OpenedFiles> {
   const { RTR_PREFIX: prefix } = config;
-  const opened = openFiles({
+  const opened = await openFiles({
     settings: config,
     prefix,
     openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),

@@ -56,6 +56,8 @@ export interface OpenServing {
   objects: ObjectStore;
   broker: Broker;
   workers: LiveWorkers;
+  /** Resolves when the workers have had the time to announce themselves. Never rejects. */
+  announced: Promise<void>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
   ledger: UsageLedger;
@@ -103,7 +105,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   const dispatcher = new Dispatcher(broker, workers, dispatchSettings(config, id), log);
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
-  await workers.requestAnnouncements();
+  const announced = workers.requestAnnouncements();
 
   const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
 
@@ -137,7 +139,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
   const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
-  return { ...kept, broker, workers, dispatcher, registry, ledger, limits, prices };
+  return { ...kept, broker, workers, announced, dispatcher, registry, ledger, limits, prices };
 }
 
 async function connectAs(role: Role, { config, name, log, releases }: OpenServingOptions): Promise<Broker> {

@@ -71,10 +71,13 @@ export class LiveWorkers {
     };
   }
 
-  /** Has every worker announce itself, and waits a moment for it, so that a new ingress need not wait for their heartbeats. */
-  async requestAnnouncements(): Promise<void> {
+  /**
+   * Has every worker announce itself, so that a new ingress need not wait for their heartbeats. Resolves when they have had the time
+   * for it; never rejects.
+   */
+  requestAnnouncements(): Promise<void> {
     this.#broker.publish(this.#broker.subjects.announceRequest, '');
-    await sleep(announceWaitMs);
+    return sleep(announceWaitMs);
   }
 
   close(): void {
