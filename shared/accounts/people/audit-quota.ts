@@ -10,30 +10,37 @@ export interface AuditQuota {
   merges: boolean;
 }
 
-/** What members do to things that are theirs alone: the first word of an action. */
-const ownThings = new Set(['key', 'session', 'webhook', 'batch', 'file']);
+/** The first words of actions that are about people and teams, whoever does them. */
+const sharedThings = new Set(['team', 'invitation']);
 
 /**
- * The quota that an entry counts against:
+ * The quota that an entry counts against. What a member does with things of their own, of which anybody can make any number, displaces
+ * nothing else: so it is told from the rest by what it is not, and a kind of thing that is new counts as one's own.
  *
  * | entries | kept |
  * |---|---|
  * | of administrators and of the command line; accounts made by a link that they gave out | 100,000: 250 a day for 400 days, some 100 MB |
- * | of a member, about teams and people | the last 1,000 of this member |
- * | of a member, about keys, webhooks, batches and files | the last 200 of this member |
+ * | of a member, about teams and other people | the last 1,000 of this member |
+ * | of a member, about keys, webhooks, batches and files of a team | the last 200 of this member |
+ * | of a member, about their own account | the last 200 of this member |
+ * | of a member, about everything else of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
-export function quotaOf({
-  actor,
-  action,
-}: {
-  actor: { id: string; role: UserRole } | null;
-  action: string;
-}): AuditQuota {
+export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): AuditQuota {
   if (action === 'session.refused') return { name: 'strangers', maxEntries: 1_000, merges: true };
   const isPrivileged = actor === null || actor.role === 'admin' || action === 'user.create';
   if (isPrivileged) return { name: 'privileged', maxEntries: 100_000, merges: false };
   const [about = ''] = action.split('.');
-  if (ownThings.has(about)) return { name: `own:${actor.id}`, maxEntries: 200, merges: true };
-  return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
+  const isOfOther = target?.kind === 'user' && target.id !== actor.id;
+  if (sharedThings.has(about) || isOfOther) return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
+  const name = ofTeam ? 'of-teams' : about === 'user' ? 'self' : 'own';
+  return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
+}
+
+/** What of a note matters to its quota. */
+interface JudgedNote {
+  actor: { id: string; role: UserRole } | null;
+  action: string;
+  target: { kind: string; id: string } | null;
+  ofTeam?: boolean | undefined;
 }

@@ -55,6 +55,8 @@ export interface AuditNote {
   target: z.output<typeof target> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof details>;
+  /** Whether what was changed, such as a key, belongs to a team. It decides the quota, and is not kept. */
+  ofTeam?: boolean | undefined;
   /** Where the change came from; absent where nobody knows. */
   from?: AuditOrigin | undefined;
 }
@@ -124,9 +126,9 @@ export class AuditTrail {
     });
   }
 
-  async add(note: AuditNote): Promise<void> {
+  async add({ ofTeam, ...note }: AuditNote): Promise<void> {
     const { auditIndex, auditQuota, auditLatest, auditEntry } = this.#names;
-    const quota = quotaOf(note);
+    const quota = quotaOf({ ...note, ofTeam });
     await addEntry.run(this.#redis, {
       keys: [auditIndex, auditQuota(quota.name), auditLatest(actionHash(quota.name, note))],
       args: {

@@ -86,10 +86,10 @@ export function batchOperations(parts: BatchParts): Operation[] {
       command: 'admin batches cancel',
       answer: batchSchema,
       handle: async ({ actor, params }) => {
-        const { id } = await find(params.id, 'batch.cancel', actor);
+        const { id, owner } = await find(params.id, 'batch.cancel', actor);
         if (await batches.cancel(id)) {
           const target = { kind: 'batch', id, name: id };
-          await record(parts, actor, { action: 'batch.cancel', target, details: {} });
+          await record(parts, actor, { action: 'batch.cancel', target, details: {}, ofTeam: actor.teams.has(owner) });
         }
         const [answer] = await answers([await find(id, 'batch.cancel', actor)], actor);
         if (!answer) throw notFound();

@@ -82,7 +82,8 @@ export function fileOperations(parts: FileParts): Operation[] {
         const { file, owner } = await find(actor, { id, ...query }, 'file.delete');
         if (!(await files.remove(owner, file.id))) throw notFound();
         const target = { kind: 'file', id: file.id, name: file.name };
-        await record(parts, actor, { action: 'file.delete', target, details: { bytes: file.bytes } });
+        const details = { bytes: file.bytes };
+        await record(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner) });
       },
     }),
   ];

@@ -20,6 +20,8 @@ import { visibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
 
+type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind'>;
+
 /** The keys that somebody may see, and their actions on them. */
 export function keyOperations(parts: ApiParts): Operation[] {
   const { accounts, announce } = parts;
@@ -227,8 +229,9 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return { key: await answerOf(key, {}), raw };
   }
 
-  function note(action: string, actor: Actor, { id, name }: { id: string; name: string }, details: object) {
-    return record(parts, actor, { action, target: { kind: 'key', id, name }, details: { ...details } });
+  function note(action: string, actor: Actor, { id, name, kind }: NotedKey, details: object) {
+    const target = { kind: 'key', id, name };
+    return record(parts, actor, { action, target, details: { ...details }, ofTeam: kind === 'team' });
   }
 }
 

@@ -200,8 +200,9 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
   }
 
   /** The trail has the host alone: the rest of an address may be a secret of its receiver. */
-  function note(action: string, actor: Actor, { id, url }: WebhookEndpoint, details: Record<string, unknown>) {
-    return record(parts, actor, { action, target: { kind: 'webhook', id, name: new URL(url).host }, details });
+  function note(action: string, actor: Actor, { id, url, owner }: WebhookEndpoint, details: Record<string, unknown>) {
+    const target = { kind: 'webhook', id, name: new URL(url).host };
+    return record(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });
   }
 }
 

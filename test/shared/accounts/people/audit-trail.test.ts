@@ -64,6 +64,25 @@ describe('the audit trail', () => {
     expect(kept.at(-1)?.target?.id).toBe('t100');
   });
 
+  it('keeps what a member did to a team, its keys and their account, however much they do to things of their own', async () => {
+    await audit.add({ ...change(bob, 't1', 'a', 'b'), action: 'team.change' });
+    await audit.add({ ...change(bob, 'k1', 'a', 'b'), ofTeam: true });
+    const self = { kind: 'user', id: bob.id, name: bob.name };
+    await audit.add({ ...change(bob, bob.id, 'a', 'b'), action: 'user.email', target: self });
+    for (const about of ['token', 'program', 'connection', 'second-factor', 'something-new']) {
+      const notes = Array.from({ length: 220 }, (_, at) => ({ ...change(bob, `${about}-${at}`, 'a', 'b') }));
+      await Promise.all(notes.map((note) => audit.add({ ...note, action: `${about}.create` })));
+    }
+    const entries = await everything();
+    expect(entries).toHaveLength(203);
+    expect(entries.slice(-3)).toMatchObject([
+      { action: 'user.email' },
+      { action: 'key.change' },
+      { action: 'team.change' },
+    ]);
+    expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
+  });
+
   it('keeps the making of an account, and every change by an administrator, beside those of members', async () => {
     await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
     for (let count = 0; count < 300; count++) await audit.add(change(admin, 'k1', count, count + 1));
