@@ -68,6 +68,9 @@ import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
 import { ConnectedTools } from '#shared/serving/connected/connected-tools.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import type { InputFiles } from '#shared/serving/files/inline-files.ts';
+import { patientAnswers } from '#shared/serving/stored/patient-answers.ts';
+import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
@@ -118,7 +121,8 @@ await runService(async (environment, releases) => {
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
-  const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
+  const { redis, outages, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } =
+    serving;
   const { files, ledger, limits, prices } = serving;
   const jobs = new BackgroundJobs({
     url: config.REDIS_URL,
@@ -183,9 +187,12 @@ await runService(async (environment, releases) => {
   const open = new OpenRequests();
   let isEnding = false;
   const counted: Pick<LimitKeeper, 'reserve'> = {
+    // Of a reservation that Redis has made and not answered nothing is left after a minute.
     reserve: async (parties, amount) => {
-      store.assertIntact();
-      const verdict = await limits.reserve(parties, amount);
+      const verdict = await outages.through(async () => {
+        store.assertIntact();
+        return limits.reserve(parties, amount);
+      });
       if (!verdict.granted) metrics.countLimited(verdict.error.code);
       return verdict;
     },
@@ -196,7 +203,8 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  const storer = new AnswerStorer(stored, log);
+  const answers = patientAnswers(stored, new ShortOutages(serving.storedRedis, config.STORE_WAIT_MS));
+  const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
   watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store, storer });
   const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
@@ -273,10 +281,16 @@ await runService(async (environment, releases) => {
     recorded(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
+  const patientFiles: InputFiles['files'] = {
+    find: (...asked) => outages.through(() => files.find(...asked)),
+    read: (...asked) => files.read(...asked),
+  };
   const toolParts = { dispatcher, workers, limits: counted, record };
   const connected = new ConnectedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
+  const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
+  const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
   const app = createApp({
     ...healthParts,
     log,
@@ -287,8 +301,8 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
-    verifyKey: verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued }),
-    verifySession: sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors })),
+    verifyKey: (credential) => outages.through(() => verify(credential)),
+    verifySession: (request) => outages.through(() => verifySession(request)),
     noteUse: (id) => {
       if (isKeyId(id)) keyUse.note(id);
     },
@@ -315,10 +329,10 @@ await runService(async (environment, releases) => {
     ownerKeys,
     connected,
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
-    answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+    answers: { responses: answers, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
     files,
-    inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
+    inputFiles: { files: patientFiles, maxBytes: config.MAX_BODY_BYTES, store },
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     batches,
     jobs,

@@ -23,7 +23,7 @@ beforeAll(async () => {
     redisUrl: redis.url,
     workers: 0,
     engineUrl: 'http://127.0.0.1:1',
-    ingress: { LOG_LEVEL: 'debug' },
+    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '0' },
   });
   const second = await cluster.addIngress();
   urls = [cluster.url, second.url];

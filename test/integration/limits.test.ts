@@ -17,7 +17,7 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url, ingress: pricedDemo() });
+  cluster = await startCluster({ redisUrl: redis.url, ingress: { ...pricedDemo(), STORE_WAIT_MS: '0' } });
 });
 
 afterAll(async () => {

@@ -12,7 +12,10 @@ let client: OpenAI;
 
 beforeAll(async () => {
   redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url, ingress: { FILES_MAX_BYTES: String(64 * 1024 ** 2) } });
+  cluster = await startCluster({
+    redisUrl: redis.url,
+    ingress: { FILES_MAX_BYTES: String(64 * 1024 ** 2), STORE_WAIT_MS: '0' },
+  });
   client = clientAt(cluster.url);
 });
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request as send, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startBalancer } from '../helpers/cluster/start-balancer.ts';
 import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../helpers/until.ts';
 
@@ -27,43 +27,6 @@ async function ask(agent: Agent, url: string, steps: Parameters<typeof chatReque
     throw Object.assign(error, { reused: sent.reusedSocket });
   })) as [IncomingMessage];
   return { status: answer.statusCode, connection: answer.headers.connection, text: await text(answer) };
-}
-
-/** A load balancer with kept-alive connections to its nodes. It uses those whose `/health` answers 200, and repeats nothing. */
-async function startBalancer(nodes: Set<string>) {
-  const healthy = new Set(nodes);
-  const agent = new Agent({ keepAlive: true });
-  const polling = setInterval(() => {
-    for (const node of nodes)
-      fetch(`${node}/health`).then(
-        ({ ok }) => (ok ? healthy.add(node) : healthy.delete(node)),
-        () => healthy.delete(node),
-      );
-  }, 200);
-  let turn = 0;
-  const server = createServer((request, response) => {
-    const all = [...healthy];
-    const { method, headers } = request;
-    const onward = send(`${all[turn++ % all.length]}${request.url}`, { agent, method, headers });
-    onward.on('error', () => response.writeHead(502).end());
-    onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 0, { 'content-type': 'application/json' });
-      answer.pipe(response);
-    });
-    request.pipe(onward);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    healthy,
-    stop: () => {
-      clearInterval(polling);
-      agent.destroy();
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 it('fails no request of clients behind a balancer that watches readiness', { timeout: 60_000 }, async () => {

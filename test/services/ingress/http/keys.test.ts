@@ -87,7 +87,7 @@ describe('a key', () => {
   it('that is known works while Redis is away; one that is not gets 503, and works when Redis is back', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
-    const cluster = await start({ redisUrl: redis.url });
+    const cluster = await start({ redisUrl: redis.url, ingress: { STORE_WAIT_MS: '0' } });
     const unknown = await createKey(await openStore(cluster, redis.url), {
       kind: 'router',
       name: 'b',

@@ -1,0 +1,67 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { RedisConnection } from './connect-redis.ts';
+
+const notOver = Promise.resolve(false);
+
+/**
+ * Has requests wait while Redis is restarted, instead of failing them: what fails because Redis is away is asked again when it is
+ * back, up to so many milliseconds into the outage. In a longer outage everything fails at once, so that nothing piles up.
+ */
+export class ShortOutages {
+  readonly #connection: Pick<RedisConnection, 'redis' | 'whenReady'>;
+  readonly #waitMs: number;
+  /** When the connection was lost, or this began to wait for the first one, ms of `performance.now()`; undefined while it stands. */
+  #since: number | undefined;
+  #end: Promise<boolean> | undefined;
+
+  /** @param waitMs milliseconds into an outage up to which requests wait */
+  constructor(connection: Pick<RedisConnection, 'redis' | 'whenReady'>, waitMs: number) {
+    this.#connection = connection;
+    this.#waitMs = waitMs;
+    const { redis } = connection;
+    if (redis.status !== 'ready') this.#since = performance.now();
+    redis.on('ready', () => (this.#since = undefined));
+    redis.on('close', () => (this.#since ??= performance.now()));
+  }
+
+  /**
+   * Asks the store, and again after a short outage.
+   * @param ask must be safe to repeat after a failure, whether or not Redis has done what was asked
+   * @throws, or rejects with, what `ask` does
+   */
+  through<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+  /** The same for what may be answered at once. */
+  through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
+  through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    const answer = ask();
+    return answer instanceof Promise ? this.#repeated(answer, ask) : answer;
+  }
+
+  async #repeated<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+    for (let answer: Answer | Promise<Answer> = first; ; answer = ask()) {
+      try {
+        return await answer;
+      } catch (error) {
+        const isAway = error instanceof RouterError && error.code === 'store_unavailable';
+        if (!isAway || !(await this.#isOver())) throw error;
+      }
+    }
+  }
+
+  /** Waits for the end of an outage that goes on. @returns false if there is none, or it has gone on for too long */
+  #isOver(): Promise<boolean> {
+    const { redis, whenReady } = this.#connection;
+    if (redis.status === 'ready') return notOver;
+    this.#since ??= performance.now();
+    const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());
+    if (leftMs <= 0) return notOver;
+    // Any number of requests wait for the same moment.
+    this.#end ??= whenReady(AbortSignal.timeout(leftMs))
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => (this.#end = undefined));
+    return this.#end;
+  }
+}

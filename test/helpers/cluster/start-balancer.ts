@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { Agent, createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A load balancer in this process. */
+export interface Balancer {
+  url: string;
+  /** Addresses of the nodes that it uses now. */
+  healthy: ReadonlySet<string>;
+  stop: () => void;
+}
+
+/**
+ * Starts a load balancer with kept-alive connections to its nodes. It uses those whose `/health` answers 200, and repeats nothing.
+ * @param nodes their addresses; may change while it runs
+ */
+export async function startBalancer(nodes: ReadonlySet<string>): Promise<Balancer> {
+  const healthy = new Set(nodes);
+  const agent = new Agent({ keepAlive: true });
+  const polling = setInterval(() => {
+    for (const node of nodes)
+      fetch(`${node}/health`).then(
+        ({ ok }) => (ok ? healthy.add(node) : healthy.delete(node)),
+        () => healthy.delete(node),
+      );
+  }, 200);
+  let turn = 0;
+  const server = createServer((request, response) => {
+    const all = [...healthy];
+    const { method, headers } = request;
+    const onward = send(`${all[turn++ % all.length]}${request.url}`, { agent, method, headers });
+    onward.on('error', () => response.writeHead(502).end());
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 0, {
+        'content-type': answer.headers['content-type'] ?? 'application/json',
+      });
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    healthy,
+    stop: () => {
+      clearInterval(polling);
+      agent.destroy();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

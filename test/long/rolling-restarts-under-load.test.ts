@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { startBalancer } from '../helpers/cluster/start-balancer.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
+import { startNatsCluster } from '../helpers/servers/start-nats-cluster.ts';
+import { startRedis } from '../helpers/servers/start-redis.ts';
+import { until } from '../helpers/until.ts';
+
+const prompt = 'Tell me something.\n[demo tokens=40 rate=40]';
+
+/** What became of a streamed request: its text, or what went wrong, and whether the answer had begun. */
+type Outcome = { text: string; isComplete: true } | { hasBegun: boolean; reason: string };
+
+async function stream(url: string, key: string): Promise<Outcome> {
+  let hasBegun = false;
+  try {
+    const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo', stream: true, messages: [{ role: 'user', content: prompt }] }),
+    });
+    if (answer.status !== 200 || !answer.body) return { hasBegun, reason: `${answer.status} ${await answer.text()}` };
+    let raw = '';
+    for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+      raw += piece;
+      hasBegun ||= raw.includes('"content"');
+    }
+    if (raw.includes('"error"') || !raw.endsWith('data: [DONE]\n\n')) return { hasBegun, reason: raw.slice(-500) };
+    return { text: textOf(raw), isComplete: true };
+  } catch (error) {
+    return { hasBegun, reason: String(error) };
+  }
+}
+
+function textOf(raw: string): string {
+  const data = Array.from(raw.matchAll(/^data: (\{.*)$/gm), ([, json]) => JSON.parse(json ?? '') as StreamChunk);
+  return data.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('');
+}
+
+interface StreamChunk {
+  choices: { delta: { content?: string } }[];
+}
+
+it('restarts of every ingress, worker, NATS server and Redis under load fail no request', async () => {
+  const nats = await startNatsCluster();
+  onTestFinished(() => nats.stop());
+  await nats.whole();
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const natsUrl = Object.values(nats.ports)
+    .map((port) => `nats://127.0.0.1:${port}`)
+    .join(',');
+  const ingress = { LEAVE_MS: '1500' };
+  const cluster = await startCluster({ natsUrl, redisUrl: redis.url, ingress, workers: 2 });
+  onTestFinished(() => cluster.stop());
+  const { raw: limited } = await cluster.addKey({ limits: { requestsPerMinute: 100_000 } });
+  const old = [await cluster.addIngress(), await cluster.addIngress()];
+  const nodes = new Set(old.map(({ url }) => url));
+  const balancer = await startBalancer(nodes);
+  onTestFinished(() => balancer.stop());
+  const expected = await stream(cluster.url, cluster.key);
+
+  const over = new AbortController();
+  const failed: { during: string; outcome: Outcome }[] = [];
+  const served: Record<string, number> = {};
+  let during = 'nothing';
+  const client = async (key: string): Promise<void> => {
+    while (!over.signal.aborted) {
+      const outcome = await stream(balancer.url, key);
+      if ('isComplete' in outcome && 'text' in expected && outcome.text === expected.text)
+        served[during] = (served[during] ?? 0) + 1;
+      else failed.push({ during, outcome });
+    }
+  };
+  const clients = Array.from({ length: 8 }, (_, at) => client(at % 2 === 0 ? limited : cluster.key));
+  const restarting = async (what: string, restart: () => Promise<void>): Promise<void> => {
+    during = what;
+    await restart();
+    await sleep(1_500);
+  };
+  try {
+    for (const { process, url } of old) {
+      await restarting('ingress', async () => {
+        const successor = await cluster.addIngress();
+        nodes.add(successor.url);
+        await until(() => balancer.healthy.has(successor.url));
+        expect(await process.stop()).toBe(0);
+        nodes.delete(url);
+      });
+    }
+    for (const worker of cluster.workers.slice(0, 2)) {
+      await restarting('worker', async () => {
+        await cluster.addWorker();
+        expect(await worker.stop()).toBe(0);
+      });
+    }
+    for (const name of Object.keys(nats.ports)) {
+      await restarting('NATS', async () => {
+        nats.signal(name, 'SIGTERM');
+        await nats.restart(name);
+        await nats.whole();
+      });
+    }
+    await restarting('Redis', () => redis.restart());
+  } finally {
+    over.abort();
+    await Promise.all(clients);
+  }
+  expect(failed).toEqual([]);
+  for (const part of ['ingress', 'worker', 'NATS', 'Redis']) expect(served[part], part).toBeGreaterThan(8);
+});
