@@ -161,6 +161,6 @@ export function openConsole(parts: ConsoleParts): Console {
       programRoutes({ accounts, log, programs, announce }),
     ],
   });
-  const adminApi = createAdminApi({ accounts, log }, operations);
+  const adminApi = createAdminApi(apiParts, operations);
   return { api, adminApi, pages: servePages(join(root, pagesFolder)), meter, board, feed };
 }

@@ -7,7 +7,7 @@ import { mountOperations } from './operations/mount-operations.ts';
 import { openApiDocument } from './operations/openapi-document.ts';
 import type { Operation } from './operations/operation.ts';
 import { defaultPageSize } from './operations/page.ts';
-import { requireAdminToken, requireScope } from './tokens/require-admin-token.ts';
+import { requireAdminToken, requireScope, type AdminTokenParts } from './tokens/require-admin-token.ts';
 
 const maxBodyBytes = 1024 * 1024;
 
@@ -15,7 +15,10 @@ const maxBodyBytes = 1024 * 1024;
  * The Admin API, mounted at `/api/admin/v1`: the operations of the console for programs with an admin token, and, for everybody, the
  * document that describes them.
  */
-export function createAdminApi(parts: Pick<ApiParts, 'accounts' | 'log'>, operations: readonly Operation[]): Router {
+export function createAdminApi(
+  parts: AdminTokenParts & Pick<ApiParts, 'log'>,
+  operations: readonly Operation[],
+): Router {
   let document: string | undefined;
   const routes = Router();
   routes.use((_, response, next) => {
@@ -28,7 +31,7 @@ export function createAdminApi(parts: Pick<ApiParts, 'accounts' | 'log'>, operat
     response.type('application/json').send(document);
   });
   routes.use(apiPage());
-  routes.use(requireAdminToken(parts.accounts), json({ limit: maxBodyBytes }));
+  routes.use(requireAdminToken(parts), json({ limit: maxBodyBytes }));
   routes.use(mountOperations(operations, { pageSize: defaultPageSize, permit: requireScope }));
   routes.use(() => {
     throw new ApiFailure(404, 'not_found', 'There is no such operation. /api/admin/v1/openapi.json lists them all.');

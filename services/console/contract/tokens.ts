@@ -20,6 +20,7 @@ export const adminTokenSchema = z
       .exactOptional()
       .describe('The person who made it, whose rights it has. Absent: a command line has made it.'),
     madeAt: z.string().exactOptional().describe('The command line, as `ada@workstation`.'),
+    madeWith: z.string().exactOptional().describe('Id of the token with which it was made, and with which it ends.'),
   })
   .meta({ id: 'AdminToken' });
 

@@ -23,14 +23,15 @@ const mostPerOwner = 100;
 /** Milliseconds: the last use of a token is known to the minute. */
 const useMs = 60_000;
 
-export interface NewAdminToken {
-  name: string;
+export interface NewAdminToken extends Pick<
+  AdminTokenRecord,
+  'name' | 'expiresAt' | 'ownerId' | 'madeAt' | 'epoch' | 'madeWith' | 'isForCommand'
+> {
   scopes: readonly AdminScope[];
-  /** In ms since 1970. */
-  expiresAt: number;
-  ownerId?: string | undefined;
-  madeAt?: string | undefined;
 }
+
+/** Why a token was not made: its person is gone, there are too many, or the token with which it is made is revoked. */
+export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
 /** A token, and when it was last used, to the minute. */
 export type ListedAdminToken = AdminTokenRecord & { lastUsedAt: number | undefined };
@@ -49,10 +50,10 @@ export class AdminTokenStore {
     this.#records = new StoredRecords(redis, { kind: 'admin token', schema: adminTokenSchema, nameOf, report });
   }
 
-  /** Makes a token. This is the only moment at which its raw form is known. */
-  async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | 'no owner' | 'too many'> {
+  /** Makes a token, unless its maker is over. This is the only moment at which its raw form is known. */
+  async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = mintToken();
-    const { ownerId } = wanted;
+    const { ownerId, madeWith } = wanted;
     const record: AdminTokenRecord = {
       ...wanted,
       scopes: [...wanted.scopes],
@@ -61,18 +62,20 @@ export class AdminTokenStore {
       createdAt: Date.now(),
     };
     const { adminToken, adminTokens, adminTokensOf, user } = this.#names;
-    const keys = [adminToken(record.id), adminTokens, adminTokensOf(ownerId ?? ''), user(ownerId ?? '')];
+    const maker = adminToken(madeWith ?? '');
+    const keys = [adminToken(record.id), adminTokens, adminTokensOf(ownerId ?? ''), user(ownerId ?? ''), maker];
     const args = {
       id: record.id,
       createdAt: record.createdAt,
       isOwned: ownerId !== undefined,
+      isMadeWithToken: madeWith !== undefined,
       maxPerOwner: mostPerOwner,
       keptMs: Math.max(1, record.expiresAt - record.createdAt),
       tokenPrefix: adminToken(''),
       fields: storedFields(record),
     };
     const outcome = await createAdminToken.run(this.#redis, { keys, args });
-    if (outcome !== 'created') return outcome as 'no owner' | 'too many';
+    if (outcome !== 'created') return outcome as AdminTokenRefusal;
     return { raw: rawAdminToken(record.id, secret), record };
   }
 
@@ -81,6 +84,7 @@ export class AdminTokenStore {
     const parsed = parseAdminToken(raw);
     const record = parsed && (await this.#records.find(parsed.id));
     if (!record || record.expiresAt <= now) return undefined;
+    if (!(await this.#stands(record))) return undefined;
     if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(tokenHash(parsed.secret)))) return undefined;
     const name = this.#names.adminTokenUse(record.id);
     await askRedis(this.#redis.set(name, String(now - (now % useMs)), 'PX', record.expiresAt - now));
@@ -101,8 +105,28 @@ export class AdminTokenStore {
     return found.map((record, at) => ({ ...record, lastUsedAt: Number(uses[at]) || undefined }));
   }
 
-  /** Removes a token. It is refused from then on. */
-  async remove({ id, ownerId = '' }: AdminTokenRecord): Promise<void> {
+  /** Removes a token, and those that were made with it. They are refused from then on. */
+  async remove(token: AdminTokenRecord): Promise<void> {
+    await this.#removeOne(token);
+    // What a maker may have made is refused without it. Here it leaves the lists, too.
+    const others = await this.#records.findAll(
+      await askRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
+    );
+    for (const other of others) if (other.madeWith === token.id) await this.remove(other);
+  }
+
+  /** Whether the token with which one was made is there, and the one with which that was made, and so on. */
+  async #stands({ madeWith }: AdminTokenRecord): Promise<boolean> {
+    let maker = madeWith;
+    while (maker !== undefined) {
+      const found = await this.#records.find(maker);
+      if (!found) return false;
+      maker = found.madeWith;
+    }
+    return true;
+  }
+
+  async #removeOne({ id, ownerId = '' }: AdminTokenRecord): Promise<void> {
     const { adminToken, adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const steps = this.#redis.multi();
     steps.del(adminToken(id), adminTokenUse(id)).zrem(adminTokens, id).zrem(adminTokensOf(ownerId), id);

@@ -23,6 +23,12 @@ export const adminTokenSchema = z.object({
   ownerId: z.string().optional(),
   /** The command line that made it, as `ada@workstation`. */
   madeAt: z.string().optional(),
+  /** The `tokenEpoch` of the person when it was made: it is valid in that one alone. Absent: 0. */
+  epoch: z.coerce.number().optional(),
+  /** The token with which it was made: it ends with that one. */
+  madeWith: z.string().optional(),
+  /** For one command of whoever has the account store: what is made with it does not end with it. */
+  isForCommand: z.stringbool().optional().catch(undefined),
 });
 
 export type AdminTokenRecord = z.output<typeof adminTokenSchema>;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { limitNames, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -82,7 +82,7 @@ export class UserStore {
   }
 
   /**
-   * Changes what is given. Blocking ends all sessions of the person, and deletes their connections to MCP servers. The last
+   * Changes what is given. Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The last
    * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
    * @param ifRevision the revision that the change is for; at another one it is `stale`
    */
@@ -102,7 +102,7 @@ export class UserStore {
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 
-  /** Replaces the password that was proven by a new one, and ends all sessions. False: it was changed meanwhile. */
+  /** Replaces the password that was proven by a new one, and ends all sessions and admin tokens. False: it was changed meanwhile. */
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
     const keys = [this.#names.user(id)];
     return (await changePassword.run(this.#redis, { keys, args: { provenHash, newHash } })) === 1;
@@ -118,14 +118,20 @@ export class UserStore {
     return (await setAlertEmails.run(this.#redis, { keys: [this.#names.user(id)], args: { wanted } })) === 1;
   }
 
-  /** Changes the address of a person, and ends all their sessions. */
+  /** Changes the address of a person, and ends all their sessions and admin tokens. */
   async changeEmail(id: string, email: string): Promise<'changed' | 'email taken' | 'unknown'> {
     const keys = [this.#names.userEmails, this.#names.user(id)];
     const outcome = await changeEmail.run(this.#redis, { keys, args: { userId: id, email } });
     return outcome as 'changed' | 'email taken' | 'unknown';
   }
 
-  /** Ends all sessions of a person who exists. */
+  /** Ends all sessions, programs and admin tokens of a person who exists. */
+  async signOut(id: string): Promise<void> {
+    const user = this.#names.user(id);
+    await askRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
+  }
+
+  /** Ends all sessions and programs of a person who exists, and leaves their admin tokens. */
   async endSessions(id: string): Promise<void> {
     await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
   }

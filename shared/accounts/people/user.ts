@@ -18,6 +18,8 @@ export const userRecordSchema = z.object({
   passwordHash: z.string(),
   /** Counts up whenever all sessions of the person end: a session is valid in the epoch that it was opened in. */
   epoch: z.coerce.number(),
+  /** The same of their admin tokens, which outlast sessions that end because a provider cannot be asked about the person. Absent: 0. */
+  tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),

@@ -31,7 +31,7 @@ export function goodUntil(
 
 /**
  * Whether a person whom a provider has let in is still let in there. When its last answer is too old, it is asked again, by one node at a
- * time. Somebody whom it refuses loses all sessions and programs.
+ * time. Somebody whom it refuses loses all sessions, programs and admin tokens.
  */
 export function personConfirmer(parts: ConfirmParts) {
   const { externals, log } = parts;
@@ -52,7 +52,7 @@ export function personConfirmer(parts: ConfirmParts) {
         );
         return mayWait;
       }
-      await signOut(parts, user, account);
+      await signOut(parts, user, account, 'refused');
       return false;
     } finally {
       await externals.endCheck(user.id);
@@ -64,7 +64,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: ExternalAccou
   const { externals, clients, signIn } = parts;
   const provider = signIn().providers.find(({ name }) => name === account.provider);
   if (provider?.issuer !== account.issuer || account.refreshToken === undefined) {
-    await signOut(parts, user, account);
+    await signOut(parts, user, account, 'not asked');
     return false;
   }
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
@@ -76,7 +76,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: ExternalAccou
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
     if (typeof admitted !== 'object') {
-      await signOut(parts, user, account);
+      await signOut(parts, user, account, 'refused');
       return false;
     }
   }
@@ -85,11 +85,18 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: ExternalAccou
   return true;
 }
 
-async function signOut({ accounts, announce, log }: ConfirmParts, user: UserRecord, account: ExternalAccount) {
+/** Ends what somebody has whom their provider has refused. Admin tokens stay of one about whom it could not be asked. */
+async function signOut(
+  { accounts, announce, log }: ConfirmParts,
+  user: UserRecord,
+  account: ExternalAccount,
+  why: 'refused' | 'not asked',
+) {
   log.info(
     { user: user.id, provider: account.provider },
     'a person is signed out: their provider does not confirm them',
   );
-  await accounts.users.endSessions(user.id);
+  if (why === 'refused') await accounts.users.signOut(user.id);
+  else await accounts.users.endSessions(user.id);
   await announce(`user:${user.id}`);
 }

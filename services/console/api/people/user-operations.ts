@@ -140,13 +140,13 @@ export function userOperations(parts: ApiParts): Operation[] {
       path: '/users/{id}/sign-out',
       id: 'signPersonOut',
       subject: 'people',
-      summary: 'Ends all sessions and programs of a person.',
+      summary: 'Ends all sessions, programs and admin tokens of a person.',
       scopes: [],
       command: 'users sign-out',
       handle: async ({ actor, params: { id } }) => {
         requireAccess('user.manage', actor);
         const user = await found(id);
-        await users.endSessions(user.id);
+        await users.signOut(user.id);
         await parts.announce(`user:${user.id}`);
         await note(actor, user, 'user.sign-out');
       },

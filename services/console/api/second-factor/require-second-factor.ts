@@ -14,19 +14,29 @@ export interface FactorClaim {
  * Whether an administrator demands a second factor of somebody who has none. It is demanded of local accounts only: an identity provider
  * asks for a second factor itself.
  */
-export function secondFactorDemand({ accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
-  return async ({ user, sessionId }: FactorClaim): Promise<boolean> => {
-    const { requireSecondFactor } = await accounts.settings.read();
-    if (!requireSecondFactor || (await secondFactors.has(user.id))) return false;
-    return (await accounts.sessions.providerOf(sessionId)) === undefined;
-  };
+export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
+  return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
+    (await lacksSecondFactor(parts, user.id)) && (await parts.accounts.sessions.providerOf(sessionId)) === undefined;
+}
+
+/** Whether second factors are demanded, and somebody has none. */
+export async function lacksSecondFactor(
+  { accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>,
+  userId: string,
+): Promise<boolean> {
+  const { requireSecondFactor } = await accounts.settings.read();
+  return requireSecondFactor && !(await secondFactors.has(userId));
+}
+
+export function secondFactorDemanded(): ApiFailure {
+  return new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
 }
 
 /** Refuses everything that comes after it to somebody of whom a second factor is demanded. */
 export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
     if (await isDemanded(signedInOf(response))) {
-      throw new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
+      throw secondFactorDemanded();
     }
     next();
   };

@@ -47,7 +47,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.delete('/sessions', signedIn, async (request, response) => {
     const { id } = signedInOf(response);
-    await accounts.users.endSessions(id);
+    await accounts.users.signOut(id);
     await parts.announce(`user:${id}`);
     endAnswer(request, response);
   });

@@ -45,13 +45,14 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
     if (!safeMethods.has(request.method) && !isCsrfToken(sessionId, request.get('x-csrf-token') ?? '')) {
       throw new ApiFailure(403, 'csrf', 'This page is out of date. Reload it and try again.');
     }
-    const { id, role, name } = user;
+    const { id, role, name, tokenEpoch } = user;
     const signedIn: SignedIn = {
       id,
       role,
       name,
       user,
       sessionId,
+      tokenEpoch,
       address: request.ip ?? '',
       teams: await teams.teamsOf(id),
     };

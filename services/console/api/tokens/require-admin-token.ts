@@ -1,20 +1,26 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { AdminScope, AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
-import type { Accounts } from '#shared/accounts/accounts.ts';
 import { setActor, type Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
 import type { Operation } from '../operations/operation.ts';
+import { lacksSecondFactor, secondFactorDemanded } from '../second-factor/require-second-factor.ts';
 
-/** Lets only requests with an admin token pass that has not expired, and whose person is there and not blocked. */
-export function requireAdminToken(accounts: Pick<Accounts, 'adminTokens' | 'users' | 'teams'>) {
+export type AdminTokenParts = Pick<ApiParts, 'accounts' | 'secondFactors'>;
+
+/**
+ * Lets only requests with an admin token pass that has not ended, and whose person is there, not blocked, and has the second factor that
+ * may be demanded of them.
+ */
+export function requireAdminToken(parts: AdminTokenParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const [, raw = ''] = /^bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
-    const token = await accounts.adminTokens.verify(raw, Date.now());
-    const actor = token && (await actorOfToken(accounts, token, request.ip ?? ''));
+    const token = await parts.accounts.adminTokens.verify(raw, Date.now());
+    const actor = token && (await actorOfToken(parts, token, request.ip ?? ''));
     if (!actor) {
       response.setHeader('www-authenticate', 'Bearer');
       const message =
-        'Send an admin token as `Authorization: Bearer rtradmin_…`. This one is unknown, revoked or expired.';
+        'Send an admin token as `Authorization: Bearer rtradmin_…`. This one is unknown, revoked or expired, or its person was signed out everywhere since.';
       throw new ApiFailure(401, 'invalid_token', message);
     }
     setActor(response, actor);
@@ -31,14 +37,19 @@ export function requireScope(response: Response, { scopes }: Operation): void {
   throw new ApiFailure(403, 'insufficient_scope', `This needs a token with the scope ${needed}.`);
 }
 
+/** @throws ApiFailure 403 when a second factor is demanded of the person, who has none */
 async function actorOfToken(
-  { users, teams }: Pick<Accounts, 'users' | 'teams'>,
-  { id, name, ownerId, madeAt }: AdminTokenRecord,
+  parts: AdminTokenParts,
+  { id, name, ownerId, epoch = 0, madeAt, expiresAt, isForCommand }: AdminTokenRecord,
   address: string,
 ): Promise<Actor | undefined> {
-  const token = { id, name, madeAt };
+  const { users, teams } = parts.accounts;
+  const token = { id, name, madeAt, expiresAt, isForCommand };
   if (ownerId === undefined) return { id: `token:${id}`, name, role: 'admin', teams: new Map(), address, token };
   const user = await users.find(ownerId);
-  if (!user || user.blockedAt !== undefined) return undefined;
-  return { id: user.id, name: user.name, role: user.role, teams: await teams.teamsOf(user.id), address, token };
+  if (!user || user.blockedAt !== undefined || (user.tokenEpoch ?? 0) !== epoch) return undefined;
+  // Who has no password has a second factor at the identity provider, if anywhere.
+  if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorDemanded();
+  const { role, tokenEpoch } = user;
+  return { id: user.id, name: user.name, role, teams: await teams.teamsOf(user.id), address, token, tokenEpoch };
 }

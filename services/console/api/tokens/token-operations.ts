@@ -46,18 +46,23 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       path: '/tokens',
       id: 'createToken',
       subject: 'tokens',
-      summary: 'Makes an admin token with the rights of the person. The answer is the only one that has it.',
+      summary:
+        'Makes an admin token with the rights of the person. The answer is the only one that has it. One that is made with a token expires with that token at the latest, and is revoked with it.',
       scopes: [],
       command: 'tokens create',
       body: newToken,
       answer: createdAdminTokenSchema,
       statuses: [201],
       handle: async ({ actor, body: { name, scopes, expiresInDays } }) => {
-        const madeAt = actor.token?.madeAt;
+        const { token: maker, tokenEpoch: epoch } = actor;
+        const madeAt = maker?.madeAt;
         const ownerId = madeAt === undefined ? actor.id : undefined;
-        const expiresAt = Date.now() + expiresInDays * dayMs;
-        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt });
-        if (created === 'no owner') throw notFound();
+        const outlivesMaker = maker === undefined || maker.isForCommand === true;
+        const latest = outlivesMaker ? Infinity : maker.expiresAt;
+        const expiresAt = Math.min(Date.now() + expiresInDays * dayMs, latest);
+        const madeWith = outlivesMaker ? undefined : maker.id;
+        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt, epoch, madeWith });
+        if (created === 'no owner' || created === 'no maker') throw notFound();
         if (created === 'too many') {
           throw new ApiFailure(
             409,
@@ -77,7 +82,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       path: '/tokens/{id}',
       id: 'revokeToken',
       subject: 'tokens',
-      summary: 'Revokes an admin token.',
+      summary: 'Revokes an admin token, and those that were made with it.',
       scopes: [],
       command: 'tokens revoke',
       handle: async ({ actor, params: { id } }) => {
@@ -94,7 +99,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
     tokens: readonly (AdminTokenRecord & { lastUsedAt?: number | undefined })[],
   ): Promise<AdminToken[]> {
     const names = await users.namesOf([...new Set(tokens.flatMap(({ ownerId }) => ownerId ?? []))]);
-    return tokens.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt, ownerId, madeAt }) => ({
+    return tokens.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt, ownerId, madeAt, madeWith }) => ({
       id,
       name,
       scopes,
@@ -103,6 +108,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
       ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: names.get(ownerId) ?? '' } }),
       ...(madeAt === undefined ? {} : { madeAt }),
+      ...(madeWith === undefined ? {} : { madeWith }),
     }));
   }
 

@@ -25,7 +25,7 @@ export class CommandLineToken {
     if (this.#current && Date.now() < this.#current.until) return this.#current.raw;
     const now = Date.now();
     const { commandLine: madeAt } = thisCommandLine();
-    const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt } as const;
+    const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt, isForCommand: true } as const;
     const created = await this.#store.create(wanted);
     if (typeof created === 'string')
       throw new UpError('There are 100 admin tokens of command lines already: revoke some with rtr tokens revoke.');

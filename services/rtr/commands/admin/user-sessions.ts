@@ -15,7 +15,7 @@ interface Session {
 
 /** The commands of `rtr users` about how somebody signs in. */
 export function addSessionCommands(command: Command, run: RunAdminCommand): void {
-  addCommand(command, 'sign-out', 'end all sessions and programs of a person')
+  addCommand(command, 'sign-out', 'end all sessions, programs and admin tokens of a person')
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {

@@ -4,19 +4,24 @@
 -- KEYS[2]  all tokens (sorted set: id by creation time)
 -- KEYS[3]  the tokens of its owner (the same)
 -- KEYS[4]  record of the person (hash); unused where it belongs to nobody
+-- KEYS[5]  record of the token with which it is made (hash); unused where it is made without one
 -- ARGV[1]  JSON:
 --   id, createdAt
 --   isOwned      whether it belongs to a person
+--   isMadeWithToken
 --   maxPerOwner
 --   now          ms since 1970
 --   keptMs       for which the record is kept
 --   tokenPrefix  of the names of records
 --   fields       of the record
--- Returns 'created', 'no owner' or 'too many'.
-local record, all, ofOwner, owner = unpack(KEYS)
+-- Returns 'created', 'no owner', 'no maker' or 'too many'.
+local record, all, ofOwner, owner, maker = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if args.isOwned and redis.call('EXISTS', owner) == 0 then
   return 'no owner'
+end
+if args.isMadeWithToken and redis.call('EXISTS', maker) == 0 then
+  return 'no maker'
 end
 for _, set in ipairs({ all, ofOwner }) do
   for _, id in ipairs(redis.call('ZRANGE', set, 0, -1)) do

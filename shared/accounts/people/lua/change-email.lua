@@ -1,4 +1,4 @@
--- Changes the address of a person, and ends all their sessions: who reads the old one is out.
+-- Changes the address of a person, and ends all their sessions and admin tokens: who reads the old one is out.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)
@@ -20,4 +20,5 @@ if redis.call('HGET', emails, before) == args.userId then
 end
 redis.call('HSET', user, 'email', args.email)
 redis.call('HINCRBY', user, 'epoch', 1)
+redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 'changed'

@@ -1,4 +1,4 @@
--- Replaces the password that was proven by a new one, and ends all sessions.
+-- Replaces the password that was proven by a new one, and ends all sessions and admin tokens.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:
@@ -11,4 +11,5 @@ if redis.call('HGET', KEYS[1], 'passwordHash') ~= args.provenHash then
 end
 redis.call('HSET', KEYS[1], 'passwordHash', args.newHash)
 redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+redis.call('HINCRBY', KEYS[1], 'tokenEpoch', 1)
 return 1

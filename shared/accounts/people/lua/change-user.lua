@@ -1,5 +1,5 @@
 -- Changes a person's role, blocks or unblocks them, or sets their limits, weight or ceiling. The last administrator stays one.
--- Blocking ends all sessions of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
+-- Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
 -- withdrawn: their links would let that person, or anybody they like, in again.
 --
 -- KEYS[1]  record of the user (hash)
@@ -44,6 +44,7 @@ end
 if isBlocked and not wasBlocked then
   redis.call('HSET', user, 'blockedAt', args.now)
   redis.call('HINCRBY', user, 'epoch', 1)
+  redis.call('HINCRBY', user, 'tokenEpoch', 1)
   redis.call('DEL', connections)
 elseif not isBlocked then
   redis.call('HDEL', user, 'blockedAt')

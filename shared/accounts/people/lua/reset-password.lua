@@ -1,4 +1,4 @@
--- Sets the password of the person whom a link was made for, ends all their sessions, and uses the link up.
+-- Sets the password of the person whom a link was made for, ends all their sessions and admin tokens, and uses the link up.
 --
 -- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`)
 -- KEYS[2]  record of the user (hash)
@@ -18,4 +18,5 @@ end
 redis.call('DEL', link)
 redis.call('HSET', user, 'passwordHash', args.newHash)
 redis.call('HINCRBY', user, 'epoch', 1)
+redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 1

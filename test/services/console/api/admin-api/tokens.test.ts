@@ -1,11 +1,14 @@
+import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
-import { openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
+import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
 
 const refused = { status: 401, body: { error: { code: 'invalid_token' } } };
 const unscoped = { status: 403, body: { error: { code: 'insufficient_scope' } } };
+
+const reading = { name: 'early', scopes: ['read'], expiresAt: Date.now() + 3_600_000 } as const;
 
 /** A program with a token that a person has made. */
 async function program({ url }: OpenConsole, person: Person, ...scopes: AdminScope[]): Promise<AdminClient> {
@@ -64,10 +67,80 @@ describe('an admin token', () => {
     await ada.patch(`/users/${eve.id}`, { blocked: true });
     expect(await client.get('/keys')).toMatchObject(refused);
     await ada.patch(`/users/${eve.id}`, { blocked: false });
-    expect((await client.get('/keys')).status).toBe(200);
-    await ada.delete(`/users/${eve.id}`);
     expect(await client.get('/keys')).toMatchObject(refused);
+    await eve.signIn('eve@example.com', goodPassword);
+    const next = await program(open, eve, 'admin');
+    expect((await next.get('/keys')).status).toBe(200);
+    await ada.delete(`/users/${eve.id}`);
+    expect(await next.get('/keys')).toMatchObject(refused);
     expect((await ada.get('/tokens')).body).toEqual([]);
+  });
+
+  it('ends when its person signs out everywhere, is signed out, or has another password or address', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const eve = await open.join(ada, 'eve@example.com');
+    const password = { current: goodPassword, next: `${goodPassword}2` };
+    const ends = [
+      () => eve.delete('/sessions'),
+      () => ada.post(`/users/${eve.id}/sign-out`),
+      () => eve.post('/account/email', { email: 'eve2@example.com', password: goodPassword }),
+      () => ada.patch(`/users/${eve.id}/profile`, { email: 'eve@example.com' }),
+      () => eve.post('/password', password),
+    ];
+    // As one that an earlier release has made.
+    const made = await open.accounts.adminTokens.create({ ...reading, ownerId: eve.id });
+    if (typeof made === 'string') throw new Error(made);
+    const early = new AdminClient(open.url, made.raw);
+    expect((await early.get('/keys')).status).toBe(200);
+    for (const end of ends) {
+      await eve.signIn('eve@example.com', goodPassword);
+      const client = await program(open, eve, 'admin');
+      expect((await client.get('/keys')).status).toBe(200);
+      expect((await end()).status).toBeLessThan(300);
+      expect(await client.get('/keys'), String(end)).toMatchObject(refused);
+      expect(await early.get('/keys'), String(end)).toMatchObject(refused);
+    }
+  });
+
+  it('of a person who lacks a second factor that is demanded is refused, and can make no other', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const client = await program(open, ada, 'admin');
+    await ada.patch('/settings', { requireSecondFactor: true });
+    const demanded = { status: 403, body: { error: { code: 'second_factor_demanded' } } };
+    expect(await client.get('/users')).toMatchObject(demanded);
+    expect(await client.post('/tokens', { name: 'more', scopes: ['admin'], expiresInDays: 366 })).toMatchObject(
+      demanded,
+    );
+    const { body } = await ada.post('/second-factor/app', { password: goodPassword });
+    const code = new TOTP({ secret: Secret.fromBase32(body.secret) }).generate();
+    expect((await ada.post('/second-factor/app/confirm', { code })).status).toBe(200);
+    expect((await client.get('/users')).status).toBe(200);
+  });
+
+  it('that was made with a token expires with that one at the latest, and is revoked with it', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const { body: first } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
+    const client = new AdminClient(open.url, String(first.raw));
+    const { body: second } = await client.post('/tokens', { name: 'long', scopes: ['admin'], expiresInDays: 366 });
+    expect(second.token).toMatchObject({ expiresAt: first.token.expiresAt, madeWith: first.token.id });
+    const child = new AdminClient(open.url, String(second.raw));
+    const { body: third } = await child.post('/tokens', { name: 'longer', scopes: ['read'], expiresInDays: 366 });
+    expect(third.token.expiresAt).toBe(first.token.expiresAt);
+    const grandchild = new AdminClient(open.url, String(third.raw));
+    expect((await grandchild.get('/users')).status).toBe(200);
+    // As after a crash between the removal of a token and of those that were made with it.
+    await open.connection.redis.del(`${open.prefix}admin-token:${first.token.id}`);
+    expect(await child.get('/users')).toMatchObject(refused);
+    expect(await grandchild.get('/users')).toMatchObject(refused);
+    const { body: again } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
+    const parent = new AdminClient(open.url, String(again.raw));
+    await parent.post('/tokens', { name: 'child', scopes: ['read'], expiresInDays: 1 });
+    expect((await ada.delete(`/tokens/${again.token.id}`)).status).toBe(204);
+    const names = (await ada.get('/tokens')).body.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['long', 'longer']);
   });
 
   it('does only what its scope permits', async () => {
@@ -113,8 +186,17 @@ describe('an admin token', () => {
     const [entry] = (await ada.get('/audit')).body.data;
     expect(entry).toMatchObject({ actor: { name: 'rtr' }, from: { token: { id: created.record.id, name: 'rtr' } } });
     const { body } = await client.post('/tokens', { name: 'child', scopes: ['read'] });
-    expect(body.token).toMatchObject({ madeAt: 'ada@box' });
+    expect(body.token).toMatchObject({ madeAt: 'ada@box', expiresAt: wanted.expiresAt });
     expect(body.token.owner).toBeUndefined();
+    const command = await open.accounts.adminTokens.create({ ...wanted, isForCommand: true });
+    if (typeof command === 'string') throw new Error(command);
+    const { body: made } = await new AdminClient(open.url, command.raw).post('/tokens', {
+      name: 'x',
+      scopes: ['read'],
+    });
+    await open.accounts.adminTokens.remove(command.record);
+    expect(made.token.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+    expect((await new AdminClient(open.url, String(made.raw)).get('/users')).status).toBe(200);
   });
 
   it('has no more than 100 beside it of the same person', async () => {
