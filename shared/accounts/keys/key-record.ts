@@ -4,6 +4,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
+import { usableName } from '../people/user.ts';
 import { revisionSchema } from '../redis/revision.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
 
@@ -147,7 +148,8 @@ export const keyNameSchema = z
   .trim()
   .min(1, 'a key needs a name')
   .max(100, 'a name has 100 characters at most')
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters');
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters')
+  .regex(usableName, 'this cannot be a name');
 
 /** Tools that a key may be given: names, and `<server>/*`. */
 export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);

@@ -34,6 +34,12 @@ export const userRecordSchema = z.object({
 
 export type UserRecord = z.infer<typeof userRecordSchema>;
 
+/**
+ * What no name may be: `.` and `..` cannot stand in the path of a URL, which would be that of something else, nor `__proto__` among the
+ * names of a JavaScript object.
+ */
+export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
+
 /** A name for a person, a team or an invitation to show: 1 to 100 characters that can be seen, none of which could hide or turn text. */
 export const displayNameSchema = z
   .string()
@@ -41,7 +47,8 @@ export const displayNameSchema = z
   .min(1, 'A name is needed.')
   .max(100, 'A name has 100 characters at most.')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
-  .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.');
+  .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.')
+  .regex(usableName, 'This cannot be a name.');
 
 /**
  * An e-mail address in the form in which addresses are stored and compared: in lower case. Other letters than those of ASCII are refused

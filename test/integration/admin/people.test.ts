@@ -140,6 +140,20 @@ describe('rtr users', () => {
     expect((await eve.get('/session')).status).toBe(401);
     expect(await rtr.json('users', 'reset-second-factor', 'eve@example.com')).toMatchObject({ secondFactor: false });
   });
+
+  it('refuses a name that would make a path that of another operation, before anything is sent', async () => {
+    await rtr('users', 'create', 'victim@example.com');
+    const { length } = await rtr('audit', 'list', '--json');
+    for (const name of ['..', '.', '']) {
+      const refused = `"${name}" is not the name or the id of anything. Nothing was sent.`;
+      await expect(rtr('users', 'end-session', 'victim@example.com', name)).rejects.toThrow(refused);
+      await expect(rtr('users', 'delete', name)).rejects.toThrow(refused);
+      await expect(rtr('keys', 'rotate', name)).rejects.toThrow(refused);
+      await expect(rtr('prices', 'reset', name)).rejects.toThrow(refused);
+    }
+    expect((await rtr('audit', 'list', '--json')).length).toBe(length);
+    await rtr('users', 'delete', 'victim@example.com');
+  });
 });
 
 describe('rtr teams and rtr invitations', () => {

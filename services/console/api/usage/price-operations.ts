@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
+import { usableName } from '#shared/accounts/people/user.ts';
 import type { ListedPrice } from '#shared/accounts/prices/price-table.ts';
 import { priceSchema, type Price } from '../../contract/usage.ts';
 import { requireAccess } from '../access.ts';
@@ -11,8 +12,11 @@ import type { UsageParts } from './usage-parts.ts';
 
 const newPrice = modelPriceSchema.partial({ asOf: true }).meta({ description: '`asOf` is today where it is absent.' });
 
+const notOfModel = 'This is not the name of a model.';
+
 /** A model's id: it may contain slashes and colons, but no spaces. */
-const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, 'This is not the name of a model.') });
+const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, notOfModel) });
+const newModelName = z.object({ model: modelName.shape.model.regex(usableName, notOfModel) });
 
 /** The prices of models. Everyone who is signed in may read them, admins may change them. */
 export function priceOperations({
@@ -44,7 +48,7 @@ export function priceOperations({
       answer: priceSchema,
       handle: async ({ actor, params, body: { asOf = new Date().toISOString().slice(0, 10), ...given } }) => {
         requireAccess('price.change', actor);
-        const { model } = parse(modelName, params);
+        const { model } = parse(newModelName, params);
         const price = { ...given, asOf };
         const before = prices.changed(model);
         await prices.change(model, price);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
 import { CallError } from '../client/router-client.ts';
+import { pathSegment } from '../path-segment.ts';
 import { refusalSentence } from './refusal-sentence.ts';
 
 /** Milliseconds for which one answer, or a piece of a file, is waited for. */
@@ -146,7 +147,10 @@ export class AdminClient {
   }
 }
 
-/** A path with parameters, each of which may have any characters: at`/users/${id}`. */
+/**
+ * A path with parameters, each of which is one segment and may have any characters: at`/users/${id}`.
+ * @throws RouterError `invalid_request` for a parameter that can be no segment, see `pathSegment`
+ */
 export function at(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  return texts.reduce((path, text, index) => `${path}${encodeURIComponent(values[index - 1] ?? '')}${text}`);
+  return texts.reduce((path, text, index) => `${path}${pathSegment(values[index - 1] ?? '')}${text}`);
 }

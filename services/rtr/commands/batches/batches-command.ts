@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientContext, RunClientCommand } from '../client/client-context.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { pathSegment } from '../path-segment.ts';
 import type { BatchObject } from './batch-object.ts';
 import { downloadBatch } from './download-batch.ts';
 import { listBatches } from './list-batches.ts';
@@ -58,7 +59,7 @@ export function batchesCommand(run: RunClientCommand): Command {
 }
 
 async function cancelBatch({ client, print, json }: ClientContext, id: string): Promise<void> {
-  const batch = await client.call<BatchObject>('POST', `/batches/${encodeURIComponent(id)}/cancel`);
+  const batch = await client.call<BatchObject>('POST', `/batches/${pathSegment(id)}/cancel`);
   print(json ? JSON.stringify(batch) : `Batch ${batch.id} is ${batch.status}.`);
 }
 

@@ -6,6 +6,7 @@ import { localFileError, type ClientContext } from '../client/client-context.ts'
 import { contentOf, fetchFile } from '../client/fetch-file.ts';
 import { CallError } from '../client/router-client.ts';
 import { standardStream, writeTarget, type WriteTarget } from '../client/write-target.ts';
+import { pathSegment } from '../path-segment.ts';
 import { isOver, type BatchObject } from './batch-object.ts';
 
 const sideNames = { output: 'Answers', errors: 'Errors' } as const;
@@ -27,7 +28,7 @@ export async function downloadBatch(
   { out, force = false }: { out: string; force?: boolean },
 ): Promise<void> {
   const { client } = context;
-  const batch = await client.call<BatchObject>('GET', `/batches/${encodeURIComponent(id)}`);
+  const batch = await client.call<BatchObject>('GET', `/batches/${pathSegment(id)}`);
   if (!isOver(batch)) throw new RouterError('invalid_request', `Batch ${id} is not over yet: it is ${batch.status}.`);
   const { output_file_id: output, error_file_id: errors } = batch;
   const sides: Side[] = [];
@@ -40,7 +41,7 @@ export async function downloadBatch(
 
 async function printResults({ client, print }: ClientContext, id: string, sides: readonly Side[]): Promise<void> {
   await eachSide(id, sides, async ({ file }) => {
-    const { content } = await client.open(`/files/${encodeURIComponent(file)}/content`);
+    const { content } = await client.open(`/files/${pathSegment(file)}/content`);
     for await (const { bytes } of linesOf(contentOf(file, content), Infinity)) print(bytes.toString());
   });
 }

@@ -4,6 +4,7 @@ import { ProgressRate } from '#shared/core/progress-rate.ts';
 import { countText, durationText } from '../client/amounts.ts';
 import { askPatiently, type ClientContext } from '../client/client-context.ts';
 import type { CallError } from '../client/router-client.ts';
+import { pathSegment } from '../path-segment.ts';
 import { doneOf, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
 
 /** Milliseconds between two looks at a batch. */
@@ -32,7 +33,7 @@ export async function watchBatch(
   let rate: ProgressRate | undefined;
   let share = 0;
   let printed = '';
-  const ask = (): Promise<BatchObject> => client.call('GET', `/batches/${encodeURIComponent(id)}`);
+  const ask = (): Promise<BatchObject> => client.call('GET', `/batches/${pathSegment(id)}`);
   const onFailure = ({ message }: CallError): void => bar.show(share, message, message);
   try {
     for (;;) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { pathSegment } from '../path-segment.ts';
 import { bytesText } from './amounts.ts';
 import { localFileError, type ClientContext } from './client-context.ts';
 import { CallError } from './router-client.ts';
@@ -17,7 +18,7 @@ export async function fetchFile(
   id: string,
   target: WriteTarget,
 ): Promise<void> {
-  const { bytes, content } = await client.open(`/files/${encodeURIComponent(id)}/content`);
+  const { bytes, content } = await client.open(`/files/${pathSegment(id)}/content`);
   const onPiece = (read: number): void => {
     const of = bytes === undefined ? '' : ` of ${bytesText(bytes)}`;
     bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${bytesText(read)}${of}`);

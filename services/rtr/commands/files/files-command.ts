@@ -8,6 +8,7 @@ import { withInput } from '../client/with-input.ts';
 import { writeTarget } from '../client/write-target.ts';
 import { tableLines } from '../table-lines.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { pathSegment } from '../path-segment.ts';
 
 /** `rtr files …`: files of the owner of a key, over the API. */
 export function filesCommand(run: RunClientCommand): Command {
@@ -81,7 +82,7 @@ async function downloadFile(
   { out, force = false }: { out?: string; force?: boolean },
 ): Promise<void> {
   const { client, print, json } = context;
-  const { filename } = await client.call<FileObject>('GET', `/files/${encodeURIComponent(id)}`);
+  const { filename } = await client.call<FileObject>('GET', `/files/${pathSegment(id)}`);
   // The name is what somebody has uploaded it with: it must not lead out of this folder, nor be hidden.
   const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
   const hint = 'name another path with --out, or replace it with --force.';
@@ -92,6 +93,6 @@ async function downloadFile(
 }
 
 async function deleteFile({ client, print, json }: ClientContext, id: string): Promise<void> {
-  const removed = await client.call<{ id: string }>('DELETE', `/files/${encodeURIComponent(id)}`);
+  const removed = await client.call<{ id: string }>('DELETE', `/files/${pathSegment(id)}`);
   print(json ? JSON.stringify(removed) : `The file ${removed.id} is deleted.`);
 }

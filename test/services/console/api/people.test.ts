@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
+import { AdminClient } from '../../../helpers/console/admin-client.ts';
 import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
 
 const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
@@ -32,6 +32,27 @@ describe('people', () => {
     ]);
     expect(JSON.stringify(body)).not.toContain('argon2');
     expect(await ada.patch('/users/000000000000', { role: 'admin' })).toMatchObject(notFound);
+  });
+
+  it('are not reached by a path with a slash at its end, to which a path with `..` is shortened', async () => {
+    const { firstAdmin, join, url } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    const { body: token } = await ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
+    const api = new AdminClient(url, String(token.raw));
+    for (const client of [ada, api]) {
+      for (const path of [
+        `/users/${bob.id}/`,
+        `/users/${bob.id}/sessions/..`,
+        `/users/${bob.id}/sessions/%2E%2e`,
+        `/teams/${team.id}/members/..`,
+      ]) {
+        expect(await client.delete(path)).toMatchObject(notFound);
+      }
+    }
+    expect((await ada.get('/users')).body).toHaveLength(2);
+    expect((await ada.get('/teams')).body).toHaveLength(1);
   });
 
   it('always include an administrator: the last one cannot be demoted or blocked', async () => {

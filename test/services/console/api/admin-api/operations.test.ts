@@ -32,6 +32,24 @@ describe('a change by name', () => {
     });
   });
 
+  it('makes nothing of a name that no path or file could say', async () => {
+    const { api, accounts } = await open();
+    const { body: team } = await api.post('/teams', { name: 'Blue' });
+    for (const name of ['.', ' .. ', '__proto__']) {
+      const refused = { status: 400, body: { error: { field: 'name', message: 'This cannot be a name.' } } };
+      expect(await api.post('/teams', { name })).toMatchObject(refused);
+      expect(await api.patch(`/teams/${team.id}`, { name })).toMatchObject(refused);
+      expect(await api.put(`/teams-by-name/${encodeURIComponent(name)}%20`, {})).toMatchObject(refused);
+      expect(await api.post('/keys', { kind: 'router', name })).toMatchObject(refused);
+      expect(await api.put('/users-by-email/bob@example.com', { name })).toMatchObject(refused);
+    }
+    expect((await api.post('/teams', { name: '...' })).status).toBe(201);
+    // One that an earlier release has accepted.
+    const { id } = await accounts.teams.create('..');
+    expect(await api.patch(`/teams/${id}`, { weight: 2 })).toMatchObject({ status: 200, body: { name: '..' } });
+    expect((await api.delete(`/teams/${id}`)).status).toBe(204);
+  });
+
   it('makes an account that waits for its person, with a link for a password', async () => {
     const { api, browser, accounts } = await open();
     const path = '/users-by-email/Bob%40Example.com';
