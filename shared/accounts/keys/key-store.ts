@@ -41,15 +41,7 @@ export type KeyChange = Pick<
   'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet'
 >;
 
-/** When a key is changed: each condition, where it is there, must hold. */
-export interface KeyChangeConditions {
-  /** The `adminSet` of the key with which the change was judged. */
-  judged?: { adminSet: readonly string[] | undefined } | undefined;
-  /** The revision that the change is for. */
-  ifRevision?: number | undefined;
-}
-
-export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'admin set' | 'stale';
+export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';
 
 /**
  * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200
@@ -159,20 +151,15 @@ export class KeyStore {
   }
 
   /**
-   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is; `admin set` and
-   * `stale`: it is not as the conditions say.
+   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is; `stale`: it is
+   * not at the revision that the change is for.
    */
-  async change(
-    id: string,
-    change: Partial<KeyChange>,
-    { judged, ifRevision }: KeyChangeConditions = {},
-  ): Promise<KeyChangeOutcome> {
+  async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
     const { limits } = change;
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const adminSet = judged && (judged.adminSet ?? []);
-    const args = { ifRevision, removed, fields: storedFields({ ...change, limits: stored }), adminSet };
+    const args = { ifRevision, removed, fields: storedFields({ ...change, limits: stored }) };
     return (await changeKey.run(this.#redis, { keys: [name], args })) as KeyChangeOutcome;
   }
 

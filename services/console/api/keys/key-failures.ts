@@ -5,11 +5,13 @@ export function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
   return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
 }
 
-/** @param field the setting; undefined when an administrator has changed the key at the same time */
-export function lockedFailure(field?: string): ApiFailure {
-  return field === undefined
-    ? new ApiFailure(409, 'key_changed', 'An administrator has changed this key meanwhile. Reload the page.')
-    : new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
+/** @param field the setting */
+export function lockedFailure(field: string): ApiFailure {
+  return new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
+}
+
+export function changedMeanwhile(): ApiFailure {
+  return new ApiFailure(409, 'key_changed', 'Others change this key at this moment. Reload the page.');
 }
 
 export function notUsable(): ApiFailure {

@@ -6,16 +6,16 @@ import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
-import { ApiFailure, forbidden, notFound, stale } from '../api-failure.ts';
+import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { parse } from '../parse.ts';
-import { adminSetAfter, lockedIn } from './admin-set.ts';
+import { changeKey } from './change-key.ts';
 import { keyAnswers } from './key-answers.ts';
-import { lockedFailure, notCreated, notUsable } from './key-failures.ts';
+import { notCreated, notUsable } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
-import { locks, makeKey, mayMakePersonalKeys, type KeyOwnerId } from './make-key.ts';
+import { makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 import { visibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
@@ -163,33 +163,13 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return created;
   }
 
-  async function changed(
+  function changed(
     actor: Actor,
     key: FoundKey,
     wanted: z.output<typeof keyChange>,
     ifRevision?: number,
   ): Promise<FoundKey> {
-    const owner = ownerOf(key);
-    const isAdmin = actor.role === 'admin';
-    if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
-      requireAccess('key.class.high', actor, owner);
-    }
-    const locked = isAdmin ? undefined : lockedIn(key, wanted);
-    if (locked !== undefined) throw lockedFailure(locked);
-    const changes = Object.fromEntries(
-      Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
-    );
-    const adminSet = locks(actor, owner) ? { adminSet: adminSetAfter(key, wanted) } : {};
-    const judged = isAdmin ? undefined : { adminSet: key.adminSet };
-    const outcome = await keys.change(key.id, { ...changes, ...adminSet }, { judged, ifRevision });
-    if (outcome === 'stale') throw stale();
-    if (outcome === 'admin set') throw lockedFailure();
-    if (outcome === 'unknown') throw notFound();
-    if (outcome === 'over') throw notUsable();
-    await announce(key.id);
-    const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
-    await note('key.change', actor, key, { before, after: wanted });
-    return (await keys.find(key.id)) ?? key;
+    return changeKey(parts, actor, key, { wanted, ifRevision, again: () => find(key.id, 'key.change', actor) });
   }
 
   /** The keys of an owner with a name that can be used, and that somebody may change. */
@@ -233,10 +213,6 @@ export function keyOperations(parts: ApiParts): Operation[] {
     const target = { kind: 'key', id, name };
     return record(parts, actor, { action, target, details: { ...details }, ofTeam: kind === 'team' });
   }
-}
-
-function ownerOf({ kind, ownerId }: FoundKey): KeyOwnerId | undefined {
-  return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
 }
 
 function withoutNulls(given: object): object {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { createKey, createOwnedKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
@@ -44,6 +45,11 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
 /** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
 export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
+}
+
+/** The person or team that a key belongs to; undefined for one of the router. */
+export function ownerOf({ kind, ownerId }: FoundKey): KeyOwnerId | undefined {
+  return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
 }
 
 async function ceilingOf(

@@ -2,11 +2,10 @@
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   ifRevision  the revision that the change is for; absent: any
+--   ifRevision  the revision of the key with which the change was judged; absent: any
 --   removed     names of fields that are removed
 --   fields      that are set
---   adminSet    the settings of an administrator's with which the change was judged (list of names); absent: they do not matter
--- Returns 'changed', 'over', 'unknown', 'stale' when the key is at another revision, or 'admin set' when an administrator has set others since.
+-- Returns 'changed', 'over', 'unknown', or 'stale' when the key is at another revision.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'unknown'
@@ -16,12 +15,6 @@ if redis.call('HEXISTS', KEYS[1], 'revokedAt') == 1 or redis.call('HEXISTS', KEY
 end
 if args.ifRevision and tonumber(redis.call('HGET', KEYS[1], 'revision') or '0') ~= args.ifRevision then
   return 'stale'
-end
-if args.adminSet then
-  local stored = cjson.decode(redis.call('HGET', KEYS[1], 'adminSet') or '[]')
-  if table.concat(stored, ' ') ~= table.concat(args.adminSet, ' ') then
-    return 'admin set'
-  end
 end
 for _, name in ipairs(args.removed) do
   redis.call('HDEL', KEYS[1], name)

@@ -113,11 +113,38 @@ describe('what an administrator has set on a key', () => {
     await openTwo();
     const { keys } = console.accounts;
     const { body } = await bob.post('/keys', plain);
-    await ada.patch(`/keys/${body.key.id}`, { models: ['a'] });
-    expect(await keys.change(body.key.id, { models: undefined }, { judged: { adminSet: undefined } })).toBe(
-      'admin set',
-    );
-    expect(await keys.change(body.key.id, { models: undefined }, { judged: { adminSet: ['models'] } })).toBe('changed');
+    const path = `/keys/${body.key.id}`;
+    await ada.patch(path, { limits: { costPerDay: 50 }, expiresAt: null, class: 'normal' });
+    const judgedWith = await keys.find(body.key.id);
+    await ada.patch(path, { limits: { costPerDay: 1 } });
+    const change = { limits: { costPerDay: 50, requestsPerMinute: 5 } };
+    expect(await keys.change(body.key.id, change, judgedWith?.revision ?? 0)).toBe('stale');
+    expect((await bob.get('/keys')).body).toMatchObject([{ limits: { costPerDay: 1 } }]);
+  });
+
+  it('is judged anew, where an administrator sets it while its owner changes something', async () => {
+    await openTwo();
+    const { keys } = console.accounts;
+    const { body } = await bob.post('/keys', { ...plain, limits: { costPerDay: 50 } });
+    const path = `/keys/${body.key.id}`;
+    // Right after it was judged: what an administrator does then counts, and what does not concern it is done all the same.
+    const change = keys.change.bind(keys);
+    const between = (wanted: object): void => {
+      keys.change = async (...asked) => {
+        keys.change = change;
+        expect((await ada.patch(path, wanted)).status).toBe(200);
+        return keys.change(...asked);
+      };
+    };
+    between({ limits: { costPerDay: 1 } });
+    expect(await bob.patch(path, { limits: { costPerDay: 50 } })).toMatchObject(adminSet);
+    between({ class: 'low' });
+    expect(await bob.patch(path, { class: 'normal' })).toMatchObject(adminSet);
+    between({ models: ['a'] });
+    expect(await bob.patch(path, { tiers: ['gpu'] })).toMatchObject({ status: 200, body: { models: ['a'] } });
+    expect((await bob.get('/keys')).body).toMatchObject([
+      { class: 'low', limits: { costPerDay: 1 }, models: ['a'], tiers: ['gpu'] },
+    ]);
   });
 });
 

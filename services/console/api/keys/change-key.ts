@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { notFound, stale } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { adminSetAfter, lockedIn } from './admin-set.ts';
+import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
+import type { keyChange } from './key-inputs.ts';
+import { locks, ownerOf } from './make-key.ts';
+
+/** How often a change is judged, where others change the key at the same time. */
+const mostAttempts = 5;
+
+interface WantedChange {
+  wanted: z.output<typeof keyChange>;
+  /** The revision that the change is for; undefined: any. */
+  ifRevision?: number | undefined;
+  /** Reads the key again, if the person still may change it. */
+  again: () => Promise<FoundKey>;
+}
+
+/**
+ * Changes the settings of a key, if somebody may. What is judged is what is changed: where the key has been changed since it was read, the
+ * change is judged anew. Returns the key as it is then.
+ * @throws ApiFailure 403, 404, 409, 412
+ */
+export async function changeKey(
+  parts: ApiParts,
+  actor: Actor,
+  found: FoundKey,
+  { wanted, ifRevision, again }: WantedChange,
+): Promise<FoundKey> {
+  const { keys } = parts.accounts;
+  if (ifRevision !== undefined && ifRevision !== revisionOf(found)) throw stale();
+  let key = found;
+  for (let attempt = 1; ; attempt += 1) {
+    const change = judge(actor, key, wanted);
+    const outcome = await keys.change(key.id, change, revisionOf(key));
+    if (outcome === 'unknown') throw notFound();
+    if (outcome === 'over') throw notUsable();
+    if (outcome === 'changed') break;
+    if (ifRevision !== undefined) throw stale();
+    if (attempt === mostAttempts) throw changedMeanwhile();
+    key = await again();
+  }
+  await parts.announce(key.id);
+  const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
+  const target = { kind: 'key', id: key.id, name: key.name };
+  await record(parts, actor, { action: 'key.change', target, details: { before, after: wanted } });
+  return (await keys.find(key.id)) ?? key;
+}
+
+/** What is to be stored. @throws ApiFailure 403 */
+function judge(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>) {
+  const owner = ownerOf(key);
+  if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
+    requireAccess('key.class.high', actor, owner);
+  }
+  const locked = actor.role === 'admin' ? undefined : lockedIn(key, wanted);
+  if (locked !== undefined) throw lockedFailure(locked);
+  const changes = Object.fromEntries(
+    Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
+  );
+  return { ...changes, ...(locks(actor, owner) && { adminSet: adminSetAfter(key, wanted) }) };
+}
+
+function revisionOf({ revision = 0 }: FoundKey): number {
+  return revision;
+}
