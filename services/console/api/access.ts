@@ -31,8 +31,8 @@ export const access = {
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
   'team.make': forAdmins,
-  'team.rename': forTeamOwners,
-  'team.limit': { ...forAdmins, nobody: 'hidden' },
+  /** Its name too: files for `rtr apply`, rules of providers and settings know a team by it. */
+  'team.change': { ...forAdmins, nobody: 'hidden' },
   'team.delete': { ...forAdmins, nobody: 'hidden' },
   'team.members': forTeamOwners,
   'invitation.manage': forAdmins,

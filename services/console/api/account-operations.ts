@@ -4,6 +4,7 @@ import { keyOperations } from './keys/key-operations.ts';
 import type { Operation } from './operations/operation.ts';
 import { invitationOperations } from './people/invitation-operations.ts';
 import { personOperations } from './people/person-operations.ts';
+import { teamMemberOperations } from './people/team-member-operations.ts';
 import { teamOperations } from './people/team-operations.ts';
 import { userOperations } from './people/user-operations.ts';
 import { settingsOperations } from './settings-operations.ts';
@@ -15,6 +16,7 @@ export function accountOperations(parts: ApiParts): Operation[] {
     ...userOperations(parts),
     ...personOperations(parts),
     ...teamOperations(parts),
+    ...teamMemberOperations(parts),
     ...invitationOperations(parts),
     ...keyOperations(parts),
     ...auditOperations(parts),

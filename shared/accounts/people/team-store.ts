@@ -43,6 +43,11 @@ export interface TeamChange {
   ceiling?: Ceiling | undefined;
 }
 
+/** What names of teams are compared by: no two teams may have names that differ by case or by compatible characters alone. */
+export function foldedTeamName(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
 /** Roles by id, of a team's members or in a person's teams. */
 export type Roles = ReadonlyMap<string, TeamRole>;
 

@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console',
     expect(troubles).toEqual([]);
   });
 
-  it('have a page for the owner of a team, who renames it and adds and removes people', async () => {
+  it('have a page for the owner of a team, who adds and removes people', async () => {
     const { page, troubles } = await open('bob', '/teams');
     await page.getByRole('heading', { level: 2, name: 'Engines' }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
@@ -118,10 +118,9 @@ describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console',
     await dialog.getByRole('button', { name: 'Remove eve' }).click();
     await dialog.getByRole('button', { name: 'Remove eve' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Rename Engines' }).click();
-    await dialog.getByRole('textbox', { name: 'Name' }).fill('Motors');
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.locator('main').getByRole('heading', { level: 2, name: 'Motors' }).waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+    // The name is an administrator's.
+    expect(await page.getByRole('button', { name: /Rename/ }).count()).toBe(0);
     expect(troubles).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Accounts } from '#shared/accounts/accounts.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
-import { teamRoles, type TeamRecord, type TeamRole } from '#shared/accounts/people/team-store.ts';
-import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { foldedTeamName, type TeamRecord } from '#shared/accounts/people/team-store.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
@@ -13,7 +12,7 @@ import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, placeOf } from '../operations/page.ts';
 import { parse } from '../parse.ts';
-import { ceilingAnswer } from './ceiling-answer.ts';
+import { teamAnswer } from './team-answer.ts';
 
 const settings = {
   limits: limitsSchema.optional(),
@@ -22,15 +21,12 @@ const settings = {
 };
 const newTeam = z.strictObject({ name: displayNameSchema });
 const change = z.strictObject({ name: displayNameSchema.optional(), ...settings });
-const membership = z.strictObject({ role: z.enum(teamRoles) });
-const addition = membership.extend({ email: emailSchema });
 
 /** The teams that somebody may see, and their actions on them. */
 export function teamOperations(parts: ApiParts): Operation[] {
   const { accounts, announce } = parts;
-  const { teams, users } = accounts;
+  const { teams } = accounts;
   const byId = { path: '/teams/{id}', subject: 'teams' } as const;
-  const member = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
 
   return [
     listOperation({
@@ -65,7 +61,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       path: '/teams',
       id: 'createTeam',
       subject: 'teams',
-      summary: 'Makes a team without members.',
+      summary: 'Makes a team without members. No other team may have the name, in whatever case.',
       scopes: [],
       command: 'teams create',
       body: newTeam,
@@ -74,7 +70,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       etags: { answers: true },
       handle: async ({ actor, body: { name }, reply }) => {
         requireAccess('team.make', actor);
-        return answerOf(await create(actor, name), reply);
+        return answerOf(await alone(name, () => create(actor, name)), reply);
       },
     }),
     operation({
@@ -92,7 +88,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params, body, reply }) => {
         requireAccess('team.make', actor);
         const { name } = readName(params.name);
-        return accounts.nameLock.with(`team:${name}`, async () => {
+        return alone(name, async () => {
           const [found, ...others] = (await teams.list()).filter((team) => team.name === name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several teams have this name.');
           if (!found) reply.status = 201;
@@ -105,17 +101,24 @@ export function teamOperations(parts: ApiParts): Operation[] {
       ...byId,
       method: 'patch',
       id: 'changeTeam',
-      summary: 'Changes the name, limits, weight or ceiling of a team. Its owners may change the name.',
+      summary:
+        'Changes the name, limits, weight or ceiling of a team. No other team may have the name, in whatever case.',
       scopes: [],
       command: 'teams set',
       body: change,
       answer: teamSchema,
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
-        const before = await find(id, 'team.rename', actor);
-        const { name: _, ...administrators } = body;
-        if (Object.keys(administrators).length > 0) requireAccess('team.limit', actor, { kind: 'team', id });
-        return answerOf(await changed(actor, before, body, ifRevision), reply);
+        const before = await find(id, 'team.change', actor);
+        const { name = before.name } = body;
+        const make = () => changed(actor, before, body, ifRevision);
+        // One of several that have the same name, from an earlier release, can be changed otherwise.
+        if (name === before.name) return answerOf(await make(), reply);
+        const renamed = await alone(name, async () => {
+          await requireFree(name, before.id);
+          return make();
+        });
+        return answerOf(renamed, reply);
       },
     }),
     operation({
@@ -133,56 +136,24 @@ export function teamOperations(parts: ApiParts): Operation[] {
         await note('team.delete', actor, team, { revokedKeys });
       },
     }),
-    operation({
-      ...member,
-      method: 'put',
-      id: 'setTeamMember',
-      summary: 'Gives a person a role in a team.',
-      command: 'teams members set',
-      body: membership,
-      answer: teamSchema,
-      handle: async ({ actor, params: { id, user }, body: { role } }) => {
-        const team = await find(id, 'team.members', actor);
-        return admit(actor, team, await users.find(user), role);
-      },
-    }),
-    operation({
-      method: 'post',
-      path: '/teams/{id}/members',
-      id: 'addTeamMember',
-      subject: 'teams',
-      summary: 'Gives the person with an address a role in a team.',
-      scopes: [],
-      command: 'teams members add',
-      body: addition,
-      answer: teamSchema,
-      handle: async ({ actor, params: { id }, body: { email, role } }) => {
-        const team = await find(id, 'team.members', actor);
-        const user = await users.findByEmail(email);
-        if (!user) throw noAccount();
-        return admit(actor, team, user, role);
-      },
-    }),
-    operation({
-      ...member,
-      method: 'delete',
-      id: 'removeTeamMember',
-      summary: 'Removes a person from a team.',
-      command: 'teams members remove',
-      answer: teamSchema,
-      handle: async ({ actor, params }) => {
-        const team = await find(params.id, 'team.members', actor);
-        const id = params.user;
-        if (!(await teams.removeMember(team.id, id))) throw notFound();
-        await announce(`user:${id}`);
-        const name = (await users.namesOf([id])).get(id) ?? '';
-        await note('team.member.remove', actor, team, { user: { id, name } });
-        return teamAnswer(accounts, team);
-      },
-    }),
   ];
 
+  /** Lets nobody else give a team the name meanwhile. */
+  function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return accounts.nameLock.with(`team:${foldedTeamName(name)}`, work);
+  }
+
+  /** @param id of the team that may have the name @throws ApiFailure 409 for a name of another team */
+  async function requireFree(name: string, id?: string): Promise<void> {
+    const folded = foldedTeamName(name);
+    const others = (await teams.list()).filter((team) => team.id !== id);
+    if (others.some((team) => foldedTeamName(team.name) === folded)) {
+      throw new ApiFailure(409, 'name_taken', 'There is a team of this name already.', { field: 'name' });
+    }
+  }
+
   async function create(actor: Actor, name: string): Promise<TeamRecord> {
+    await requireFree(name);
     const team = await teams.create(name);
     await note('team.create', actor, team, {});
     return team;
@@ -210,15 +181,6 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return (await teams.find(before.id)) ?? before;
   }
 
-  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist */
-  async function admit(actor: Actor, team: TeamRecord, user: UserRecord | undefined, role: TeamRole): Promise<Team> {
-    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
-    if (!user || before === 'unknown') throw notFound();
-    const action = before === undefined ? 'team.member.add' : 'team.member.change';
-    await note(action, actor, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
-    return teamAnswer(accounts, team);
-  }
-
   /** A team that somebody may see and act on. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, actor: Actor): Promise<TeamRecord> {
     requireAccess(action, actor, { kind: 'team', id });
@@ -239,31 +201,4 @@ export function teamOperations(parts: ApiParts): Operation[] {
 
 function readName(text: string): { name: string } {
   return parse(newTeam, { name: text });
-}
-
-function noAccount(): ApiFailure {
-  const message = 'Nobody has an account with this address. Ask an administrator to invite them.';
-  return new ApiFailure(404, 'no_account', message, { field: 'email' });
-}
-
-async function teamAnswer(
-  { teams, users }: Pick<Accounts, 'teams' | 'users'>,
-  { id, name, limits = {}, weight = 1, ceiling, createdAt }: TeamRecord,
-): Promise<Team> {
-  const roles = await teams.membersOf(id);
-  const members = await users.findAll([...roles.keys()]);
-  return {
-    id,
-    name,
-    limits,
-    weight,
-    ceiling: ceilingAnswer(ceiling),
-    createdAt,
-    members: members.map((user) => ({
-      id: user.id,
-      name: user.name,
-      email: user.email,
-      role: roles.get(user.id) ?? 'member',
-    })),
-  };
 }

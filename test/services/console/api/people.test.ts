@@ -212,7 +212,8 @@ describe('a team', () => {
     expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(denied);
     expect(await eve.patch(path, {})).toMatchObject(denied);
     expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
-    expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject({ body: { name: 'Bluer' } });
+    // Files for rtr apply and rules of providers know the team by its name.
+    expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject(denied);
     expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
     expect(await bob.patch(path, { weight: 9 })).toMatchObject(denied);
     expect(await ada.patch(path, { weight: 9 })).toMatchObject({ body: { weight: 9 } });
@@ -221,6 +222,26 @@ describe('a team', () => {
     expect(await bob.delete(`${path}/members/${eve.id}`)).toMatchObject(notFound);
     expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(notFound);
     expect(await bob.put(`${path}/members/000000000000`, { role: 'member' })).toMatchObject(notFound);
+  });
+
+  it('has a name that no other team has, in whatever case', async () => {
+    const { firstAdmin, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const taken = { status: 409, body: { error: { code: 'name_taken', field: 'name' } } };
+    const made = await Promise.all(Array.from({ length: 6 }, () => ada.post('/teams', { name: 'Blue' })));
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const { status } of made) expect([201, 409, 503]).toContain(status);
+    expect(await ada.post('/teams', { name: 'BLUE' })).toMatchObject(taken);
+    expect(await ada.put('/teams-by-name/blue', { weight: 2 })).toMatchObject(taken);
+    const { body: red } = await ada.post('/teams', { name: 'Red' });
+    expect(await ada.patch(`/teams/${red.id}`, { name: 'Blue' })).toMatchObject(taken);
+    // Its own name may be written in another way.
+    expect(await ada.patch(`/teams/${red.id}`, { name: 'RED' })).toMatchObject({ status: 200, body: { name: 'RED' } });
+    // Two of an earlier release.
+    const { id } = await accounts.teams.create('Blue');
+    expect(await ada.patch(`/teams/${id}`, { name: 'Blue', weight: 2 })).toMatchObject({ status: 200 });
+    expect(await ada.patch(`/teams/${id}`, { name: 'Green' })).toMatchObject({ status: 200, body: { name: 'Green' } });
+    expect((await ada.get('/teams')).body.map(({ name }: { name: string }) => name)).toEqual(['Blue', 'RED', 'Green']);
   });
 });
 

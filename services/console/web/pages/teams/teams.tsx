@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
@@ -9,9 +9,8 @@ import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Members } from '../../parts/members.tsx';
-import { TeamName } from '../../parts/team-name.tsx';
 
-/** The teams that the person is in. Their owners change name and members; limits and ceilings are an administrator's. */
+/** The teams that the person is in. Their owners change the members; names, limits and ceilings are an administrator's. */
 export function Teams() {
   const { user } = useSession();
   const teams = useApi<Team[]>('/teams');
@@ -44,7 +43,6 @@ export function Teams() {
 
 function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
   const { id, name, limits, ceiling, members } = team;
-  const [isRenaming, renaming] = useDisclosure();
   const [isChanging, changing] = useDisclosure();
   return (
     <section className="panel" aria-labelledby={`team-${id}`}>
@@ -54,9 +52,6 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
         </Title>
         {isOwner ? (
           <Group gap="xs">
-            <Button size="xs" variant="default" aria-label={`Rename ${name}`} onClick={renaming.open}>
-              Rename
-            </Button>
             <Button size="xs" variant="default" aria-label={`Change members of ${name}`} onClick={changing.open}>
               Change members
             </Button>
@@ -84,9 +79,6 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           ))}
         </Table.Tbody>
       </Table>
-      <Modal opened={isRenaming} onClose={renaming.close} title={`Rename ${name}`}>
-        {isRenaming ? <TeamName team={team} onDone={renaming.close} /> : null}
-      </Modal>
       <Members team={isChanging ? team : undefined} onClose={changing.close} />
     </section>
   );

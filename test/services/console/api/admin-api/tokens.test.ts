@@ -248,7 +248,7 @@ describe('every operation that changes something', () => {
       createWorkerCredential: { name: 'box', tier: 'gpu' },
     };
     /** What owners of a team may do to the team, and everybody for themselves. */
-    const ownersMay = new Set(['changeTeam', 'setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
+    const ownersMay = new Set(['setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
     const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
     const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);
     const { body: token } = await ada.post('/tokens', { name: 'hers', scopes: ['read'] });

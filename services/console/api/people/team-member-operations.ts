@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { teamRoles, type TeamRecord, type TeamRole } from '#shared/accounts/people/team-store.ts';
+import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { teamSchema, type Team } from '../../contract/account.ts';
+import { requireAccess } from '../access.ts';
+import type { Actor } from '../actor.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { teamAnswer } from './team-answer.ts';
+
+const membership = z.strictObject({ role: z.enum(teamRoles) });
+const addition = membership.extend({ email: emailSchema });
+
+/** Who is in a team, which its owners and administrators change. */
+export function teamMemberOperations(parts: ApiParts): Operation[] {
+  const { accounts, announce } = parts;
+  const { teams, users } = accounts;
+  const member = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
+  return [
+    operation({
+      ...member,
+      method: 'put',
+      id: 'setTeamMember',
+      summary: 'Gives a person a role in a team.',
+      command: 'teams members set',
+      body: membership,
+      answer: teamSchema,
+      handle: async ({ actor, params: { id, user }, body: { role } }) => {
+        const team = await find(id, actor);
+        return admit(actor, team, await users.find(user), role);
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/teams/{id}/members',
+      id: 'addTeamMember',
+      subject: 'teams',
+      summary: 'Gives the person with an address a role in a team.',
+      scopes: [],
+      command: 'teams members add',
+      body: addition,
+      answer: teamSchema,
+      handle: async ({ actor, params: { id }, body: { email, role } }) => {
+        const team = await find(id, actor);
+        const user = await users.findByEmail(email);
+        if (!user) throw noAccount();
+        return admit(actor, team, user, role);
+      },
+    }),
+    operation({
+      ...member,
+      method: 'delete',
+      id: 'removeTeamMember',
+      summary: 'Removes a person from a team.',
+      command: 'teams members remove',
+      answer: teamSchema,
+      handle: async ({ actor, params }) => {
+        const team = await find(params.id, actor);
+        const id = params.user;
+        if (!(await teams.removeMember(team.id, id))) throw notFound();
+        await announce(`user:${id}`);
+        const name = (await users.namesOf([id])).get(id) ?? '';
+        await note('team.member.remove', actor, team, { user: { id, name } });
+        return teamAnswer(accounts, team);
+      },
+    }),
+  ];
+
+  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist */
+  async function admit(actor: Actor, team: TeamRecord, user: UserRecord | undefined, role: TeamRole): Promise<Team> {
+    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
+    if (!user || before === 'unknown') throw notFound();
+    const action = before === undefined ? 'team.member.add' : 'team.member.change';
+    await note(action, actor, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
+    return teamAnswer(accounts, team);
+  }
+
+  /** A team whose members somebody may change. @throws ApiFailure 403 or 404 */
+  async function find(id: string, actor: Actor): Promise<TeamRecord> {
+    requireAccess('team.members', actor, { kind: 'team', id });
+    const team = await teams.find(id);
+    if (!team) throw notFound();
+    return team;
+  }
+
+  function note(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
+    return record(parts, actor, { action, target: { kind: 'team', id, name }, details });
+  }
+}
+
+function noAccount(): ApiFailure {
+  const message = 'Nobody has an account with this address. Ask an administrator to invite them.';
+  return new ApiFailure(404, 'no_account', message, { field: 'email' });
+}
