@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
-import { servingSettings } from '#shared/serving/open/serving-settings.ts';
+
+/** Where the router listens unless settings say otherwise. */
+export const usualHost = '127.0.0.1';
+export const usualPort = 8484;
 
 /** The address of a server, or several with commas between them. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
@@ -28,17 +31,18 @@ export const clusterSettings = z.object({
 
 /** Settings of the commands that print the router's address, in addition. */
 export const linkSettings = clusterSettings.extend({
-  PORT: setting.integer('Port of the router', 8484, 1, 65_535),
-  HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
+  PORT: setting.optionalInteger(
+    `Port of the router; without it, that of the cluster in this folder, else ${usualPort}`,
+    1,
+    65_535,
+  ),
+  HOST: setting.optionalText(
+    `Address the router listens on; without it, that of the cluster in this folder, else ${usualHost}`,
+  ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe('Address at which people reach the router, for links to the console; else that of this machine'),
-});
-
-/** Settings of the commands for webhooks, in addition to those of a cluster. */
-export const webhookSettings = clusterSettings.extend({
-  SEAL_SECRET: servingSettings.SEAL_SECRET,
 });
 
 /** Settings of the commands that speak to the router as its clients do. */
@@ -59,7 +63,7 @@ export const adminSettings = clusterSettings.omit({ NATS_URL: true, NATS_CREDENT
   HOST: linkSettings.shape.HOST,
   RTR_URL: clientSettings.shape.RTR_URL,
   RTR_ADMIN_TOKEN: setting.optionalText(
-    'Admin token; without it, one that `rtr` makes in the account store for each command',
+    'Admin token; without it, one that `rtr` makes in the account store for each command, for a router of this machine',
   ),
 });
 
@@ -72,6 +76,8 @@ export const upSettings = linkSettings
   // A credential is for one part, and this runs all of them.
   .omit({ NATS_CREDENTIALS: true })
   .extend({
+    PORT: setting.integer('Port of the router', usualPort, 1, 65_535),
+    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', usualHost),
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
     ADMIN_PORT: setting.optionalInteger(

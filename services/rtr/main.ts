@@ -13,7 +13,7 @@ import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-conte
 import { everybodysBatches } from './commands/admin/everybodys-batches.ts';
 import { everybodysFiles } from './commands/admin/everybodys-files.ts';
 import { keysCommand } from './commands/admin/keys-command.ts';
-import { givenToken, withAdmin } from './commands/admin/with-admin.ts';
+import { givenToken, namedRouter, withAdmin } from './commands/admin/with-admin.ts';
 import { batchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { CallError } from './commands/client/router-client.ts';
@@ -26,12 +26,10 @@ import { filesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/store-accept.ts';
-import { webhooksCommand, type RunWebhookCommand } from './commands/webhooks/webhooks-command.ts';
-import { withWebhooks } from './commands/webhooks/with-webhooks.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings, webhookSettings } from './config.ts';
-import { type ClusterAddress, clusterAddresses, localUrl } from './up/cluster-addresses.ts';
+import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
+import { type ClusterAddress, clusterAddresses, ownRouter } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
@@ -166,7 +164,6 @@ program
     takeBrokerOptions(options);
     return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
-program.addCommand(webhooksCommand(withWebhookStore));
 program.addCommand(batchesCommand(withKey));
 program.addCommand(filesCommand(withKey));
 program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
@@ -199,7 +196,8 @@ try {
 function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
   const config = loadConfig(linkSettings, process.env);
   const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
-  const { RTR_PREFIX: prefix, PUBLIC_URL: consoleUrl = localUrl(config) } = config;
+  const { RTR_PREFIX: prefix } = config;
+  const { publicUrl: consoleUrl } = ownRouter(config, folder);
   const { NATS_CREDENTIALS, NATS_CA, REDIS_CA } = config;
   return withKeyStore(
     { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
@@ -218,20 +216,14 @@ function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promi
 
 /** Whether a command is for a router that the user names, or has a token of. */
 function namesRouter(options: AdminOptions): boolean {
-  return options.router !== undefined || givenToken(loadConfig(adminSettings, process.env), options) !== undefined;
-}
-
-function withWebhookStore(...[options, command]: Parameters<RunWebhookCommand>): Promise<void> {
-  const config = loadConfig(webhookSettings, process.env);
-  const { REDIS_URL } = clusterAddresses(config, folder, ['REDIS_URL']);
-  const { RTR_PREFIX: prefix, REDIS_CA, SEAL_SECRET } = config;
-  return withWebhooks({ REDIS_URL, REDIS_CA, SEAL_SECRET, prefix, print, json: options.json ?? false }, command);
+  const config = loadConfig(adminSettings, process.env);
+  return namedRouter(config, options) !== undefined || givenToken(config, options) !== undefined;
 }
 
 function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
   const config = loadConfig(clientSettings, process.env);
   const { stdin: input, stdout: output, stderr: barOutput } = process;
-  return withClient({ config, json: options.json ?? false, print, input, output, barOutput }, command);
+  return withClient({ config, folder, json: options.json ?? false, print, input, output, barOutput }, command);
 }
 
 /** Command-line options override environment variables. */

@@ -42,11 +42,13 @@ export const webhookWithSecretSchema = z
   .object({ webhook: webhookSchema, secret: z.string().describe('It is shown only this once.') })
   .meta({ id: 'WebhookWithSecret' });
 
-/** Admins may create those of the router, a team's owners its own. */
+/** Admins may create those of the router and of other people, a team's owners its own. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
   /** For a team's. */
   teamId?: string;
+  /** For a person's: whose it is, one's own without it. */
+  userId?: string;
 }
 
 export const deliverySchema = z

@@ -1,4 +1,4 @@
-import type { ClusterConfig } from '../config.ts';
+import { usualHost, usualPort, type ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
@@ -24,6 +24,42 @@ export function clusterAddresses<Needed extends ClusterAddress>(
   if (missing.length > 0)
     throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
   return Object.fromEntries(found) as Record<Needed, string>;
+}
+
+/** Settings that say where the router of this machine is. */
+export interface RouterSettings {
+  HOST?: string | undefined;
+  PORT?: number | undefined;
+  PUBLIC_URL?: string | undefined;
+}
+
+/**
+ * The router of this machine: as the settings say, else as the cluster of this folder was started, else at the usual address.
+ * @returns its address as `http://127.0.0.1:8484`, and the one at which browsers reach it
+ */
+export function ownRouter(
+  { HOST, PORT, PUBLIC_URL }: RouterSettings,
+  folder: string,
+): { url: string; publicUrl: string } {
+  const started = HOST === undefined || PORT === undefined ? readClusterState(folder)?.router : undefined;
+  const url = localUrl({ HOST: HOST ?? started?.host ?? usualHost, PORT: PORT ?? started?.port ?? usualPort });
+  const isAsStarted = HOST === undefined && PORT === undefined;
+  return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
+}
+
+/** Whether two addresses are of the same router, whatever the path and the name of the loopback interface. */
+export function isSameRouter(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((url) => {
+    const { protocol, port, hostname } = new URL(url);
+    return `${protocol}//${isLoopback(url) ? 'localhost' : hostname}:${port}`;
+  });
+  return first === second;
+}
+
+/** Whether an address is of the loopback interface, which other machines do not answer at. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /** The address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */

@@ -12,6 +12,10 @@ const clusterStateSchema = z.object({
   redisPassword: z.string().min(1),
   /** Ports of the last start, used again when they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
+  /** Where the router listened at the last start, and the address at which people reach it, where that is another. */
+  router: z
+    .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
+    .optional(),
 });
 
 /** What a cluster on one machine keeps between starts. */

@@ -91,7 +91,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('servers', async () => {
     await Promise.all(servers.children.map((child) => child.stop(serverStopTimeoutMs)));
   });
-  saveClusterState(folder, state);
+  const { HOST: host, PORT: port, PUBLIC_URL: publicUrl } = config;
+  saveClusterState(folder, { ...state, router: { host, port, publicUrl } });
   stop.throwIfAborted();
 
   const startService = (name: string, service: string, necessary: boolean, settings: Environment) =>

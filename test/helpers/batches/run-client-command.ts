@@ -25,7 +25,15 @@ export function clientCommands({ url, key, piped = '' }: { url: string; key: str
     const input = Readable.from([Buffer.from(piped)], { objectMode: false });
     const run: RunClientCommand = (options, command) =>
       withClient(
-        { config, json: options.json ?? false, print: (line) => void lines.push(line), input, output, barOutput },
+        {
+          config,
+          folder: '/nowhere',
+          json: options.json ?? false,
+          print: (line) => void lines.push(line),
+          input,
+          output,
+          barOutput,
+        },
         command,
       );
     await make(run).exitOverride().parseAsync(words, { from: 'user' });

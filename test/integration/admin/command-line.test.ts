@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
@@ -55,6 +58,39 @@ describe('a command of the Admin API', () => {
     }
     const { code, err } = await rtr(['users', 'list'], away);
     expect([code, err]).toEqual([1, 'Redis does not answer at 127.0.0.1:9: is the cluster running?\n']);
+  });
+
+  it('is for a router of another machine only with a token of it, and sends it none otherwise', async () => {
+    const asked: IncomingHttpHeaders[] = [];
+    const other = createServer((request, response) => {
+      asked.push(request.headers);
+      response.end('{}');
+    });
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const url = `http://localhost.example:${(other.address() as AddressInfo).port}`;
+    const keysBefore = await adminCommandsOf(cluster)('keys', 'list');
+    for (const words of [
+      ['users', 'list'],
+      ['keys', 'create', '--name', 'here'],
+      ['keys', 'list'],
+      ['keys', 'revoke', cluster.keyId],
+      ['webhooks', 'list'],
+    ]) {
+      for (const [named, environment] of [
+        [['--router', url], {}],
+        [[], { RTR_URL: url }],
+      ] as const) {
+        const { code, out, err } = await rtr([...words, ...named], environment);
+        expect([code, out, err]).toEqual([1, '', expect.stringContaining(`admin token of the router at ${url}`)]);
+      }
+    }
+    // Beside the router of this machine, whose store is that of the folder, there may be a way to another one.
+    const near = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    expect(await rtr(['users', 'list', '--router', near], { REDIS_URL: '' })).toMatchObject({ code: 1, out: '' });
+    expect(asked).toEqual([]);
+    expect(await adminCommandsOf(cluster)('keys', 'list')).toEqual(keysBefore);
   });
 
   it('exits with 2 after a dry run that has found something to change', async () => {

@@ -20,6 +20,7 @@ const longestOverlapMs = 30 * 24 * 3_600_000;
 const newWebhook = webhookSettingsSchema.extend({
   kind: z.enum(['router', 'user', 'team']),
   teamId: z.string().optional(),
+  userId: z.string().max(40).optional().describe("With `user`: the person it is for; one's own without it."),
 });
 const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
 const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
@@ -64,9 +65,9 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       body: newWebhook,
       answer: webhookWithSecretSchema,
       statuses: [201],
-      handle: async ({ actor, body: { kind, teamId, ...settings } }) => {
+      handle: async ({ actor, body: { kind, teamId, userId = actor.id, ...settings } }) => {
         if (kind === 'router') requireAccess('webhook.make.router', actor);
-        const owner = ownerOf(kind, teamId, actor);
+        const owner = ownerOf(kind, teamId, userId);
         requireAccess('webhook.manage', actor, accountOf(owner));
         const created = await endpoints.create(owner, settings, actor.id);
         if (typeof created === 'string') throw notCreated(created);
@@ -206,9 +207,9 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
   }
 }
 
-function ownerOf(kind: 'router' | 'user' | 'team', teamId: string | undefined, { id }: Actor): WebhookOwner {
+function ownerOf(kind: 'router' | 'user' | 'team', teamId: string | undefined, userId: string): WebhookOwner {
   if (kind === 'router') return 'router';
-  if (kind === 'user') return `user:${id}`;
+  if (kind === 'user') return `user:${userId}`;
   if (teamId === undefined) throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
   return `team:${teamId}`;
 }

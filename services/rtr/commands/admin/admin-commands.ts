@@ -12,6 +12,7 @@ import { teamsCommand } from './teams-command.ts';
 import { tokensCommand } from './tokens-command.ts';
 import { usageCommand } from './usage-command.ts';
 import { usersCommand } from './users-command.ts';
+import { webhooksCommand } from './webhooks/webhooks-command.ts';
 import { modelsCommand, workersCommand } from './workers-command.ts';
 
 /** The commands that speak to the Admin API, in the order in which the help lists them. */
@@ -27,6 +28,7 @@ export function adminCommands(run: RunAdminCommand): Command[] {
     workersCommand(run),
     modelsCommand(run),
     registryCommand(run),
+    webhooksCommand(run),
     settingsCommand(run),
     backgroundCommand(run),
     tokensCommand(run),

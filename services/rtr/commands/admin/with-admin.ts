@@ -3,7 +3,7 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
-import { clusterAddresses, localUrl } from '../../up/cluster-addresses.ts';
+import { clusterAddresses, isLoopback, isSameRouter, ownRouter } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import { localFileError } from '../client/client-context.ts';
 import { withRedis } from '../with-redis.ts';
@@ -27,7 +27,7 @@ export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
   command: (context: AdminContext) => Promise<unknown>,
 ): Promise<void> {
-  const url = routerUrl(config, options);
+  const url = namedRouter(config, options) ?? ownRouter(config, folder).url;
   const json = options.json ?? false;
   const given = givenToken(config, options);
   if (given !== undefined) {
@@ -35,6 +35,7 @@ export async function withAdmin(
     await command({ client, json, ...others });
     return;
   }
+  requireOwn(url, config, folder);
   const { REDIS_URL } = storeAddress(config, folder);
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
@@ -64,10 +65,24 @@ export function givenToken(
   }
 }
 
-function routerUrl(config: AdminConfig, { router }: AdminOptions): string {
-  const url = router ?? config.RTR_URL ?? localUrl(config);
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
+/** The router that the user names; undefined for none. @throws UpError for an address that is none */
+export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
+  const url = router ?? config.RTR_URL;
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
   throw new UpError(`${url} is no http or https address.`);
+}
+
+/**
+ * A token of an account store goes to the router of this machine alone, or to one beside it whose store the settings name: another one
+ * could use it against the store. @throws UpError for another router
+ */
+function requireOwn(url: string, config: AdminConfig, folder: string): void {
+  const isHere = isSameRouter(url, ownRouter(config, folder).url);
+  if (isHere || (config.REDIS_URL !== undefined && isLoopback(url))) return;
+  throw new UpError(
+    `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${url}, which is made in the console under ` +
+      'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone.',
+  );
 }
 
 function storeAddress(config: AdminConfig, folder: string): { REDIS_URL: string } {

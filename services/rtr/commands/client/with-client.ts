@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ClientConfig } from '../../config.ts';
-import { localUrl } from '../../up/cluster-addresses.ts';
+import { ownRouter } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import type { ClientContext } from './client-context.ts';
 import { ProgressBar, type BarOutput } from './progress-bar.ts';
@@ -8,6 +8,8 @@ import { RouterClient } from './router-client.ts';
 
 export interface ClientOptions {
   config: ClientConfig;
+  /** Of the cluster that `rtr up` runs, if it does. */
+  folder: string;
   json: boolean;
   print: (line: string) => void;
   input: Readable;
@@ -21,10 +23,10 @@ export interface ClientOptions {
  * @throws UpError without a key
  */
 export async function withClient(
-  { config, json, print, input, output, barOutput }: ClientOptions,
+  { config, folder, json, print, input, output, barOutput }: ClientOptions,
   command: (context: ClientContext) => Promise<unknown>,
 ): Promise<void> {
-  const { RTR_URL: url = localUrl(config), RTR_KEY: key, CHAT_FAMILY: segment } = config;
+  const { RTR_URL: url = ownRouter(config, folder).url, RTR_KEY: key, CHAT_FAMILY: segment } = config;
   if (key === undefined) throw new UpError('Set RTR_KEY to an API key of the router, and RTR_URL to its address.');
   const client = new RouterClient({ url, key, segment });
   await command({ client, bar: new ProgressBar(barOutput), print, input, output, json });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { clusterAddresses } from '#services/rtr/up/cluster-addresses.ts';
+import { clusterAddresses, isSameRouter, ownRouter } from '#services/rtr/up/cluster-addresses.ts';
 import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
 import { UpError } from '#services/rtr/up/up-error.ts';
 
@@ -35,5 +35,33 @@ describe('the addresses of the cluster', () => {
     );
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
     expect(() => clusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
+  });
+});
+
+describe('the router of this machine', () => {
+  it('is where the cluster of the folder was started, unless the settings say otherwise', () => {
+    expect(ownRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8484', publicUrl: 'http://127.0.0.1:8484' });
+    const router = { host: '0.0.0.0', port: 8620, publicUrl: 'https://llm.example.com' };
+    saveClusterState(folder, { ...loadClusterState(folder), router });
+    expect(ownRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8620', publicUrl: router.publicUrl });
+    expect(ownRouter({ PORT: 8700 }, folder)).toEqual({
+      url: 'http://127.0.0.1:8700',
+      publicUrl: 'http://127.0.0.1:8700',
+    });
+    expect(ownRouter({ HOST: '10.0.0.5' }, folder).url).toBe('http://10.0.0.5:8620');
+    expect(ownRouter({ PUBLIC_URL: 'https://other.example' }, folder).publicUrl).toBe('https://other.example');
+  });
+
+  it('is the same at each name of the loopback interface, and with the path of an API', () => {
+    const url = 'http://127.0.0.1:8484';
+    for (const same of ['http://localhost:8484/', 'http://[::1]:8484/api/openai/v1', 'http://127.0.0.2:8484'])
+      expect(isSameRouter(same, url)).toBe(true);
+    for (const other of [
+      'http://127.0.0.1:8485',
+      'https://127.0.0.1:8484',
+      'http://10.0.0.5:8484',
+      'http://localhost.example:8484',
+    ])
+      expect(isSameRouter(other, url)).toBe(false);
   });
 });

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { at } from '../admin-client.ts';
+import type { AdminContext } from '../admin-context.ts';
+import { minuteText, printList } from '../print-answers.ts';
+
+/** Milliseconds for which a test waits for its outcome: a second until it is taken, and ten for the receiver. */
+const testMs = 15_000;
+
+/** Milliseconds between two looks at the outcome. */
+const lookEveryMs = 250;
+
+/** What the Admin API answers of a delivery. */
+interface Delivery {
+  id: string;
+  event: { id: string; type: string };
+  state: DeliveryState;
+  attempts: number;
+  createdAt: number;
+  last?: { at: number; ms: number; status?: number; error?: string };
+}
+
+/**
+ * `rtr webhooks test`: sends a test event, and prints what came of it.
+ * @throws RouterError `upstream_failed` when the receiver did not accept it, `upstream_timeout` when nobody has tried it in time
+ */
+export async function testWebhook(context: AdminContext, id: string, waitMs = testMs): Promise<void> {
+  const { client, print, json } = context;
+  let { value: delivery } = await client.send<Delivery>('POST', at`/webhooks/${id}/test`);
+  const before = performance.now() + waitMs;
+  while (delivery.state === 'pending' && performance.now() < before) {
+    await sleep(lookEveryMs);
+    const newest = await client.get<Delivery[]>(at`/webhooks/${id}/deliveries`, { limit: 500 });
+    delivery = newest.find((each) => each.id === delivery.id) ?? delivery;
+  }
+  if (json) print(JSON.stringify(delivery));
+  const { state, last } = delivery;
+  if (state === 'delivered') {
+    if (!json) print(`Delivered in ${last?.ms ?? 0} ms: the receiver answered ${last?.status ?? ''}.`);
+    return;
+  }
+  if (state === 'dead') throw new RouterError('upstream_failed', `Not delivered: ${last?.error ?? ''}.`);
+  throw new RouterError('upstream_timeout', 'No batch runner has tried it yet. Is one running (rtr worker batch)?');
+}
+
+/** `rtr webhooks deliveries`: what was sent and what is on its way, the newest first. */
+export async function listDeliveries(
+  context: AdminContext,
+  id: string,
+  { state, limit }: { state?: DeliveryState; limit: number },
+): Promise<void> {
+  const deliveries = await context.client.get<Delivery[]>(at`/webhooks/${id}/deliveries`, { state, limit });
+  await printList(context, deliveries, {
+    head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
+    row: (each) => {
+      return [each.id, each.event.type, minuteText(each.createdAt), each.state, each.attempts, each.last?.error ?? ''];
+    },
+    none: 'There are no deliveries.',
+  });
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { until } from '../../helpers/until.ts';
+import { openTestWebhooks, type TestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
+
+const url = 'https://hooks.example.com/in';
+const unknown = '000000000000';
+
+let cluster: ScriptedCluster;
+let rtr: AdminCommands;
+let open: TestWebhooks;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  rtr = adminCommandsOf(cluster);
+  await rtr('users', 'create', 'ada@example.com', '--name', 'Ada');
+  await rtr('teams', 'create', 'Blue');
+});
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+  open = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+  for (const { id } of await open.endpoints.list()) await open.endpoints.remove(id);
+});
+
+describe('rtr webhooks add', () => {
+  it('makes a webhook of the router, a team or a person, and shows its secret once', async () => {
+    const [line] = await rtr('webhooks', 'add', url, '--events', 'batch.*, response.failed');
+    expect(line).toMatch(/^Webhook \w+, with the secret shown only this once: whsec_\S+$/);
+    await rtr('webhooks', 'add', url, '--events', 'batch.*', '--team', 'Blue');
+    const words = ['--events', 'batch.*', '--user', 'ADA@example.com', '--description', 'mine'];
+    expect(await rtr.json('webhooks', 'add', url, ...words)).toMatchObject({
+      kind: 'user',
+      owner: { name: 'Ada' },
+      url,
+      events: ['batch.*'],
+      description: 'mine',
+      enabled: true,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    const made = await open.endpoints.list();
+    expect(made[0]?.events).toEqual(['batch.*', 'response.failed']);
+    const lines = await rtr('webhooks', 'list');
+    expect(lines.map((each) => each.split(/ {2,}/)[1])).toEqual(['OWNER', 'router', 'team Blue', 'Ada']);
+    const [note] = (await open.accounts.audit.list()).entries;
+    expect(note).toMatchObject({ action: 'webhook.create', target: { name: 'hooks.example.com' } });
+  });
+
+  it.each([
+    [['nowhere', '--events', 'batch.*'], /^url: /],
+    [[url, '--events', 'batch.*, nope.*'], /^events: No such event: "nope\.\*"\. There are batch\.completed, /],
+    [[url, '--events', 'batch.*', '--team', 'Red'], 'There is no team Red.'],
+    [[url, '--events', 'batch.*', '--user', 'eve@example.com'], 'Nobody has an account with the address'],
+    [[url, '--events', 'batch.*', '--team', 'Blue', '--user', 'ada@example.com'], 'not to both'],
+  ] as const)('refuses %j', async (words, message) => {
+    await expect(async () => rtr('webhooks', 'add', ...words)).rejects.toThrow(message);
+    expect(await open.endpoints.list()).toEqual([]);
+  });
+
+  it('lets a member make webhooks for nobody else', async () => {
+    const { id: ownerId } = await rtr.json('users', 'create', 'bob@example.com');
+    const wanted = { name: 'bob', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
+    const token = await open.accounts.adminTokens.create(wanted);
+    if (typeof token === 'string') throw new Error(token);
+    const { id } = await rtr.json('users', 'show', 'ada@example.com');
+    const answer = await fetch(`${cluster.url}/api/admin/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.raw}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'user', userId: id, url, events: ['batch.*'] }),
+    });
+    expect(answer.status).toBe(404);
+    expect(await open.endpoints.list()).toEqual([]);
+  });
+});
+
+describe('rtr webhooks', () => {
+  it('lists, disables, enables, rotates and removes', async () => {
+    const nothing = 'There are no webhooks yet. Make one with: rtr webhooks add <url> --events <events>';
+    expect(await rtr('webhooks', 'list')).toEqual([nothing]);
+    const { endpoint } = await open.add(url);
+    const { id } = endpoint;
+    expect(await rtr('webhooks', 'disable', id)).toEqual([`Webhook ${id} is disabled.`]);
+    expect((await rtr('webhooks', 'list'))[1]).toMatch(
+      new RegExp(`^${id}  router  \\d{4}-\\d\\d-\\d\\d  disabled  batch\\.\\*  ${url}$`),
+    );
+    expect(await rtr.json('webhooks', 'enable', id)).toMatchObject({ id, enabled: true });
+    const [line] = await rtr('webhooks', 'rotate', id, '--overlap-hours', '1');
+    expect(line).toMatch(new RegExp(`^The new secret of webhook ${id}, shown only this once: whsec_`));
+    await rtr('webhooks', 'remove', id);
+    expect(await open.endpoints.list()).toEqual([]);
+    for (const words of [['remove'], ['test'], ['rotate'], ['deliveries'], ['repeat'], ['disable']])
+      await expect(rtr('webhooks', ...words, unknown)).rejects.toThrow('This does not exist');
+  });
+});
+
+describe('rtr webhooks test, deliveries and repeat', () => {
+  it('print what the receiver answered, and fail when it did not accept the event', async () => {
+    const receiver = await startReceiver();
+    const { endpoint } = await open.add(receiver.url);
+    const trying = rtr('webhooks', 'test', endpoint.id);
+    await until(async () => (await open.deliverDue()).length > 0);
+    expect((await trying)[0]).toMatch(/^Delivered in \d+ ms: the receiver answered 204\.$/);
+    receiver.answer((response) => response.writeHead(404).end());
+    const failing = expect(rtr('webhooks', 'test', endpoint.id)).rejects.toThrow('Not delivered: it answered 404.');
+    await until(async () => (await open.deliverDue()).length > 0);
+    await failing;
+  });
+
+  it('list what was sent, and send it again', async () => {
+    const receiver = await startReceiver();
+    const { endpoint } = await open.add(receiver.url);
+    expect(await rtr('webhooks', 'deliveries', endpoint.id)).toEqual(['There are no deliveries.']);
+    receiver.answer((response) => response.writeHead(410).end());
+    await open.outbox.emit(open.batchEvent());
+    await open.deliverDue();
+    const dead = await rtr.json('webhooks', 'deliveries', endpoint.id, '--state', 'dead');
+    expect(dead).toMatchObject({ event: { type: 'batch.completed' }, state: 'dead', last: { status: 410 } });
+    await expect(rtr('webhooks', 'repeat', endpoint.id)).rejects.toThrow('Enable this webhook first.');
+    await rtr('webhooks', 'enable', endpoint.id);
+    expect(await rtr('webhooks', 'repeat', endpoint.id, dead.id)).toEqual(['One delivery is sent again.']);
+    receiver.answer((response) => response.writeHead(204).end());
+    expect(await open.deliverDue()).toEqual(['delivered']);
+  });
+});
