@@ -127,7 +127,9 @@ export const createdKeySchema = z
  * Admins may create router keys and keys for everybody, a team's owners its keys. Members may choose the class `high` where the ceiling of
  * the owner says so.
  */
-export interface NewKey extends KeySettings {
+export interface NewKey extends Omit<KeySettings, 'class'> {
+  /** Absent: `normal`. */
+  class?: KeySettings['class'];
   kind: 'router' | 'user' | 'team';
   /** For a personal key of somebody else (admins). */
   userId?: string;

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';
@@ -145,6 +147,28 @@ describe('rtr apply', () => {
     const more = fileWith('keys:\n  three:\n');
     await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(`${out} cannot be used: EEXIST.`);
     expect((await rtr('keys', 'list')).join('\n')).not.toContain('three');
+  });
+
+  it('keeps what it gives to a key from its owner, also what the owner has set before', async () => {
+    await rtr('teams', 'create', 'Owners');
+    const owner = { name: 'Olga', email: 'olga@example.com', password: goodPassword };
+    const { link } = await rtr.json('invitations', 'create', owner.email, '--team', 'Owners');
+    const olga = new ConsoleClient(cluster.url);
+    expect((await olga.post(`/links/${String(link).split('/link/')[1]}`, owner)).status).toBe(200);
+    await rtr('teams', 'members', 'set', 'Owners', owner.email, '--role', 'owner');
+    const [team] = (await olga.get('/teams')).body;
+    const key = { kind: 'team', teamId: team.id, name: 'ci', class: 'low', limits: { tokensPerDay: 9 } };
+    const { body } = await olga.post('/keys', key);
+    const file = fileWith('teams:\n  Owners:\n    keys:\n      ci: { class: low, limits: { tokensPerDay: 9 } }\n');
+    expect(await rtr('apply', '-f', file)).toEqual([
+      '~ key ci of team Owners',
+      '    adminSet: none → class, limits.tokensPerDay',
+      '0 created, 1 changed, 0 removed; 1 as the file says.',
+    ]);
+    for (const change of [{ class: 'normal' }, { limits: { tokensPerDay: 10 } }]) {
+      expect(await olga.patch(`/keys/${body.key.id}`, change)).toMatchObject({ status: 403 });
+    }
+    expect((await rtr('apply', '-f', file)).at(-1)).toMatch(/^Nothing to change: 2 /);
   });
 
   it('takes a rotated key for the one of its name, and leaves keys of blocked people alone', async () => {

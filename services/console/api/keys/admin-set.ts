@@ -11,15 +11,18 @@ export type WantedSettings = { [name in (typeof fields)[number]]?: Settings[name
   limits?: Limits | undefined;
 };
 
-/** What an administrator's change leaves of `adminSet` (see KeyRecord): what it sets is added, what it removes is taken out. */
+/**
+ * What an administrator's change leaves of `adminSet` (see KeyRecord): what it sets is added, also where the key has had the same value, and
+ * what it removes is taken out.
+ */
 export function adminSetAfter(
   key: Settings & Pick<KeyRecord, 'adminSet'>,
   wanted: WantedSettings,
 ): string[] | undefined {
   const names = new Set(key.adminSet);
-  for (const { name, before, after } of changesOf(key, wanted)) {
+  for (const { name, after } of changesOf(key, wanted)) {
     if (after === undefined) names.delete(name);
-    else if (!isSame(before, after)) names.add(name);
+    else names.add(name);
   }
   return names.size === 0 ? undefined : [...names];
 }

@@ -4,6 +4,7 @@ import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { changesNothing } from '../operations/changes-nothing.ts';
 import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
@@ -49,6 +50,13 @@ export async function changeKey(
   const target = { kind: 'key', id: key.id, name: key.name };
   await record(parts, actor, { action: 'key.change', target, details: { before, after: wanted } });
   return (await keys.find(key.id)) ?? key;
+}
+
+/** Whether a change would leave a key as it is: all values are so already, and what an administrator gives is marked as theirs. */
+export function changesNothingOf(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
+  if (!changesNothing(key, wanted)) return false;
+  if (!locks(actor, ownerOf(key))) return true;
+  return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
 }
 
 /** What is to be stored. @throws ApiFailure 403 */

@@ -17,7 +17,7 @@ const future = z
 
 const settings = z.strictObject({
   name: displayNameSchema,
-  class: z.enum(priorityClasses).default('normal'),
+  class: z.enum(priorityClasses).optional().describe('Absent: `normal`.'),
   expiresAt: future.optional(),
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),

@@ -8,10 +8,9 @@ import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { parse } from '../parse.ts';
-import { changeKey } from './change-key.ts';
+import { changeKey, changesNothingOf } from './change-key.ts';
 import { keyAnswers } from './key-answers.ts';
 import { notCreated, notUsable } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
@@ -90,7 +89,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
           const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
           if (key) {
-            const now = changesNothing(key, wanted) ? key : await changed(actor, key, wanted);
+            const now = changesNothingOf(actor, key, wanted) ? key : await changed(actor, key, wanted);
             return { key: await answerOf(now, reply) };
           }
           reply.status = 201;

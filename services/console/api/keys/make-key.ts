@@ -17,7 +17,8 @@ export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
   const { kind, userId = actor.id, teamId, ...facts } = wanted;
-  const made = { ...facts, kind, createdBy: actor.id };
+  const { class: priority = 'normal' } = facts;
+  const made = { ...facts, class: priority, kind, createdBy: actor.id };
   if (kind === 'router') {
     requireAccess('key.make.router', actor);
     return createKey(keys, made);
@@ -36,7 +37,7 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   const created = await createOwnedKey(keys, {
     ...made,
     ownerId: owner.id,
-    ...(locks(actor, owner) && { adminSet: adminSetAfter({ class: 'normal' }, facts) }),
+    ...(locks(actor, owner) && { adminSet: adminSetAfter({}, facts) }),
   });
   if (typeof created === 'string') throw notCreated(created);
   return created;

@@ -50,6 +50,8 @@ export interface Key {
   tools?: string[];
   limits: Limits;
   weight?: number;
+  /** Settings that an administrator has set: names of fields, and `limits.<name>`. */
+  adminSet?: string[];
 }
 
 export interface Price {

@@ -97,6 +97,37 @@ describe('what an administrator has set on a key', () => {
     expect(changed).toMatchObject({ status: 200, body: { name: 'desktop', tiers: ['gpu'], limits } });
   });
 
+  it('is what the administrator gives, also where the owner has set the same before', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', { ...plain, models: ['a'], limits: { costPerDay: 5 } });
+    const path = `/keys/${body.key.id}`;
+    const set = async (change: object) => (await ada.patch(path, change)).body.adminSet;
+    expect(await set({ name: 'desktop' })).toBeUndefined();
+    expect(await set({ limits: { costPerDay: 5 } })).toEqual(['limits.costPerDay']);
+    expect(await set({ class: 'normal' })).toEqual(['limits.costPerDay', 'class']);
+    const upsert = { kind: 'user', userId: bob.id, models: ['a'] };
+    expect(await ada.put('/keys-by-name/desktop', upsert)).toMatchObject({
+      body: { key: { adminSet: { length: 3 } } },
+    });
+    expect(await bob.patch(path, { limits: {} })).toMatchObject(adminSet);
+    expect(await bob.patch(path, { class: 'low' })).toMatchObject(adminSet);
+    expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
+    // What stands there already is no change, and none of it is the owner's.
+    const { headers: _, ...before } = await ada.get(`${path}`);
+    await ada.put('/keys-by-name/desktop', upsert);
+    expect(await ada.get(path)).toMatchObject(before);
+    const own = await bob.put('/keys-by-name/desktop', { kind: 'user', models: ['a'] });
+    expect(own).toMatchObject({ status: 200, body: { key: { adminSet: { length: 3 } } } });
+  });
+
+  it('is not the class of a key that was made without one', async () => {
+    await openTwo();
+    const { body } = await ada.post('/keys', { kind: 'user', name: 'made', userId: bob.id });
+    expect(body.key).toMatchObject({ class: 'normal' });
+    expect(body.key).not.toHaveProperty('adminSet');
+    expect((await bob.patch(`/keys/${body.key.id}`, { class: 'low' })).status).toBe(200);
+  });
+
   it('stays when the key is rotated, and ends when an administrator removes it', async () => {
     await openTwo();
     const { body } = await bob.post('/keys', plain);
@@ -154,7 +185,7 @@ describe('an administrator', () => {
     const made = await ada.post('/keys', { ...plain, userId: bob.id, limits: { costPerMonth: 5 } });
     expect(made).toMatchObject({
       status: 201,
-      body: { key: { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['limits.costPerMonth'] } },
+      body: { key: { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['class', 'limits.costPerMonth'] } },
     });
     expect(await console.verifier.verify(made.body.raw)).toMatchObject({ ownerId: bob.id });
     expect(await bob.patch(`/keys/${made.body.key.id}`, { limits: { costPerMonth: 50 } })).toMatchObject(adminSet);

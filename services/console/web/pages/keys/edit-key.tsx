@@ -23,8 +23,7 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const { expiresAt = null, models = null, tiers = null, tools = null, ...others } = settings;
-    change.mutate({ ...others, expiresAt, models, tiers, tools }, { onSuccess: onClose });
+    change.mutate(changesOf(settingsOf(editing), settings), { onSuccess: onClose });
   };
   return (
     <form onSubmit={onSubmit}>
@@ -46,10 +45,15 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
 }
 
-/** Null removes a restriction; an absent field would leave it unchanged. */
-type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers' | 'tools'> & {
-  [Name in 'expiresAt' | 'models' | 'tiers' | 'tools']: NonNullable<KeySettings[Name]> | null;
-};
+/** Null removes a restriction; an absent field leaves it unchanged. */
+type KeyChange = { [Name in keyof KeySettings]?: KeySettings[Name] | null };
+
+/** What differs alone: what an administrator sends is kept from changes by the owner. */
+function changesOf(before: KeySettings, after: KeySettings): KeyChange {
+  const names = ['name', 'class', 'expiresAt', 'models', 'tiers', 'tools', 'limits', 'weight'] as const;
+  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.fromEntries(differing.map((name) => [name, after[name] ?? null]));
+}
 
 function settingsOf({ name, class: priority, expiresAt, models, tiers, tools, limits, weight = 1 }: Key): KeySettings {
   return {

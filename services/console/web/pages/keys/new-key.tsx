@@ -44,8 +44,11 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
+    const { class: priority, ...others } = settings;
     create.mutate({
-      ...settings,
+      ...others,
+      // What an administrator sends is kept from changes by the owner: only what was chosen.
+      ...(priority === blank.class ? {} : { class: priority }),
       kind,
       ...(kind === 'team' && teamId !== null ? { teamId } : {}),
       ...(kind === 'user' && userId !== null && userId !== user.id ? { userId } : {}),

@@ -2,7 +2,7 @@ import { at } from '../admin-client.ts';
 import type { Key } from '../admin-answers.ts';
 import type { WantedKey } from './access-schema.ts';
 import { joined, planOf, type Maker, type Plan, type Present } from './change.ts';
-import { changedFields, differences } from './differences.ts';
+import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
 
 /** Whose keys they are. */
@@ -14,6 +14,8 @@ interface Owner {
   name: string;
   /** Where in the file the keys stand. */
   path: readonly string[];
+  /** Whether the settings that the file gives are kept from changes by the owner: those for a team, or for somebody who is no administrator. */
+  isLocked: boolean;
   /** What the API takes for it. */
   body: (maker: Maker) => object;
 }
@@ -21,7 +23,7 @@ interface Owner {
 /** The changes of keys. @throws RouterError for a name of several keys, and a time of the past */
 export function planKeys(file: AccessFile, present: Present): Plan {
   const { people = {}, teams = {}, keys = {} } = file.access;
-  const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], body: () => ({}) };
+  const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], isLocked: false, body: () => ({}) };
   return joined([
     planOfOwner(file, present, router, keys),
     ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
@@ -29,22 +31,14 @@ export function planKeys(file: AccessFile, present: Present): Plan {
       // A blocked person has no key that can be used, and can be given none.
       if (blocked ?? now?.blocked) return { changes: [], unchanged: Object.keys(own).length };
       const body = (maker: Maker) => ({ userId: maker.people.get(email) });
-      return planOfOwner(
-        file,
-        present,
-        { kind: 'user', id: now?.id, name: email, path: ['people', email, 'keys'], body },
-        own,
-      );
+      const place = { path: ['people', email, 'keys'], isLocked: now?.role === 'member' };
+      return planOfOwner(file, present, { kind: 'user', id: now?.id, name: email, ...place, body }, own);
     }),
     ...Object.entries(teams).map(([name, { keys: own = {} }]) => {
       const id = present.teams.get(name)?.[0]?.id;
       const body = (maker: Maker) => ({ teamId: maker.teams.get(name) });
-      return planOfOwner(
-        file,
-        present,
-        { kind: 'team', id, name: `team ${name}`, path: ['teams', name, 'keys'], body },
-        own,
-      );
+      const place = { path: ['teams', name, 'keys'], isLocked: true };
+      return planOfOwner(file, present, { kind: 'team', id, name: `team ${name}`, ...place, body }, own);
     }),
   ]);
 }
@@ -66,18 +60,35 @@ function planOfKey(file: AccessFile, present: Present, owner: Owner, name: strin
     if (now) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
     return { changes: [], unchanged: 1 };
   }
-  const fields = differences(now, wanted);
+  const locks = now && owner.isLocked ? locksMissing(now, wanted) : [];
+  const fields = [...differences(now, wanted), ...locks];
   return planOf({
     does: now ? 'change' : 'create',
     what: `key ${name} of ${owner.name || 'the router'}`,
     fields: now ? fields : fields.filter(({ after }) => after !== null),
     ...(!now && { newKey: { owner: owner.name, name } }),
     make: async (maker) => {
-      const body = { kind: owner.kind, ...owner.body(maker), ...(now ? changedFields(wanted, fields) : wanted) };
+      const body = {
+        kind: owner.kind,
+        ...owner.body(maker),
+        ...(now && locks.length === 0 ? changedFields(wanted, fields) : wanted),
+      };
       const { value } = await maker.client.send<{ raw?: string }>('PUT', at`/keys-by-name/${name}`, { body });
       return value.raw;
     },
   });
+}
+
+/** What the file gives is an administrator's, also where the owner has set the same before. */
+function locksMissing({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
+  const given = [
+    ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),
+    ...Object.keys(limits).map((name) => `limits.${name}`),
+  ];
+  const missing = given.filter((name) => !adminSet?.includes(name));
+  return missing.length === 0
+    ? []
+    : [{ field: 'adminSet', before: adminSet, after: [...(adminSet ?? []), ...missing] }];
 }
 
 function isLive({ revokedAt, replacedBy, expiresAt = Infinity }: Key): boolean {
