@@ -88,8 +88,7 @@ export class LineIdentities {
   async #ofKey(id: string): Promise<KeyIdentity | undefined> {
     const found = await this.#usable(id);
     if (!found) return undefined;
-    const identity = identityOfKey(found);
-    return { ...identity, class: this.#parts.class ?? identity.class };
+    return identityOfKey(found, this.#parts.class);
   }
 
   /** The key, or the one that has taken its place. One without owner has no successor: what it asked for belongs to itself. */

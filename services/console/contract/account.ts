@@ -95,6 +95,12 @@ export const keySchema = keySettingsSchema
       .object({ id: z.string(), name: z.string() })
       .exactOptional()
       .describe('The person or team it belongs to. Absent for a router key.'),
+    classInForce: z
+      .enum(priorityClasses)
+      .exactOptional()
+      .describe(
+        'The class that requests have, where it is not the one of the key: its owner may not use that, or not any more.',
+      ),
     masked: z.string().describe('The key as it is displayed: everything but the middle of the secret.'),
     createdAt: time,
     createdBy: z.string().exactOptional().describe('The name of the person who created it.'),

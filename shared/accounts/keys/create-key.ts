@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
-import type { KeyRecord } from './key-record.ts';
+import { permittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
 
@@ -39,19 +39,25 @@ export async function createOwnedKey(
 }
 
 /**
- * Makes a key with the settings of another one, which expires after `overlapMs`. What both use is counted together. Returns why there is
- * none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
+ * Makes a key with the settings of another one, as far as they are permitted, which expires after `overlapMs`. What both use is counted
+ * together. Returns why there is none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,
-  old: KeyRecord,
+  old: FoundKey,
   { createdBy, overlapMs }: { createdBy: string; overlapMs: number },
 ): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
-  const { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
+  const { kind, name, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
+  const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { raw, record } = await prepareKey({ ...settings, createdBy });
   const key = { raw, record: { ...record, countedAs: old.countedAs ?? old.id } };
-  const outcome = await store.replace(old.id, key.record, record.createdAt + overlapMs);
+  const outcome = await store.replace(
+    old.id,
+    key.record,
+    record.createdAt + overlapMs,
+    priority === old.class ? undefined : priority,
+  );
   return outcome === 'created' ? key : outcome;
 }
 

@@ -58,13 +58,16 @@ export const keyOwnerSchema = z
     weight: storedWeightSchema,
     ceiling: storedCeilingSchema.optional(),
     blockedAt: z.string().optional(),
+    /** Of a person. */
+    role: z.string().optional(),
   })
-  .transform(({ name, limits, weight, ceiling, blockedAt }): KeyOwner => ({
+  .transform(({ name, limits, weight, ceiling, blockedAt, role }): KeyOwner => ({
     name,
     limits,
     weight,
     ceiling,
     blocked: blockedAt !== undefined,
+    ...(role === 'admin' && { isAdmin: true }),
   }));
 
 /** The person or team that a key belongs to. */
@@ -76,6 +79,7 @@ export interface KeyOwner {
   ceiling?: Ceiling | undefined;
   /** The keys of a blocked person are refused. */
   blocked: boolean;
+  isAdmin?: true;
 }
 
 /** A key's record, with its owner when it has one and that one still exists. */
@@ -124,8 +128,19 @@ export function liveKeysByParty(keys: readonly FoundKey[], now: number): Readonl
   return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [partyOfKey(key), key]));
 }
 
-/** Who a key stands for, within the ceiling of its owner. */
-export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
+/**
+ * The class that a key may have of itself. An owner may choose `high` only as long as the ceiling says so, unless an administrator has given
+ * it, or is the owner.
+ */
+export function permittedClass({ class: priority, kind, owner, adminSet = [] }: FoundKey): PriorityClass {
+  if (priority !== 'high' || kind === 'router' || owner === undefined) return priority;
+  const { ceiling, isAdmin = false } = owner;
+  return isAdmin || ceiling?.maxClass === 'high' || adminSet.includes('class') ? priority : 'normal';
+}
+
+/** Who a key stands for, within the ceiling of its owner. @param priority the class that it has of itself */
+export function identityOfKey(found: FoundKey, priority: PriorityClass = permittedClass(found)): KeyIdentity {
+  const { id, kind, name, class: _, ...key } = found;
   const { ownerId, owner, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
   if (hasLimits(key.limits)) limits.push({ party: partyOfKey({ id, ...key }), limits: key.limits });

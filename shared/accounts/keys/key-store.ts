@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 import { inPages } from '../redis/in-pages.ts';
@@ -137,9 +138,17 @@ export class KeyStore {
     return (await this.#create(record)) as KeyCreation;
   }
 
-  /** Stores a key that takes the place of another one, which expires then: at `until`, or before as it was to. */
-  async replace(oldId: string, record: NewKeyRecord, until: number): Promise<KeyCreation | 'not usable'> {
-    return (await this.#create(record, { id: oldId, until })) as KeyCreation | 'not usable';
+  /**
+   * Stores a key that takes the place of another one, which expires then: at `until`, or before as it was to. It has the settings that the
+   * other one has at that moment, but for the class where one is given.
+   */
+  async replace(
+    oldId: string,
+    record: NewKeyRecord,
+    until: number,
+    priority?: PriorityClass,
+  ): Promise<KeyCreation | 'not usable'> {
+    return (await this.#create(record, { id: oldId, until, priority })) as KeyCreation | 'not usable';
   }
 
   /** Stores a router key if none was ever made, and returns whether it did. */
@@ -199,7 +208,10 @@ export class KeyStore {
     return times.map((time) => Number(time) || undefined);
   }
 
-  async #create(record: NewKeyRecord, old?: { id: string; until: number }): Promise<unknown> {
+  async #create(
+    record: NewKeyRecord,
+    old?: { id: string; until: number; priority: PriorityClass | undefined },
+  ): Promise<unknown> {
     const { key, keys, keysOf, keyUses, firstRouterKey } = this.#names;
     const { id, createdAt, kind, ownerId = '' } = record;
     const owner = kind === 'router' || ownerId === '' ? undefined : this.#names[kind](ownerId);
@@ -212,7 +224,7 @@ export class KeyStore {
       oldExpiresAt: old?.until,
       maxPerOwner: mostKeysPerOwner,
       keyPrefix: key(''),
-      fields: storedFields(old === undefined ? record : identityFields(record)),
+      fields: storedFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
     return createKey.run(this.#redis, { keys: names, args });
   }

@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { identityOfKey, maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
 import { ceilingAnswer } from '../people/ceiling-answer.ts';
 
@@ -26,11 +26,13 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
     const ceiling = ceilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const lastUsedAt = uses[at];
+    const { class: inForce } = identityOfKey(key);
     return {
       id,
       kind,
       name,
       class: priority,
+      ...(inForce === priority ? {} : { classInForce: inForce }),
       masked: maskedKey(key),
       createdAt,
       limits,

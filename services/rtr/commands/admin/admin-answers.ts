@@ -36,6 +36,8 @@ export interface Key {
   kind: 'router' | 'user' | 'team';
   name: string;
   class: PriorityClass;
+  /** The class that requests have, where it is another one. */
+  classInForce?: PriorityClass;
   masked: string;
   owner?: { id: string; name: string };
   createdAt: number;

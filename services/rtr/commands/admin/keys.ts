@@ -39,7 +39,7 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
   await printList(context, client.list<Key>('/keys', { owner: of }), {
     head: ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'STATE', 'NAME'],
     row: (key) => {
-      const { id, masked, class: priority, createdAt, name } = key;
+      const { id, masked, createdAt, name, classInForce: priority = key.class } = key;
       return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), stateOf(key), name];
     },
     none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
@@ -94,7 +94,7 @@ function printKey(context: AdminContext, key: Key): void {
     kind,
     owner: ownerText(key),
     state: stateOf(key),
-    class: priority,
+    class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
     weight,
     models: models?.join(', '),
     tiers: tiers?.join(', '),

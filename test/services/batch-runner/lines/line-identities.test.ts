@@ -7,6 +7,7 @@ import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
@@ -40,6 +41,21 @@ describe('the identity that a batch is served with', () => {
     await store.revoke(last.id, Date.now());
     identities.forget();
     expect(await identities.find(key.id)).toBeUndefined();
+  });
+
+  it('is of the class of the runner, within the ceiling of its owner', async () => {
+    const { store, accounts, key } = await start();
+    const classOf = async (runner: PriorityClass | undefined) => {
+      const parts = { keys: store, users: accounts.users, teams: accounts.teams, issuers: () => issuers };
+      return (await new LineIdentities({ ...parts, class: runner }).find(key.id))?.class;
+    };
+    expect([await classOf(undefined), await classOf('high'), await classOf('low')]).toEqual(['normal', 'high', 'low']);
+    await accounts.users.change(key.ownerId ?? '', { ceiling: { maxClass: 'normal' } }, 1);
+    expect([await classOf(undefined), await classOf('high'), await classOf('low')]).toEqual([
+      'normal',
+      'normal',
+      'low',
+    ]);
   });
 
   it('is none of a key that was revoked after it was rotated', async () => {

@@ -67,6 +67,43 @@ describe('the ceiling of a person', () => {
   });
 });
 
+describe('the class high of a key', () => {
+  const high = { class: 'high' };
+
+  it('ends with the ceiling that permits it, and is not carried on by rotation', async () => {
+    await openTwo();
+    await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
+    const { body } = await bob.post('/keys', { ...plain, ...high });
+    expect(body.key).not.toHaveProperty('classInForce');
+    expect(await console.verifier.verify(body.raw)).toMatchObject(high);
+    for (const ceiling of [{}, { maxClass: 'normal' }]) {
+      await ada.patch(`/users/${bob.id}`, { ceiling });
+      expect(await console.verifier.verify(body.raw)).toMatchObject({ class: 'normal' });
+      expect((await bob.get('/keys')).body).toMatchObject([{ class: 'high', classInForce: 'normal' }]);
+    }
+    const { body: next } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
+    expect(next.key).toMatchObject({ class: 'normal' });
+    await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
+    expect(await console.verifier.verify(next.raw)).toMatchObject({ class: 'normal' });
+  });
+
+  it('stays where an administrator has given it, or has it, as long as they are one', async () => {
+    await openTwo();
+    const { body } = await bob.post('/keys', plain);
+    await ada.patch(`/keys/${body.key.id}`, high);
+    expect(await console.verifier.verify(body.raw)).toMatchObject(high);
+    const { body: next } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
+    expect(await console.verifier.verify(next.raw)).toMatchObject(high);
+    await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'low' } });
+    expect(await console.verifier.verify(next.raw)).toMatchObject({ class: 'low' });
+    const eve = await console.join(ada, 'eve@example.com', { role: 'admin' });
+    const { body: hers } = await eve.post('/keys', { ...plain, ...high });
+    expect(await console.verifier.verify(hers.raw)).toMatchObject(high);
+    await ada.patch(`/users/${eve.id}`, { role: 'member' });
+    expect(await console.verifier.verify(hers.raw)).toMatchObject({ class: 'normal' });
+  });
+});
+
 describe('the ceiling of a team', () => {
   it('bounds its keys, and is set by administrators, not by its owners', async () => {
     await openTwo();
@@ -113,7 +150,7 @@ describe('what an administrator has set on a key', () => {
     expect(await bob.patch(path, { class: 'low' })).toMatchObject(adminSet);
     expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
     // What stands there already is no change, and none of it is the owner's.
-    const { headers: _, ...before } = await ada.get(`${path}`);
+    const { headers: _, ...before } = await ada.get(path);
     await ada.put('/keys-by-name/desktop', upsert);
     expect(await ada.get(path)).toMatchObject(before);
     const own = await bob.put('/keys-by-name/desktop', { kind: 'user', models: ['a'] });

@@ -14,7 +14,7 @@ import { useTools, type ListedTool } from '../tools/run-tool.ts';
 export interface KeyFieldsProps {
   value: KeySettings;
   /** The key that is changed; absent for a new one. */
-  editing?: Pick<Key, 'adminSet' | 'ceiling'>;
+  editing?: Pick<Key, 'adminSet' | 'ceiling' | 'classInForce'>;
   /** The field that the API refused, and why. */
   problem: { field: string | undefined; message: string } | undefined;
   onChange: (settings: KeySettings) => void;
@@ -27,7 +27,8 @@ const classes: Record<PriorityClass, string> = {
 };
 
 /** The inputs for a key's settings. */
-export function KeyFields({ value, editing: { adminSet = [], ceiling } = {}, problem, onChange }: KeyFieldsProps) {
+export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsProps) {
+  const { adminSet = [], ceiling, classInForce } = editing;
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
   const tools = useTools();
@@ -66,7 +67,7 @@ export function KeyFields({ value, editing: { adminSet = [], ceiling } = {}, pro
       />
       <Select
         label="Priority"
-        description={isSet('class') ? 'Set by an administrator' : undefined}
+        description={about('class', classInForce === undefined ? '' : `In force: ${classInForce}`) || undefined}
         disabled={isSet('class')}
         data={allowed.map((name) => ({ value: name, label: classes[name] }))}
         value={value.class}

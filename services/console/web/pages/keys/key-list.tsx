@@ -45,7 +45,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           columns={[
             { label: 'Key', render: (key) => <Name name={key} now={now} /> },
             { label: 'Owner', render: ({ kind, owner }) => ownerText(kind, owner) },
-            { label: 'Class', render: (key) => key.class, wideOnly: true },
+            { label: 'Class', render: (key) => key.classInForce ?? key.class, wideOnly: true },
             { label: 'Allowed', render: (key) => <Allowed allowed={key} /> },
             { label: 'Limits', render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text> },
             {
