@@ -148,6 +148,11 @@ export const userSchema = z
     id: z.string(),
     name: z.string(),
     email: z.string(),
+    emailConfirmed: z
+      .boolean()
+      .describe(
+        'Whether somebody else than the person has given or confirmed the address; false: it is only typed in.',
+      ),
     role: z.enum(userRoles),
     blocked: z.boolean(),
     limits,
@@ -160,7 +165,7 @@ export const userSchema = z
 
 /**
  * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account`
- * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins) change
+ * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the address that they have is confirmed) change
  * what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`.

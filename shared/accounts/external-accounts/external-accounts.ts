@@ -79,7 +79,8 @@ export class ExternalAccounts {
   async make(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
-    const account = { id: mintId(), name, email, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const address = { email, confirmedEmail: email, usedEmail: email };
+    const account = { id: mintId(), name, ...address, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
     const user: UserRecord = { ...account, ...start };
     const { externalAccounts, userEmails, user: record, users, admins, externalAccount } = this.#names;
     const args = {
@@ -96,11 +97,14 @@ export class ExternalAccounts {
     return outcome === 'made' ? user : (outcome as 'email taken' | 'taken');
   }
 
-  /** Links an account at a provider to a person. False when one of both has another one. */
-  async link(userId: string, account: ProviderAccount): Promise<boolean> {
-    const { externalAccounts, user, externalAccount } = this.#names;
-    const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    const args = { external: keyOf(account), userId, account: justLinked(account) };
+  /**
+   * Links an account at a provider to the person who has an address, and ends what somebody may have who had the account before: sessions,
+   * programs, admin tokens, the password, and second factors. False when one of both has another account, or the person another address.
+   */
+  async link({ id: userId, email }: Pick<UserRecord, 'id' | 'email'>, account: ProviderAccount): Promise<boolean> {
+    const { externalAccounts, user, externalAccount, secondFactor } = this.#names;
+    const keys = [externalAccounts, user(userId), externalAccount(userId), secondFactor(userId)];
+    const args = { external: keyOf(account), userId, email, account: justLinked(account) };
     return (await linkExternal.run(this.#redis, { keys, args })) === 1;
   }
 

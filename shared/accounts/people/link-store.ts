@@ -133,7 +133,8 @@ export class LinkStore {
 }
 
 function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
-  return { id: mintId(), name, email, role, passwordHash, epoch: 0, createdAt: Date.now() };
+  const address = { email, confirmedEmail: email, usedEmail: email };
+  return { id: mintId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
 }
 
 /** What the scripts that make a person are given of them. */

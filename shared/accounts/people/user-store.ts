@@ -12,6 +12,7 @@ import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 const createUser = new RedisScript(new URL('lua/create-user.lua', import.meta.url));
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
 const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
+const noteEmail = new RedisScript(new URL('lua/note-email.lua', import.meta.url));
 const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
 const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
@@ -72,7 +73,8 @@ export class UserStore {
   /** Makes the account of somebody who signs in later: with a link for a password, or at a provider with this address. */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
-    const user: UserRecord = { ...person, id: mintId(), passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const made = { id: mintId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
+    const user: UserRecord = { ...person, ...made };
     const { userEmails, user: record, users, admins } = this.#names;
     const { id: userId, email, role, createdAt } = user;
     const keys = [userEmails, record(userId), users, admins];
@@ -118,11 +120,24 @@ export class UserStore {
     return (await setAlertEmails.run(this.#redis, { keys: [this.#names.user(id)], args: { wanted } })) === 1;
   }
 
-  /** Changes the address of a person, and ends all their sessions and admin tokens. */
-  async changeEmail(id: string, email: string): Promise<'changed' | 'email taken' | 'unknown'> {
+  /**
+   * Changes the address of a person, and ends all their sessions and admin tokens.
+   * @param by the person, who has proven nothing with it, or somebody else, who confirms it
+   */
+  async changeEmail(
+    id: string,
+    email: string,
+    by: 'the person' | 'somebody else',
+  ): Promise<'changed' | 'email taken' | 'unknown'> {
     const keys = [this.#names.userEmails, this.#names.user(id)];
-    const outcome = await changeEmail.run(this.#redis, { keys, args: { userId: id, email } });
-    return outcome as 'changed' | 'email taken' | 'unknown';
+    const args = { userId: id, email, isConfirmed: by === 'somebody else' };
+    return (await changeEmail.run(this.#redis, { keys, args })) as 'changed' | 'email taken' | 'unknown';
+  }
+
+  /** Notes that an address is confirmed, that its person has come in with it, or both. It counts while the person has this address. */
+  async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
+    const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };
+    await noteEmail.run(this.#redis, { keys: [this.#names.user(id)], args: { fields: storedFields(noted) } });
   }
 
   /** Ends all sessions, programs and admin tokens of a person who exists. */

@@ -12,6 +12,13 @@ export const userRecordSchema = z.object({
   name: z.string(),
   /** In the one form in which addresses are compared. */
   email: z.string(),
+  /**
+   * The address that somebody else has given the person or confirmed: an administrator, an invitation, or a provider that has verified it.
+   * Another one than `email`: the person has typed that in. Absent in records of earlier releases.
+   */
+  confirmedEmail: z.string().optional(),
+  /** The address with which the person has come in last: with a link, a password or an account at a provider. Absent: not since it is kept. */
+  usedEmail: z.string().optional(),
   /** A role of another release counts as `member`, the least that there is. */
   role: z.enum(userRoles).catch('member'),
   /** Argon2id, as a PHC string. */
@@ -39,6 +46,31 @@ export type UserRecord = z.infer<typeof userRecordSchema>;
  * names of a JavaScript object.
  */
 export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
+
+/**
+ * Whether the address of a person is more than what they have typed in. A change of the address has always ended all sessions: so that of a
+ * record from before it was kept who confirmed it is confirmed if no session was ever ended.
+ */
+export function hasConfirmedEmail({ email, confirmedEmail, epoch }: AddressFacts): boolean {
+  return confirmedEmail === undefined ? epoch === 0 : confirmedEmail === email;
+}
+
+/**
+ * Whether somebody who has proven elsewhere to have the address of an account is its person: the address is confirmed, and its person has
+ * come in with it or never come in. Otherwise whoever types in an address would be given what is meant for its owner, and an administrator
+ * who changes the address of a person could become that person.
+ */
+export function isKnownByEmail(user: AddressFacts): boolean {
+  const { email, confirmedEmail, usedEmail, passwordHash, lastSeenAt } = user;
+  if (!hasConfirmedEmail(user)) return false;
+  if (usedEmail !== undefined) return usedEmail === email;
+  return confirmedEmail === undefined || (passwordHash === '' && lastSeenAt === undefined);
+}
+
+type AddressFacts = Pick<
+  UserRecord,
+  'email' | 'confirmedEmail' | 'usedEmail' | 'epoch' | 'passwordHash' | 'lastSeenAt'
+>;
 
 /** A name for a person, a team or an invitation to show: 1 to 100 characters that can be seen, none of which could hide or turn text. */
 export const displayNameSchema = z

@@ -4,13 +4,13 @@ import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
 import { identityOfPerson } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
-import { emailSchema, type UserRecord } from '../people/user.ts';
+import { emailSchema, isKnownByEmail, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
 
 export interface PartyIdentitiesParts {
-  users: Pick<UserStore, 'find' | 'findByEmail'>;
+  users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
   externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
   /** Throws while the store lacks what it had: then nobody is unknown. */
@@ -124,7 +124,12 @@ export class PartyIdentities {
       case 'person': {
         const hint = `No account has the address ${party.name}. Ask an administrator of the router to invite you.`;
         const email = emailSchema.safeParse(party.name).data;
-        return this.#person(email === undefined ? undefined : await users.findByEmail(email), hint);
+        const user = email === undefined ? undefined : await users.findByEmail(email);
+        if (user && !isKnownByEmail(user))
+          return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
+        // From now on its person has come in, and nobody else can by giving the account another address.
+        if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
+        return this.#person(user, hint);
       }
       case 'account': {
         const id = await this.#parts.externals.findPerson(party.account);
@@ -162,6 +167,10 @@ export class PartyIdentities {
 function outcomeOf({ outcome }: Found): KeyIdentity {
   if (outcome instanceof RouterError) throw new RouterError(outcome.code, outcome.message);
   return outcome;
+}
+
+function unconfirmed(email: string): string {
+  return `It is not confirmed that the account with the address ${email} is yours. Sign in to the console of the router once, and ask an administrator to confirm your address.`;
 }
 
 function unknown(message: string): Found {

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
@@ -97,6 +100,27 @@ describe('rtr tokens', () => {
 });
 
 describe('rtr users', () => {
+  it('gives nothing to an address that somebody has typed in, until it is confirmed', async () => {
+    const { link } = await rtr.json('invitations', 'create', 'mallory@example.com');
+    const mallory = new ConsoleClient(cluster.url);
+    const form = { name: 'Mallory', password: goodPassword };
+    const { body } = await mallory.post(`/links/${link.split('/link/')[1]}`, form);
+    const email = 'newboss@example.com';
+    expect((await mallory.post('/account/email', { email, password: goodPassword })).status).toBe(200);
+    const file = join(mkdtempSync(join(tmpdir(), 'rtr-people-')), 'access.yaml');
+    writeFileSync(file, `people:\n  ${email}: { role: admin }\n`);
+    const refused = /newboss@example\.com has typed it in, and nobody has confirmed that it is theirs/;
+    await expect(rtr('users', 'set', email, '--role', 'admin')).rejects.toThrow(refused);
+    await expect(rtr('limits', 'set', `user:${email}`, 'cost-per-day=9')).rejects.toThrow(refused);
+    await expect(rtr('keys', 'create', '--name', 'k', '--user', email)).rejects.toThrow(refused);
+    await expect(rtr('apply', '-f', file)).rejects.toThrow(refused);
+    expect((await rtr('users', 'show', email)).join('\n')).toContain('typed in by the person, not confirmed');
+    expect((await rtr.json('users', 'set', email, '--block')).blocked).toBe(true);
+    await rtr('users', 'rename', body.user.id, '--email', email);
+    expect(await rtr.json('users', 'set', email, '--unblock', '--role', 'admin')).toMatchObject({ role: 'admin' });
+    await rtr('users', 'delete', email);
+  });
+
   it('creates, shows, changes, renames, blocks and deletes a person', async () => {
     const limits = ['--limit', 'requests-per-minute=60', '--limit', 'costPerDay=2.5'];
     const said = await rtr('users', 'create', 'dan@example.com', '--role', 'member', '--weight', '3', ...limits);

@@ -134,7 +134,10 @@ describe('a token of an identity provider', () => {
     const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const keys = { externalAccountSealer: () => undefined };
     const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
-    await externals.link(userId, { provider: 'company', issuer: provider.issuer, subject: 'linked' });
+    await externals.link(
+      { id: userId, email: 'dora@example.com' },
+      { provider: 'company', issuer: provider.issuer, subject: 'linked' },
+    );
     await until(async () => (await statusOf(idToken)) === 200);
     await ada.patch(`/users/${userId}`, { blocked: true });
     await until(async () => (await statusOf(idToken)) === 403, 1_000);

@@ -4,6 +4,7 @@ import { CookieClient, type Visited } from '../../helpers/clients/cookie-client.
 import { refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
@@ -153,21 +154,33 @@ describe('a colleague', () => {
     }
   });
 
-  it('with an account here is linked by the verified address, once', async () => {
-    provider.accounts.set('ada', { name: 'Somebody', email: 'ada@example.com', email_verified: true });
-    const linked = await personIn((await signIn('ada')).browser);
-    expect(linked.answer.body.user).toMatchObject({ name: 'Ada', hasPassword: true });
+  it('with an account here is linked by the verified address, once, and what somebody had there before ends', async () => {
+    const dora = await invited('dora@example.com');
+    provider.accounts.set('dora', { name: 'Somebody', email: 'dora@example.com', email_verified: true });
+    const linked = await personIn((await signIn('dora')).browser);
+    expect(linked.answer.body.user).toMatchObject({ name: 'dora@example.com' });
+    expect(linked.answer.body.user.hasPassword).toBeUndefined();
+    expect((await dora.get('/session')).status).toBe(401);
+    expect((await dora.signIn('dora@example.com', password)).status).toBe(401);
     // Another account at the provider with the same address is somebody else.
-    provider.accounts.set('impostor', { email: 'ada@example.com', email_verified: true });
+    provider.accounts.set('impostor', { email: 'dora@example.com', email_verified: true });
     const { url } = await signIn('impostor');
     expect(url.search).toBe('?sign-in=other_account');
     // So is one at another provider.
-    second.accounts.set('ada', { email: 'ada@example.com', email_verified: true });
-    expect((await signIn('ada', { at: 'second' })).url.search).toBe('?sign-in=other_account');
+    second.accounts.set('dora', { email: 'dora@example.com', email_verified: true });
+    expect((await signIn('dora', { at: 'second' })).url.search).toBe('?sign-in=other_account');
+  });
+
+  it('is not linked to the account of somebody who has typed the address in', async () => {
+    const mallory = await invited('mallory@example.com');
+    await mallory.post('/account/email', { email: 'hopper@example.com', password });
+    provider.accounts.set('hopper', { email: 'hopper@example.com', email_verified: true, groups: ['admins'] });
+    expect((await signIn('hopper')).url.search).toBe('?sign-in=unconfirmed_address');
+    expect((await mallory.get('/session')).body.user).toMatchObject({ role: 'member' });
   });
 
   it('whose address only looks like somebody else’s, once in lower case, is not that person', async () => {
-    const kim = await invited('kim@example.com');
+    const kim = (await (await invited('kim@example.com')).get('/session')).body.user;
     // The Kelvin sign: its lower case is a plain k.
     second.accounts.set('attacker', { email: '\u212Aim@example.com', email_verified: true });
     const { url, browser } = await signIn('attacker', { at: 'second' });
@@ -175,7 +188,7 @@ describe('a colleague', () => {
     expect((await personIn(browser)).answer.status).toBe(401);
     provider.accounts.set('kim', { email: 'KIM@example.com', email_verified: true });
     const { answer } = await personIn((await signIn('kim')).browser);
-    expect(answer.body.user.id).toBe((await kim.get('/session')).body.user.id);
+    expect(answer.body.user.id).toBe(kim.id);
   });
 
   it('is linked to one account at a provider, also when several come at once', async () => {
@@ -203,19 +216,23 @@ describe('a colleague', () => {
     expect((await signIn('eve')).url.search).toBe('?sign-in=blocked');
   });
 
-  it('who is refused at the provider loses session and programs when the answer of the provider has ended', async () => {
+  it('who is refused at the provider loses session, programs and admin tokens when the answer of the provider has ended', async () => {
     provider.accounts.set('joan', { name: 'Joan', email: 'joan@example.com', email_verified: true });
     provider.setLifetime(1);
     const { browser } = await signIn('joan');
     const joan = await personIn(browser);
     expect(joan.answer.status).toBe(200);
     const program = await signInProgram(cluster.url, joan);
+    const { body: token } = await joan.post('/tokens', { name: 'ci', scopes: ['admin'] });
+    const client = new AdminClient(cluster.url, String(token.raw));
+    expect((await client.get('/keys')).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     // Confirmed again.
     expect((await personIn(browser)).answer.status).toBe(200);
     provider.accounts.delete('joan');
     await until(async () => (await personIn(browser)).answer.status === 401, 10_000);
     expect(await refresh(cluster.url, program.refreshToken)).toMatchObject({ status: 401 });
+    expect((await client.get('/keys')).status).toBe(401);
     const headers = { authorization: `Bearer ${program.accessToken}` };
     expect((await fetch(`${otherUrl}/api/openai/v1/models`, { headers })).status).toBe(401);
   });

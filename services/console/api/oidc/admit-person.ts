@@ -1,6 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { isKnownByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { record, type ApiParts } from '../api-parts.ts';
@@ -14,18 +14,19 @@ export interface AdmitParts {
 }
 
 /**
- * The account of somebody who has proven who they are at a provider: their own, one with the same verified address, or a new one. Their role
+ * The account of somebody who has proven who they are at a provider: their own, one with the same verified address whose person is known by it, or a new one. Their role
  * and teams become what the registry's rules for the provider say.
  */
 export async function admitPerson(
   parts: AdmitParts,
   provider: SignInProvider,
   claims: Claims & { sub: string },
-): Promise<UserRecord | Refusal | 'other_account' | 'blocked'> {
+): Promise<UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked'> {
   const person = readPerson(provider, claims);
   if (typeof person === 'string') return person;
   const user = await findOrMake(parts, provider, claims.sub, person);
   if (user === undefined) return 'other_account';
+  if (user === 'unconfirmed') return 'unconfirmed_address';
   if (user.blockedAt !== undefined) return 'blocked';
   await applyRules(parts, provider, user, person);
   return (await parts.accounts.users.find(user.id)) ?? 'other_account';
@@ -36,14 +37,17 @@ async function findOrMake(
   { name: provider, issuer }: SignInProvider,
   sub: string,
   { name, email, role = 'member' }: ProvidedPerson,
-): Promise<UserRecord | undefined> {
+): Promise<UserRecord | 'unconfirmed' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
   const known = await externals.findPerson(account);
-  if (known !== undefined) return accounts.users.find(known);
+  if (known !== undefined) return comesAgain(parts, known, email);
   const same = await accounts.users.findByEmail(email);
   if (same) {
-    if (!(await externals.link(same.id, account))) return undefined;
+    if (await externals.find(same.id)) return undefined;
+    if (!isKnownByEmail(same)) return 'unconfirmed';
+    if (!(await externals.link(same, account))) return undefined;
+    await parts.announce(`user:${same.id}`);
     await note(parts, same, 'user.link', { provider });
     return same;
   }
@@ -53,6 +57,14 @@ async function findOrMake(
   if (made === 'email taken') return undefined;
   await note(parts, made, 'user.create', { provider, email, role });
   return made;
+}
+
+/** Somebody whose account is linked already. The provider confirms the address that they have here, if it is the same. */
+async function comesAgain({ accounts: { users } }: AdmitParts, id: string, email: string) {
+  const user = await users.find(id);
+  if (user?.email === email && (user.confirmedEmail !== email || user.usedEmail !== email))
+    await users.noteEmail(id, email, { confirmed: true, used: true });
+  return user;
 }
 
 /** Gives a person the role and the teams that the rules are about, and leaves all others alone. An owner of a team stays one. */

@@ -1,6 +1,6 @@
-import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Actor } from '../actor.ts';
-import { ApiFailure, notFound } from '../api-failure.ts';
+import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
 /** Gives a person another name. @throws ApiFailure 404 */
@@ -17,14 +17,14 @@ export async function changeName(
   await record(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
 }
 
-/** Gives a person another address, which ends all their sessions. @throws ApiFailure 404, or 409 for an address of somebody else */
+/** Gives a person another address, which ends all their sessions. One that somebody else gives them is confirmed. @throws ApiFailure 404, or 409 for an address of somebody else */
 export async function changeAddress(
   parts: ApiParts,
   actor: Actor,
   { id, name, email: before }: UserRecord,
   email: string,
 ): Promise<void> {
-  const outcome = await parts.accounts.users.changeEmail(id, email);
+  const outcome = await parts.accounts.users.changeEmail(id, email, actor.id === id ? 'the person' : 'somebody else');
   if (outcome === 'unknown') throw notFound();
   if (outcome === 'email taken') {
     const message = 'An account with this e-mail address exists already.';
@@ -33,4 +33,22 @@ export async function changeAddress(
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
   await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
+}
+
+/** Confirms that the address that a person has typed in is theirs. Nobody confirms their own. */
+export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
+  const { id, name, email } = user;
+  if (hasConfirmedEmail(user)) return;
+  if (actor.id === id) throw forbidden('Another administrator has to confirm your address.');
+  await parts.accounts.users.noteEmail(id, email, { confirmed: true });
+  await parts.announce(`user:${id}`);
+  await record(parts, actor, { action: 'user.email.confirm', target: { kind: 'user', id, name }, details: { email } });
+}
+
+/** Refuses what would give somebody, who is named by the address, more than they have, where they have typed that address in. */
+export function requireConfirmedEmail(user: UserRecord): void {
+  if (hasConfirmedEmail(user)) return;
+  const message =
+    'The person with this address has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, and confirm it (Admin, people; or `rtr users rename <id> --email <address>`).';
+  throw new ApiFailure(409, 'unconfirmed_address', message, { field: 'email' });
 }

@@ -8,7 +8,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf } from '../operations/page.ts';
 import { sessionAnswers } from '../session/session-answers.ts';
-import { changeAddress, changeName } from './change-profile.ts';
+import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { removePerson } from './remove-person.ts';
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
@@ -23,13 +23,15 @@ export function personOperations(parts: ApiParts): Operation[] {
       method: 'patch',
       path: '/users/{id}/profile',
       id: 'changeProfile',
-      summary: 'Changes the name or the address of a person. A new address ends their sessions.',
+      summary:
+        'Changes the name or the address of a person. A new address ends their sessions. The address that they have, given again, is confirmed: see `emailConfirmed`.',
       command: 'users rename',
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
         if (name !== undefined) await changeName(parts, actor, user, name);
-        if (email !== undefined && email !== user.email) await changeAddress(parts, actor, user, email);
+        if (email === user.email) await confirmAddress(parts, actor, user);
+        else if (email !== undefined) await changeAddress(parts, actor, user, email);
       },
     }),
     operation({

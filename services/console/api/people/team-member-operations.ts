@@ -7,6 +7,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
+import { requireConfirmedEmail } from './change-profile.ts';
 import { teamAnswer } from './team-answer.ts';
 
 const membership = z.strictObject({ role: z.enum(teamRoles) });
@@ -45,6 +46,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         const team = await find(id, actor);
         const user = await users.findByEmail(email);
         if (!user) throw noAccount();
+        requireConfirmedEmail(user);
         return admit(actor, team, user, role);
       },
     }),

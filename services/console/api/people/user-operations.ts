@@ -1,7 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
-import { displayNameSchema, emailSchema, userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
+import {
+  displayNameSchema,
+  emailSchema,
+  hasConfirmedEmail,
+  userRoles,
+  type UserRecord,
+} from '#shared/accounts/people/user.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { userSchema, type User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
@@ -11,6 +18,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, placeOf } from '../operations/page.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
+import { requireConfirmedEmail } from './change-profile.ts';
 import { noteUserChanges } from './note-user-changes.ts';
 
 const changes = {
@@ -97,7 +105,8 @@ export function userOperations(parts: ApiParts): Operation[] {
       path: '/users-by-email/{email}',
       id: 'upsertPerson',
       subject: 'people',
-      summary: 'Changes the person with this address, or makes the account. What is absent stays as it is.',
+      summary:
+        'Changes the person with this address, or makes the account. What is absent stays as it is. Who has typed the address in is given no more than they have (409 `unconfirmed_address`).',
       scopes: [],
       command: 'apply',
       body: upsert,
@@ -111,6 +120,7 @@ export function userOperations(parts: ApiParts): Operation[] {
           const user = await users.findByEmail(email);
           const { name, blocked, ...others } = body;
           if (user) {
+            if (givesMore(user, body)) requireConfirmedEmail(user);
             if (name !== undefined && name !== user.name) await rename(actor, user, name);
             return answerOf(await changed(actor, user.id, { blocked, ...others }), reply);
           }
@@ -228,6 +238,14 @@ export function userOperations(parts: ApiParts): Operation[] {
   }
 }
 
+/** Whether a change may give a person more than they have: another role than member, other limits, or the end of a block. */
+function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
+  if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
+  const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;
+  const wanted = { limits: limits ?? hadLimits, weight: weight ?? hadWeight, ceiling: ceiling ?? hadCeiling };
+  return !isDeepStrictEqual(wanted, { limits: hadLimits, weight: hadWeight, ceiling: hadCeiling });
+}
+
 function readEmail(text: string): string {
   const { success, data } = emailSchema.safeParse(text);
   if (!success) throw new ApiFailure(400, 'invalid_request', 'This is no e-mail address.', { field: 'email' });
@@ -240,12 +258,13 @@ function answerOf(user: UserRecord, reply: { revision?: number }): User {
 }
 
 /** A person as administrators see them. */
-function userAnswer({ id, name, email, role, blockedAt, createdAt, lastSeenAt, ...others }: UserRecord): User {
-  const { limits = {}, weight = 1, ceiling } = others;
+function userAnswer(user: UserRecord): User {
+  const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {
     id,
     name,
     email,
+    emailConfirmed: hasConfirmedEmail(user),
     role,
     blocked: blockedAt !== undefined,
     limits,

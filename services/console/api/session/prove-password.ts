@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
@@ -34,7 +34,17 @@ export async function provePassword(
   });
   if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
   await accounts.guard.giveBack(attempt);
+  await noteAddress(parts, user, field === undefined);
   return user;
+}
+
+/** Notes that somebody has come in with their address, and, in a record of an earlier release, that it is confirmed, where that shows. */
+async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: boolean): Promise<void> {
+  const { id, email, confirmedEmail, usedEmail } = user;
+  const confirmed = confirmedEmail === undefined && hasConfirmedEmail(user);
+  const used = isSignIn && usedEmail !== email;
+  if (!confirmed && !used) return;
+  await accounts.users.noteEmail(id, email, { ...(confirmed && { confirmed }), ...(used && { used }) });
 }
 
 /** What somebody says who they are. */

@@ -12,6 +12,8 @@ export interface Person {
   id: string;
   name: string;
   email: string;
+  /** Absent from routers of earlier releases. */
+  emailConfirmed?: boolean;
   role: 'admin' | 'member';
   blocked: boolean;
   limits: Limits;

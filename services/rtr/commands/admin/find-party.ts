@@ -11,6 +11,19 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
   throw new RouterError('not_found', `Nobody has an account with the address ${text}.`);
 }
 
+/** A person who is to be given something. @throws RouterError `invalid_request` for one named by an address that they have typed in, or as `findPerson` */
+export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
+  const person = await findPerson(client, text);
+  if (text.includes('@') && person.emailConfirmed === false)
+    throw new RouterError('invalid_request', `${unconfirmed(person)} Or name them by this id.`);
+  return person;
+}
+
+/** Says of somebody that they have typed in their address. */
+export function unconfirmed({ id, email }: Person): string {
+  return `The person with the address ${email} has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, then confirm it: rtr users rename ${id} --email ${email}.`;
+}
+
 /** The team with a name or an id. @throws RouterError `not_found`, `invalid_request` for a name of several, or a CallError */
 export async function findTeam(client: AdminClient, text: string): Promise<Team> {
   if (isKeyId(text)) {
@@ -34,11 +47,11 @@ export type FoundParty =
   | { kind: 'team'; path: string; name: string; value: Team }
   | { kind: 'key'; path: string; name: string; value: Key };
 
-/** Who `user:<address>`, `team:<name>` or `key:<id>` stands for. @throws RouterError for another text, or as the functions above */
-export async function findParty(client: AdminClient, text: string): Promise<FoundParty> {
+/** Who `user:<address>`, `team:<name>` or `key:<id>` stands for. @param gives whether they are to be given something @throws RouterError for another text, or as the functions above */
+export async function findParty(client: AdminClient, text: string, gives = false): Promise<FoundParty> {
   const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
   if (kind === 'user') {
-    const value = await findPerson(client, name);
+    const value = await (gives ? findReceiver : findPerson)(client, name);
     return { kind, path: at`/users/${value.id}`, name: value.email, value };
   }
   if (kind === 'team') {

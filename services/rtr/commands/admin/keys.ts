@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { at } from './admin-client.ts';
 import type { Key } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
-import { findParty, findPerson, findTeam } from './find-party.ts';
+import { findParty, findReceiver, findTeam } from './find-party.ts';
 import { keyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
 import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
 
@@ -23,7 +23,7 @@ export async function createApiKey(
   const settings = Object.entries(keyChange({ limits: {} }, options)).filter(([, value]) => value !== null);
   const owner =
     user !== undefined
-      ? { kind: 'user', userId: (await findPerson(client, user)).id }
+      ? { kind: 'user', userId: (await findReceiver(client, user)).id }
       : team !== undefined
         ? { kind: 'team', teamId: (await findTeam(client, team)).id }
         : { kind: own ? 'user' : 'router' };

@@ -46,7 +46,7 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
 
 async function setLimits(context: AdminContext, text: string, values: readonly string[]): Promise<void> {
   const { client } = context;
-  const { path, name, kind, value } = await findParty(client, text);
+  const { path, name, kind, value } = await findParty(client, text, true);
   const { etag, value: now } = await client.send<Person | Team | Key>('GET', path);
   const body = { limits: changedLimits(now.limits, values) };
   const { value: changed } = await client.send<Person | Team | Key>('PATCH', path, { body, ifMatch: etag });

@@ -3,7 +3,7 @@ import { userRoles } from '#shared/accounts/people/user.ts';
 import { at } from './admin-client.ts';
 import type { Person } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { findPerson } from './find-party.ts';
+import { findPerson, findReceiver } from './find-party.ts';
 import { personArgument } from './person-argument.ts';
 import { partyChange, withPartySettings, type PartySettings } from './party-settings.ts';
 import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
@@ -46,7 +46,11 @@ export function usersCommand(run: RunAdminCommand): Command {
     .action((user: string, options: UserSettings & { block?: true; unblock?: true }) =>
       run(options, (context) => setUser(context, user, options)),
     );
-  addCommand(command, 'rename', 'change the name or the address of a person; a new address ends their sessions')
+  addCommand(
+    command,
+    'rename',
+    'change the name or the address of a person; a new address ends their sessions, the present one is confirmed',
+  )
     .argument(...personArgument)
     .option('--name <name>', 'the new name')
     .option('--email <address>', 'the new address')
@@ -96,7 +100,8 @@ async function setUser(
   { role, block, unblock, ...options }: UserSettings & { block?: true; unblock?: true },
 ): Promise<void> {
   const { client } = context;
-  const { id } = await findPerson(client, user);
+  const isBlocked = block && !role && Object.keys(partyChange({ limits: {}, ceiling: {} }, options)).length === 0;
+  const { id } = await (isBlocked ? findPerson : findReceiver)(client, user);
   const { value: now, etag } = await client.send<Person>('GET', at`/users/${id}`);
   const blocked = block ? true : unblock ? false : undefined;
   const body = { role, blocked, ...partyChange(now, options) };
@@ -105,9 +110,9 @@ async function setUser(
 }
 
 function printPerson(context: AdminContext, person: Person): void {
-  const { id, name, email, role, blocked, limits, weight, ceiling, createdAt, lastSeenAt } = person;
+  const { id, name, email, emailConfirmed, role, blocked, limits, weight, ceiling, createdAt, lastSeenAt } = person;
   printFacts(context, person, {
-    address: email,
+    address: emailConfirmed === false ? `${email} (typed in by the person, not confirmed)` : email,
     id,
     name,
     role,

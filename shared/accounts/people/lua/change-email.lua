@@ -5,6 +5,7 @@
 -- ARGV[1]  JSON:
 --   userId
 --   email
+--   isConfirmed  whether somebody else than the person gives it
 -- Returns 'changed', 'email taken' or 'unknown'.
 local emails, user = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -19,6 +20,15 @@ if redis.call('HGET', emails, before) == args.userId then
   redis.call('HDEL', emails, before)
 end
 redis.call('HSET', user, 'email', args.email)
+if args.isConfirmed then
+  -- Of a record from before it was kept with which address its person comes in: not with the new one.
+  if redis.call('HEXISTS', user, 'confirmedEmail') == 0 then
+    redis.call('HSETNX', user, 'usedEmail', before)
+  end
+  redis.call('HSET', user, 'confirmedEmail', args.email)
+else
+  redis.call('HSET', user, 'confirmedEmail', '', 'usedEmail', args.email)
+end
 redis.call('HINCRBY', user, 'epoch', 1)
 redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 'changed'

@@ -16,7 +16,7 @@ if redis.call('HEXISTS', user, 'blockedAt') == 1 then
   return 0
 end
 redis.call('DEL', link)
-redis.call('HSET', user, 'passwordHash', args.newHash)
+redis.call('HSET', user, 'passwordHash', args.newHash, 'usedEmail', redis.call('HGET', user, 'email'))
 redis.call('HINCRBY', user, 'epoch', 1)
 redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 1

@@ -11,6 +11,6 @@ it('of a person who has not signed in before voids the links that were made for 
   if (typeof user === 'string') throw new Error(user);
   const link = await accounts.links.issuePassword(user.id);
   expect(await accounts.links.find(link)).toMatchObject({ kind: 'password' });
-  expect(await externals.link(user.id, { provider: 'p', issuer: 'https://p.example', subject: 's' })).toBe(true);
+  expect(await externals.link(user, { provider: 'p', issuer: 'https://p.example', subject: 's' })).toBe(true);
   expect(await accounts.links.find(link)).toBeUndefined();
 });

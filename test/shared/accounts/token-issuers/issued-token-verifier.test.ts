@@ -18,7 +18,7 @@ async function start(further: JWK[] = [], { trustsEmail = false } = {}) {
   const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], trustsEmail, jwks, rules }];
   const fetched = vi.fn(() => Promise.resolve(jwks));
   const none = () => Promise.resolve(undefined);
-  const nobody = { find: none, findByEmail: none, findPerson: none, list: () => Promise.resolve([]) };
+  const nobody = { find: none, findByEmail: none, findPerson: none, noteEmail: none, list: () => Promise.resolve([]) };
   const verifier = new IssuedTokenVerifier({
     users: nobody,
     teams: nobody,

@@ -28,7 +28,11 @@ async function start() {
     return answered;
   };
   const identities = new PartyIdentities({
-    users: { find: (id) => asked(() => users.find(id)), findByEmail: (email) => asked(() => users.findByEmail(email)) },
+    users: {
+      find: (id) => asked(() => users.find(id)),
+      findByEmail: (email) => asked(() => users.findByEmail(email)),
+      noteEmail: (...facts) => users.noteEmail(...facts),
+    },
     externals: { findPerson: (subject) => asked(() => externals.findPerson(subject)) },
     teams: { list: () => asked(() => teams.list()) },
     store: {
@@ -61,10 +65,37 @@ describe('the identity of a person or a team', () => {
 
   it('is not that of a person whose address another one becomes in lower case', async () => {
     const { identities, users, adaId } = await start();
-    await users.changeEmail(adaId, 'kim@example.com');
+    await users.changeEmail(adaId, 'kim@example.com', 'the person');
+    await users.noteEmail(adaId, 'kim@example.com', { confirmed: true });
     expect(await identities.find({ kind: 'person', name: 'Kim@example.com' })).toMatchObject({ ownerId: adaId });
     const kelvin = { kind: 'person', name: '\u212Aim@example.com' } as const;
     await expect(async () => identities.find(kelvin)).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
+  it('is not that of whoever has typed an address in, nor of whom an administrator has given it since', async () => {
+    const { identities, users, adaId } = await start();
+    const find = async () => identities.find({ kind: 'person', name: 'kim@example.com' });
+    await users.changeEmail(adaId, 'kim@example.com', 'the person');
+    await expect(find).rejects.toThrow(
+      'It is not confirmed that the account with the address kim@example.com is yours.',
+    );
+    await users.changeEmail(adaId, 'dan@example.com', 'somebody else');
+    const dan = async () => identities.find({ kind: 'person', name: 'dan@example.com' });
+    await expect(dan).rejects.toMatchObject({ code: 'permission_denied' });
+    // The person has come in with it.
+    await users.noteEmail(adaId, 'dan@example.com', { used: true });
+    vi.advanceTimersByTime(1_001);
+    expect(await dan()).toMatchObject({ ownerId: adaId });
+  });
+
+  it('of an account that waited for its person is not given to another address once the person has come', async () => {
+    const { identities, users } = await start();
+    const user = await users.create({ name: 'Kim', email: 'kim@example.com', role: 'member' });
+    if (typeof user === 'string') throw new Error(user);
+    expect(await identities.find({ kind: 'person', name: 'kim@example.com' })).toMatchObject({ ownerId: user.id });
+    await users.changeEmail(user.id, 'admin@example.com', 'somebody else');
+    const other = async () => identities.find({ kind: 'person', name: 'admin@example.com' });
+    await expect(other).rejects.toMatchObject({ code: 'permission_denied' });
   });
 
   it('is that of the team of this name or id, unless several have the name', async () => {
@@ -86,7 +117,7 @@ describe('the identity of a person or a team', () => {
     const account = { issuer: 'https://id.example.com', subject: 'ada-1' };
     const party = { kind: 'account', name: 'https://id.example.com ada-1', account } as const;
     await expect(identities.find(party)).rejects.toThrow('Sign in to the console');
-    await externals.link(adaId, { ...account, provider: 'company' });
+    await externals.link({ id: adaId, email: 'ada@example.com' }, { ...account, provider: 'company' });
     vi.advanceTimersByTime(1_001);
     expect(await identities.find(party)).toMatchObject({ ownerId: adaId });
     await users.change(adaId, { limits: { tokensPerDay: 3 } }, Date.now());

@@ -25,6 +25,7 @@ interface Question {
   about: string;
   input:
     | UserChange
+    | { id: string; email: string }
     | { id: string; signOut: true }
     | { id: string; resetsFactor: true }
     | { id: string; deletes: true };
@@ -40,6 +41,7 @@ export function Users() {
   const change = useChange(
     (input: Question['input']) => {
       const path = `/users/${encodeURIComponent(input.id)}`;
+      if ('email' in input) return callApi('PATCH', `${path}/profile`, { email: input.email });
       if ('signOut' in input) return callApi('POST', `${path}/sign-out`);
       if ('deletes' in input) return callApi('DELETE', path);
       if ('resetsFactor' in input) return callApi('DELETE', `${path}/second-factor`);
@@ -105,7 +107,7 @@ export function Users() {
   );
 }
 
-function Name({ user: { name, email, blocked }, isMe }: { user: User; isMe: boolean }) {
+function Name({ user: { name, email, emailConfirmed, blocked }, isMe }: { user: User; isMe: boolean }) {
   return (
     <div>
       <Group gap="xs">
@@ -114,6 +116,7 @@ function Name({ user: { name, email, blocked }, isMe }: { user: User; isMe: bool
         </Text>
         {isMe ? <Badge variant="default">You</Badge> : null}
         {blocked ? <Badge color="red.8">Blocked</Badge> : null}
+        {emailConfirmed ? null : <Badge color="yellow.9">Address not confirmed</Badge>}
       </Group>
       <Text size="xs" c="dimmed" className="break">
         {email}
@@ -122,8 +125,16 @@ function Name({ user: { name, email, blocked }, isMe }: { user: User; isMe: bool
   );
 }
 
-function questionsFor({ id, name, role, blocked }: User): Question[] {
+function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User): Question[] {
+  const confirmation: Question = {
+    title: `Is ${email} the address of ${name}?`,
+    action: 'Confirm the address',
+    about:
+      'They have typed it in themselves. Once it is confirmed, what is given to this address is theirs. Make sure who they are.',
+    input: { id, email },
+  };
   return [
+    ...(emailConfirmed ? [] : [confirmation]),
     role === 'admin'
       ? {
           title: `Make ${name} a member?`,
@@ -140,7 +151,7 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
     {
       title: `Sign ${name} out?`,
       action: 'Sign out everywhere',
-      about: 'All their sessions end, and their programs are signed out. Their keys keep working.',
+      about: 'All their sessions and admin tokens end, and their programs are signed out. Their keys keep working.',
       input: { id, signOut: true },
     },
     {

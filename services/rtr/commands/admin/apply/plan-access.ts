@@ -31,7 +31,7 @@ export function planAccess(file: AccessFile, present: Present, prune: boolean): 
   const { access } = file;
   return joined([
     planSettings(access, present),
-    planPeople(access, present),
+    planPeople(file, present),
     planTeams(file, present),
     planMembers(file, present, prune),
     planKeys(file, present),

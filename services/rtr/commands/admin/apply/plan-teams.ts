@@ -1,5 +1,6 @@
 import { at } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
+import { unconfirmed } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
 import { joined, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
 import { changedFields, differences } from './differences.ts';
@@ -44,6 +45,9 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
         const isKnown = present.people.has(email) || file.access.people?.[email] !== undefined;
         if (!isKnown)
           throw file.mistake(['teams', name, 'members', given], 'nobody has this address: add it to people');
+        const person = present.people.get(email);
+        if (person?.emailConfirmed === false)
+          throw file.mistake(['teams', name, 'members', given], unconfirmed(person));
         const member = now.find((each) => each.email === email);
         return planOf({
           does: member ? 'change' : 'create',

@@ -1,0 +1,176 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { signInSchema } from '#shared/registry/sign-in.ts';
+import { AdminClient } from '../../../helpers/console/admin-client.ts';
+import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+
+const unconfirmed = { status: 409, body: { error: { code: 'unconfirmed_address', field: 'email' } } };
+const target = 'newboss@example.com';
+const provider = {
+  name: 'company',
+  issuer: 'https://login.example.com',
+  client_id: 'router',
+  domains: ['example.com'],
+  groups: [{ group: 'admins', role: 'admin' }],
+};
+
+/** An administrator, and a member who has typed in an address of somebody else. */
+async function squatted() {
+  const open = await openConsole();
+  const ada = await open.firstAdmin();
+  const eve = await open.join(ada, 'eve@example.com');
+  expect(await take(eve, target)).toMatchObject({ status: 200, body: { user: { email: target } } });
+  return { ...open, ada, eve, signInAt: comes(open) };
+}
+
+function take(person: Person, email: string) {
+  return person.post('/account/email', { email, password: goodPassword });
+}
+
+/** Has somebody sign in at a provider that has verified the address. */
+function comes({ accounts, connection, prefix, announced }: OpenConsole) {
+  const externals = new ExternalAccounts(connection.redis, prefix, {
+    keys: new OwnerKeys(() => [Buffer.alloc(32)]),
+    report: () => undefined,
+  });
+  const announce = async (changed: string) => void announced.push(changed);
+  const parts = { accounts, externals, announce, log: pino({ level: 'silent' }) };
+  const [company] = signInSchema.parse({ providers: [provider] }).providers;
+  if (!company) throw new Error('no provider');
+  return (email: string, sub = `sub-${email}`, groups: string[] = []): Promise<UserRecord | string> =>
+    admitPerson(parts, company, { sub, email, email_verified: true, groups });
+}
+
+describe('an address that a member has typed in', () => {
+  it('gives them nothing that an administrator or the owner of a team gives to it', async () => {
+    const { ada, eve, join } = await squatted();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const path = `/users-by-email/${target}`;
+    const raising = [
+      { role: 'admin' },
+      { limits: { costPerDay: 100 } },
+      { weight: 50 },
+      { ceiling: { maxClass: 'high' } },
+    ];
+    for (const change of raising)
+      expect(await ada.put(path, change), JSON.stringify(change)).toMatchObject(unconfirmed);
+    for (const giver of [ada, bob]) {
+      const added = await giver.post(`/teams/${team.id}/members`, { email: target, role: 'owner' });
+      expect(added).toMatchObject(unconfirmed);
+    }
+    expect((await ada.get(`/users/${eve.id}`)).body).toMatchObject({
+      role: 'member',
+      emailConfirmed: false,
+      limits: {},
+    });
+    // What gives them nothing is done: nothing, and a block.
+    expect((await ada.put(path, { role: 'member', weight: 1 })).status).toBe(200);
+    expect((await ada.put(path, { blocked: true })).status).toBe(200);
+    expect(await ada.put(path, { blocked: false })).toMatchObject(unconfirmed);
+  });
+
+  it('is theirs once an administrator has confirmed it, which nobody can for themselves', async () => {
+    const { ada, eve } = await squatted();
+    const give = () => ada.put(`/users-by-email/${target}`, { role: 'admin' });
+    expect(await give()).toMatchObject(unconfirmed);
+    expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(204);
+    expect((await eve.get('/session')).status).toBe(200);
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
+      action: 'user.email.confirm',
+      actor: { id: ada.id },
+      target: { id: eve.id },
+      details: { email: target },
+    });
+    expect(await give()).toMatchObject({ status: 200, body: { role: 'admin', emailConfirmed: true } });
+    await take(eve, 'eve2@example.com');
+    expect(await eve.patch(`/users/${eve.id}/profile`, { email: 'eve2@example.com' })).toMatchObject({ status: 403 });
+    await eve.patch(`/users/${eve.id}/profile`, { email: 'eve3@example.com' });
+    expect((await ada.get(`/users/${eve.id}`)).body).toMatchObject({
+      email: 'eve3@example.com',
+      emailConfirmed: false,
+    });
+  });
+
+  it('does not link the account of whoever owns it at a provider', async () => {
+    const { ada, eve, accounts, signInAt } = await squatted();
+    expect(await signInAt(target, 'boss', ['admins'])).toBe('unconfirmed_address');
+    expect(await accounts.users.find(eve.id)).toMatchObject({ role: 'member' });
+    // The owner comes in when an administrator has taken it from them.
+    await ada.patch(`/users/${eve.id}/profile`, { email: 'eve@example.com' });
+    const boss = await signInAt(target, 'boss', ['admins']);
+    expect(boss).toMatchObject({ email: target, role: 'admin' });
+    expect(boss).not.toMatchObject({ id: eve.id });
+  });
+});
+
+describe('a first sign-in at a provider to an account that is there', () => {
+  it('ends what somebody may have who had it before: sessions, tokens, password and second factor', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const eve = await open.join(ada, 'eve@example.com');
+    const { body } = await eve.post('/tokens', { name: 'ci', scopes: ['admin'] });
+    const client = new AdminClient(open.url, String(body.raw));
+    expect((await client.get('/keys')).status).toBe(200);
+    const link = await open.accounts.links.issuePassword(eve.id);
+    await open.connection.redis.hset(`${open.prefix}second-factor:${eve.id}`, 'any', '1');
+    expect(await comes(open)('eve@example.com')).toMatchObject({ id: eve.id, passwordHash: '' });
+    expect((await eve.get('/session')).status).toBe(401);
+    expect((await client.get('/keys')).status).toBe(401);
+    expect((await open.browser().signIn('eve@example.com', goodPassword)).status).toBe(401);
+    expect(await open.accounts.links.find(link)).toBeUndefined();
+    expect(await open.connection.redis.exists(`${open.prefix}second-factor:${eve.id}`)).toBe(0);
+    expect(open.announced).toContain(`user:${eve.id}`);
+    // The next sign-in there ends nothing.
+    const session = await open.accounts.sessions.open((await open.accounts.users.find(eve.id)) as UserRecord);
+    expect(await comes(open)('eve@example.com')).toMatchObject({ id: eve.id });
+    expect(await open.accounts.sessions.find(session ?? '')).toMatchObject({ id: eve.id });
+  });
+
+  it('does not make an administrator the person whose address they have changed to their own', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const bob = await open.join(ada, 'bob@example.com');
+    const signInAt = comes(open);
+    await ada.patch(`/users/${bob.id}/profile`, { email: 'mallory@example.com' });
+    expect((await ada.get(`/users/${bob.id}`)).body).toMatchObject({ emailConfirmed: true });
+    expect(await signInAt('mallory@example.com')).toBe('unconfirmed_address');
+    // It is Bob's once he has come in with it himself.
+    expect((await bob.signIn('mallory@example.com', goodPassword)).status).toBe(200);
+    expect(await signInAt('mallory@example.com')).toMatchObject({ id: bob.id });
+  });
+
+  it('is that to an account which an administrator has made, also with another address since, while it waits', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const { body } = await ada.post('/users', { email: 'typo@example.com' });
+    await ada.patch(`/users/${body.id}/profile`, { email: 'kim@example.com' });
+    expect(await comes(open)('kim@example.com')).toMatchObject({ id: body.id });
+  });
+
+  it('to an account of an earlier release is one if nobody can have changed its address, and after a sign-in stays so', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const people = ['one', 'two', 'three'].map((name) => open.join(ada, `${name}@example.com`));
+    const [one, two, three] = await Promise.all(people);
+    if (!one || !two || !three) throw new Error('nobody has joined');
+    const { redis } = open.connection;
+    for (const { id } of [one, two, three]) await redis.hdel(`${open.prefix}user:${id}`, 'confirmedEmail', 'usedEmail');
+    await redis.hincrby(`${open.prefix}user:${two.id}`, 'epoch', 1);
+    await three.post('/password', { current: goodPassword, next: `${goodPassword}2` });
+    const signInAt = comes(open);
+    expect(await signInAt('one@example.com')).toMatchObject({ id: one.id });
+    expect(await signInAt('two@example.com')).toBe('unconfirmed_address');
+    await ada.patch(`/users/${two.id}/profile`, { email: 'two@example.com' });
+    expect(await signInAt('two@example.com')).toBe('unconfirmed_address');
+    await two.signIn('two@example.com', goodPassword);
+    expect(await signInAt('two@example.com')).toMatchObject({ id: two.id });
+    await three.signIn('three@example.com', `${goodPassword}2`);
+    expect(await signInAt('three@example.com')).toMatchObject({ id: three.id });
+  });
+});
