@@ -31,8 +31,8 @@ export const randomLength = 33;
 export const checksumLength = 7;
 
 /**
- * The last characters of a key, computed from everything before them: a typo or random garbage is recognised without
- * asking the store. It is no protection against a forger, who can compute it as well.
+ * The last characters of a key, computed from everything before them: a typo or random garbage is recognised without computing a hash.
+ * It is no protection against a forger, who can compute it as well.
  */
 export function keyChecksum(unchecked: string): string {
   let rest = crc32(unchecked);

@@ -9,7 +9,7 @@ import type { ParsedKey } from './key-format.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
-import { parseKey } from './parse-key.ts';
+import { parseKey, parseKeyForm } from './parse-key.ts';
 
 /** Bounds of a KeyVerifier. All have defaults. */
 export interface KeyVerifierOptions {
@@ -29,6 +29,8 @@ const wrongKeysKept = 10_000;
 const wrongKeptMs = 10_000;
 const storeRetryMs = 1_000;
 const verificationsAtOnce = 4_096;
+/** Reads of the store for texts that are no keys: more are refused in nobody's name. */
+const mistypedAtOnce = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
 /** Where the verifier finds keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
@@ -79,6 +81,8 @@ export class KeyVerifier {
    */
   readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
+  /** Reads of the store under way for texts that are no keys. */
+  #mistyped = 0;
   /** Running verifications, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
@@ -101,7 +105,7 @@ export class KeyVerifier {
    */
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
-    if (key === undefined) throw new InvalidKeyError(undefined);
+    if (key === undefined) return this.#refuseMistyped(rawKey);
     const digest = this.#digest(rawKey);
     const known = this.#known.get(key.id);
     if (known !== undefined) {
@@ -139,6 +143,28 @@ export class KeyVerifier {
     });
     this.#wrong.clear();
     for (const { verification } of this.#verifications.values()) verification.changed = true;
+  }
+
+  /** Refuses what is no key, in the name of the key with its id, if there is one: its secret is another one, or mistyped. */
+  #refuseMistyped(rawKey: string): Promise<never> {
+    const key = parseKeyForm(rawKey);
+    const known = key && this.#known.get(key.id);
+    if (!key || known) throw new InvalidKeyError(known?.identity);
+    const digest = this.#digest(rawKey);
+    const wrong = this.#wrong.get(digest);
+    if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
+    if (this.#mistyped >= mistypedAtOnce) throw new InvalidKeyError(undefined);
+    return this.#refuseOf(key.id, digest);
+  }
+
+  async #refuseOf(id: string, digest: string): Promise<never> {
+    this.#mistyped += 1;
+    // It is refused all the same while the store is away.
+    const record = await this.#store.find(id).catch(() => undefined);
+    this.#mistyped -= 1;
+    const refusal = new InvalidKeyError(record);
+    this.#wrong.set(digest, { until: performance.now() + wrongKeptMs, key: refusal.key });
+    throw refusal;
   }
 
   #digest(rawKey: string): string {

@@ -101,6 +101,25 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     expect(await refused(verifier, good.raw)).toEqual(known);
   });
 
+  it('names the key of a mistyped secret, too, computes no hash for it, and reads its record once', async () => {
+    const source = holdable();
+    const verifier = new KeyVerifier(source, { matchesHash });
+    const mistyped = `${good.raw.slice(0, -8)}${'0'.repeat(8)}`;
+    const unknown = `rtr_${'0'.repeat(12)}_${'0'.repeat(40)}`;
+    const keyOf = async (raw: string) =>
+      (async () => verifier.verify(raw))().catch((error: InvalidKeyError) => [error.code, error.key?.id]);
+    for (let time = 0; time < 3; time += 1) {
+      expect(await keyOf(mistyped)).toEqual(['invalid_api_key', good.record.id]);
+      expect(await keyOf(unknown)).toEqual(['invalid_api_key', undefined]);
+    }
+    expect(source.finds()).toBe(2);
+    expect(matchesHash).not.toHaveBeenCalled();
+    expect(await keyOf('nonsense')).toEqual(['invalid_api_key', undefined]);
+    await verifier.verify(good.raw);
+    expect(await keyOf(mistyped.replace(/.$/, '1'))).toEqual(['invalid_api_key', good.record.id]);
+    expect(source.finds()).toBe(3);
+  });
+
   it('refuses garbage at once, without a look into the store', () => {
     const counted = holdable();
     const verifier = new KeyVerifier(counted, { matchesHash });
