@@ -1,6 +1,7 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { budgetField } from '#shared/accounts/limits/refused-budgets.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { beginningOf, nextBeginning, periodName } from '#shared/accounts/periods.ts';
@@ -18,7 +19,10 @@ import {
 /** Percents of a budget whose use is reported. */
 const thresholds = [50, 80];
 
-/** Percent from which on a budget counts as used up. What a request may come to is reserved, so the rest is too little for most of them. */
+/**
+ * Percent from which on a budget counts as used up: the rest is too little for most requests. One that has refused a request, because what
+ * that may come to is more than the rest, counts as used up before.
+ */
 const exhaustedPercent = 99;
 
 /** Milliseconds for which it is looked again after the last request: nodes count some use a while after its request is over. */
@@ -30,14 +34,14 @@ const knownMs = 24 * 3_600_000;
 const nothing = { tokens: 0, cost: 0 };
 
 export interface BudgetLookParts extends BudgetSources {
-  limits: Pick<LimitKeeper, 'read'>;
+  limits: Pick<LimitKeeper, 'read'> & { refused: Pick<LimitKeeper['refused'], 'read'> };
   usage: Pick<UsageReader, 'newest'>;
   states: AlertStates;
 }
 
 /**
  * Looks at how much of their budgets keys, service accounts, people and teams have used, and reports each share once in a day or month. A
- * budget that was changed is another one.
+ * budget that was changed is another one. Of several shares that are reached at once, the largest alone is mailed.
  * @returns what looks now, and does nothing as long as there are no requests. It throws RouterError `store_unavailable`
  */
 export function budgetLook({
@@ -49,7 +53,8 @@ export function budgetLook({
 }: BudgetLookParts): (now?: number) => Promise<void> {
   let newest: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
-    const id = await usage.newest();
+    const refused = await limits.refused.read(now);
+    const id = `${await usage.newest()} ${refused.size}`;
     if (!newest || newest.id !== id) newest = { id, at: now };
     else if (now - newest.at > lateMs) return;
     const parties = await watchedBudgets({ accounts, issuers }, now);
@@ -67,18 +72,27 @@ export function budgetLook({
       const step = budgetSteps[name];
       const period = periodName(step, beginningOf(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
-      const reached = [...thresholds, exhaustedPercent].filter((threshold) => percent >= threshold);
+      const isExhausted = percent >= exhaustedPercent || refused.has(budgetField({ party: party.party, name, set }));
+      const shares = thresholds.filter((threshold) => percent >= threshold);
+      const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
       if (reached.length === 0) return;
       const kind = `budgets:${period}`;
       const known = reported.get(kind) ?? (await states.all(kind));
       reported.set(kind, known);
       const resetsAt = nextBeginning(step, use.at);
-      for (const threshold of reached) {
-        const field = `${party.party} ${name} ${set} ${threshold}`;
+      for (const [index, threshold] of reached.entries()) {
+        const field = `${budgetField({ party: party.party, name, set })} ${threshold}`;
         if (known.has(field)) continue;
         const used = measured.spent / measured.unit;
         const event = budgetEvent(party, { threshold, budget: name, limit: set, used, period, resetsAt });
-        await states.change({ kind, field, to: String(now), expiresAt: resetsAt + knownMs, event });
+        await states.change({
+          kind,
+          field,
+          to: String(now),
+          expiresAt: resetsAt + knownMs,
+          event,
+          isMailed: index === 0,
+        });
       }
     }
   };

@@ -25,6 +25,8 @@ export interface StateChanges {
   /** When all states of the kind are forgotten, in ms since 1970; undefined for never. */
   expiresAt?: number | undefined;
   event?: WebhookEvent | undefined;
+  /** Whether the event is mailed, where it is one that is; default: true. */
+  isMailed?: boolean | undefined;
 }
 
 export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
@@ -59,8 +61,8 @@ export class AlertStates {
   }
 
   /** Changes states, and emits the event of all. @returns false, and does neither, if one has another one than expected */
-  async changeAll({ event, ...change }: StateChanges): Promise<boolean> {
-    const mailTo = event && this.#isMailed ? mailOwners(event) : undefined;
+  async changeAll({ event, isMailed = true, ...change }: StateChanges): Promise<boolean> {
+    const mailTo = event && isMailed && this.#isMailed ? mailOwners(event) : undefined;
     const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event), mailTo };
     return (await changeState.run(this.#redis, { args })) === 1;
   }

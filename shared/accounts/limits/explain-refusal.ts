@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { limitNames, type LimitedParty, type PartyLimits } from './limits.ts';
 import { measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
+import type { RefusedBudget } from './refused-budgets.ts';
 
 /** Milliseconds after which a running request may have released something. */
 const busyMs = 1_000;
@@ -49,6 +50,11 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
       retryAfter,
     },
   );
+}
+
+/** The budgets of which too little is left for a request, whatever becomes of those that run. */
+export function spentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
+  return shortfalls(uses, amount).filter(isSpent);
 }
 
 /** The limits that refuse a request, by the same rule as in `lua/reserve.lua`. */

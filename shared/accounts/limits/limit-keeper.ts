@@ -4,8 +4,9 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { explainExcess, explainRefusal } from './explain-refusal.ts';
+import { explainExcess, explainRefusal, spentBudgets } from './explain-refusal.ts';
 import { countable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { RefusedBudgets } from './refused-budgets.ts';
 import type { Share } from './share.ts';
 import { Shares } from './shares.ts';
 
@@ -68,6 +69,8 @@ export type Verdict =
  * that loses its data loses the use with it.
  */
 export class LimitKeeper {
+  /** The budgets that have refused requests. */
+  readonly refused: RefusedBudgets;
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
@@ -86,6 +89,7 @@ export class LimitKeeper {
     this.#redis = redis;
     this.#prefix = `${prefix}limit:`;
     this.#log = log;
+    this.refused = new RefusedBudgets(redis, this.#prefix, log);
     const { reservationMs = 60_000, renewEveryMs = 20_000 } = times;
     this.#reservationMs = reservationMs;
     this.#shares = new Shares(
@@ -159,7 +163,10 @@ export class LimitKeeper {
     }
     const [granted, ...rest] = reply;
     const uses = readPartyUses(parties, rest);
-    if (granted !== 1) return { granted: false, error: explainRefusal(uses, amount), uses };
+    if (granted !== 1) {
+      this.refused.note(spentBudgets(uses, amount), uses[0]?.at ?? Date.now());
+      return { granted: false, error: explainRefusal(uses, amount), uses };
+    }
     this.#reserved.add(id);
     return {
       granted: true,

@@ -15,7 +15,7 @@ export const webhookEventTypes = {
   'response.incomplete': 'a background response ended early, as at its limit of tokens',
   'rtr.budget.threshold': 'a key, a person or a team has used 50 % or 80 % of a budget',
   'rtr.budget.exhausted':
-    'a key, a person or a team has used 99 % of a budget: the rest is too little for most requests',
+    'a budget of a key, a person or a team has refused a request for the first time, or 99 % of it are used',
   'rtr.key.expiring': 'a key expires in seven days, or in one',
   'rtr.key.expired': 'a key has expired',
   'rtr.worker.lost': 'nothing has come from a worker for three seconds, and it was not stopped',

@@ -33,6 +33,7 @@ async function open() {
           reads += 1;
           return keeper.read(parties);
         },
+        refused: keeper.refused,
       },
       usage: { newest: async () => String(newest) },
       states: new AlertStates(connection.redis, prefix),
@@ -134,6 +135,31 @@ describe('the use of a budget', () => {
     await look()();
     expect(await sent(endpoint.id)).toMatchObject([
       { data: { id: 'service:ci', kind: 'key', name: 'ci', budget: 'costPerMonth', used: 6, percent: 50 } },
+    ]);
+  });
+
+  it('counts as used up from the first request that it refuses, once in its period', async () => {
+    const { accounts, add, look, spend, sent } = await open();
+    const team = await accounts.teams.create('Blue');
+    const limits = { costPerDay: 10, tokensPerMonth: 1_000_000 };
+    await accounts.teams.change(team.id, { limits });
+    const party = { party: `team:${team.id}`, limits } as const;
+    const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
+    const lookAt = look();
+    await spend(party, { cost: 9.6 * dollar });
+    const start = Date.now();
+    await lookAt(start);
+    // Larger than the whole budget: it says nothing of what is left.
+    await expect(spend(party, { cost: 20 * dollar })).rejects.toThrow('may come to $20');
+    await lookAt(start + 200_000);
+    expect(await sent(endpoint.id)).toEqual([]);
+    for (let again = 0; again < 3; again += 1) {
+      await expect(spend(party, { cost: 0.8 * dollar, tokens: 5 })).rejects.toThrow('What is left of the budget');
+      await lookAt(start + 300_000 + again);
+      await look()();
+    }
+    expect(await sent(endpoint.id)).toMatchObject([
+      { type: 'rtr.budget.exhausted', data: { id: team.id, budget: 'costPerDay', limit: 10, used: 9.6 } },
     ]);
   });
 

@@ -35,5 +35,8 @@ it('a person is mailed once for each share of a budget in a day, however many lo
   expect(await spend(1)).toEqual([]);
   expect(await spend(1.5)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(await spend(1.45)).toEqual(['Model Router: A budget is used up: your account']);
+  // Of shares that are reached at once, the largest says it all.
+  await connection.redis.hset(`${prefix}user:bob`, { limits: JSON.stringify({ costPerDay: 11.5 }) });
+  expect(await spend(0)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(smtp.mails[0]?.text).toContain('You have used $6.00 of the budget of $10.00');
 });

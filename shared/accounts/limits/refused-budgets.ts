@@ -1,0 +1,74 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from '#shared/core/log.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
+import type { LimitedParty } from './limits.ts';
+import type { LimitName } from './measures.ts';
+
+/** Milliseconds after the end of a period for which it is known which budgets refused requests in it. */
+const keptMs = 24 * 3_600_000;
+
+/** Budgets that this process knows it has noted. */
+const mostKnown = 10_000;
+
+const steps: readonly Step[] = ['day', 'month'];
+
+/** A budget of which too little was left for a request. */
+export interface RefusedBudget {
+  party: LimitedParty;
+  name: LimitName;
+  /** As it is set. */
+  set: number;
+}
+
+/**
+ * The budgets that have refused requests in a day or month, in Redis. Each process notes each of them once in its period, so that a flood of
+ * refused requests costs nothing.
+ */
+export class RefusedBudgets {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #log: Logger;
+  readonly #known = new Set<string>();
+
+  /** @param prefix what all names of limits in Redis begin with */
+  constructor(redis: Redis, prefix: string, log: Logger) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#log = log;
+  }
+
+  /** Notes budgets, in the period that a time (in ms since 1970) is in. The caller does not wait for Redis. */
+  note(budgets: readonly RefusedBudget[], at: number): void {
+    for (const budget of budgets) {
+      const step = budget.name.endsWith('PerDay') ? 'day' : 'month';
+      const field = budgetField(budget);
+      const name = this.#nameOf(step, at);
+      const known = `${name} ${field}`;
+      if (this.#known.has(known)) continue;
+      if (this.#known.size >= mostKnown) this.#known.clear();
+      this.#known.add(known);
+      const expiresAt = nextBeginning(step, at) + keptMs;
+      const noted = this.#redis.multi().hset(name, field, at).pexpireat(name, expiresAt).exec();
+      noted.catch((error: unknown) => {
+        this.#known.delete(known);
+        this.#log.debug({ err: error }, 'a budget that refuses requests is not noted yet');
+      });
+    }
+  }
+
+  /** Those of the day and the month that a time is in, as `budgetField` writes them. @throws RouterError `store_unavailable` */
+  async read(at: number): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(steps.map((step) => askRedis(this.#redis.hkeys(this.#nameOf(step, at)))));
+    return new Set(found.flat());
+  }
+
+  #nameOf(step: Step, at: number): string {
+    return `${this.#prefix}refused:${periodName(step, beginningOf(step, at))}`;
+  }
+}
+
+/** A budget as one word of a list: one that is changed is another one. */
+export function budgetField({ party, name, set }: RefusedBudget): string {
+  return `${party} ${name} ${set}`;
+}
