@@ -87,7 +87,9 @@ export type UsageRequest = z.output<typeof usageRequestSchema>;
 
 export const limitUseSchema = z
   .object({
-    party: z.string().describe('As `key:<id>`, `user:<id>`, `team:<id>`.'),
+    party: z
+      .string()
+      .describe('As `key:<id>`, `user:<id>`, `team:<id>`. Of keys that were made in place of each other, the newest.'),
     name: z.string(),
     limits: z.array(
       z.object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: time.exactOptional() }),

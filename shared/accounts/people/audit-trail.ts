@@ -78,7 +78,7 @@ export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number;
 
 /** Which entries are asked for. What is absent does not matter. */
 export interface AuditFilter {
-  /** Id of who did it. */
+  /** Id of the person or of the admin token that did it; of the latter with or without `token:` before it. */
   actor?: string | undefined;
   /** An action, or a group of them as `key.*`. */
   action?: string | undefined;
@@ -180,11 +180,15 @@ function newestId(to: number | undefined): string {
 }
 
 function passes(entry: AuditEntry, { actor, action, target: changed, to }: AuditFilter): boolean {
-  if (actor !== undefined && entry.actor?.id !== actor) return false;
+  if (actor !== undefined && !isBy(entry, actor)) return false;
   if (changed !== undefined && entry.target?.id !== changed) return false;
   if (to !== undefined && entry.at > to) return false;
   if (action === undefined) return true;
   return action.endsWith('.*') ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
+}
+
+function isBy({ actor, from }: AuditEntry, id: string): boolean {
+  return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
 /** The same for changes of the same fields of the same thing, whatever their values are. */

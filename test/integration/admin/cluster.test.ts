@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -92,6 +93,15 @@ describe('rtr limits', () => {
     expect(await rtr.json('limits', 'show', 'team:Research')).toMatchObject({
       limits: [{ name: 'concurrentRequests' }],
     });
+    const { id: first } = await rtr.json('keys', 'create', '--name', 'turned', '--limit', 'requests-per-minute=7');
+    const next = await rtr.json('keys', 'rotate', first);
+    expect(await statusWith(next.key)).toBe(200);
+    for (const id of [next.id, first]) {
+      const [line] = (await rtr('limits', 'show', `key:${id}`)).slice(1);
+      expect(line).toMatch(new RegExp(`^key:${next.id} +turned +requests-per-minute +[\\d.]+ +7 `));
+    }
+    await rtr('keys', 'revoke', first);
+    await rtr('keys', 'revoke', next.id);
     await expect(rtr('limits', 'set', 'somebody', 'cost-per-day=1')).rejects.toThrow('none of user:<address>');
     await rtr('limits', 'set', `key:${cluster.keyId}`, 'requests-per-minute=none');
     await until(async () => (await statusWith(cluster.key)) === 200);
@@ -123,6 +133,17 @@ describe('rtr usage and rtr audit', () => {
     const lines = await rtr('audit', 'list', '--action', 'team.*', '--target', 'team:Research', '--from', '1h');
     expect(lines.at(-1)).toMatch(/ rtr +team\.create +team Research +127\.0\.0\.1, .+@.+, token rtr$/);
     expect(await rtr('audit', 'list', '--limit', '3')).toHaveLength(4);
+    const ownerId = (await rtr.json('users', 'create', 'eve@example.com', '--role', 'admin')).id;
+    const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const wanted = { name: 'eves', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
+    const token = await accounts.adminTokens.create(wanted);
+    if (typeof token === 'string') throw new Error(token);
+    await adminCommandsOf({ ...cluster, token: token.raw })('teams', 'create', 'Eves');
+    for (const actor of [token.record.id, `token:${token.record.id}`, ownerId, 'eve@example.com'])
+      expect(await rtr('audit', 'list', '--actor', actor)).toEqual([
+        expect.anything(),
+        expect.stringMatching(/team\.create +team Eves .* token eves/),
+      ]);
     expect(await rtr('audit', 'list', '--actor', 'ada@example.com')).toEqual(['There are no such changes.']);
     const { content } = await rtr.whole('audit', 'export', '--action', 'team.create');
     expect(content.split('\n')[0]).toMatch(/^id,at,actor_id/);
@@ -168,6 +189,17 @@ describe('rtr prices, rtr settings and rtr registry', () => {
       auditDays: 90,
       newMembers: { ceiling: { tiers: ['gpu'] } },
     });
+    const show = async () => (await rtr('settings', 'show')).find((line) => line.startsWith('alert-emails'));
+    expect(await show()).toMatch(/^alert-emails\.router +true$/);
+    for (const [given, shown] of [
+      ['false', 'false'],
+      ['ops@example.com, Boss@example.com', 'ops@example.com,boss@example.com'],
+      ['true', 'true'],
+    ]) {
+      await rtr('settings', 'set', `alert-emails.router=${given}`);
+      expect((await show())?.split(/ +/)).toEqual(['alert-emails.router', shown]);
+    }
+    await expect(rtr('settings', 'set', 'alert-emails.router=somebody')).rejects.toThrow(/^alertEmails\.router/);
     await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow(/^auditDays: /);
     await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
   });

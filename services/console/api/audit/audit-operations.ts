@@ -21,7 +21,9 @@ const cursorForm = z.object({
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15).optional();
 const id = z.string().min(1).max(200).optional();
 const filter = z.object({
-  actor: id.describe('Id of the person or the admin token that did it.'),
+  actor: id.describe(
+    'Id of the person or of the admin token that did it. A change with the token of a person is by both.',
+  ),
   action: z
     .string()
     .regex(/^[\w.-]{1,60}(?:\.\*)?$/, 'This is no action, and no group of them as `key.*`.')

@@ -1,9 +1,8 @@
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { hasLimits, liveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import type { UsageParts } from './usage-parts.ts';
+import type { LimitedThing, UsageParts } from './usage-parts.ts';
 
 /** The usage operations' view of people, teams and keys. */
 export function usageParts({
@@ -32,12 +31,12 @@ export function usageParts({
         viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
       ]);
       const all = [
-        ...[...liveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party })),
-        ...people.map((user) => ({ ...user, party: `user:${user.id}` as const })),
-        ...found.map((team) => ({ ...team, party: `team:${team.id}` as const })),
+        ...[...liveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party, kind: 'key' as const })),
+        ...people.map((user) => ({ ...user, party: `user:${user.id}` as const, kind: 'user' as const })),
+        ...found.map((team) => ({ ...team, party: `team:${team.id}` as const, kind: 'team' as const })),
       ];
-      return all.flatMap(({ party, name, limits }): (PartyLimits & { name: string })[] =>
-        hasLimits(limits) ? [{ party, limits, name }] : [],
+      return all.flatMap(({ party, kind, id, name, limits }): LimitedThing[] =>
+        hasLimits(limits) ? [{ party, limits, name, shownAs: `${kind}:${id}` }] : [],
       );
     },
     notePriceChange: (actor, model, { before, after }) =>

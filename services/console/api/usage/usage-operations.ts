@@ -97,7 +97,10 @@ export function usageOperations(parts: UsageParts): Operation[] {
       handle: async ({ actor }) => {
         const parties = await limitedParties(viewerOf(actor));
         const uses = await limits.read(parties);
-        return uses.map((use, index) => limitUse(use, parties[index]?.name ?? use.party));
+        return uses.map((use, index) => {
+          const { name, shownAs = use.party } = parties[index] ?? { name: use.party };
+          return { party: shownAs, name, limits: limitUses(use) };
+        });
       },
     }),
     ...refusalOperations(parts),
@@ -110,8 +113,8 @@ function inDollars(totals: UsageTotals): Totals {
 }
 
 /** A party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
-function limitUse(use: PartyUse, name: string): LimitUse {
-  const limits = limitNames.flatMap((limitName) => {
+function limitUses(use: PartyUse): LimitUse['limits'] {
+  return limitNames.flatMap((limitName) => {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });
     const set = use.limits[limitName];
     if (!measured || set === undefined) return [];
@@ -120,5 +123,4 @@ function limitUse(use: PartyUse, name: string): LimitUse {
       { name: limitName, limit: set, used: (spent + reserved) / unit, ...(resetsAt !== undefined && { resetsAt }) },
     ];
   });
-  return { party: use.party, name, limits };
 }

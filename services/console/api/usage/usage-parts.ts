@@ -8,6 +8,13 @@ import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { Actor } from '../actor.ts';
 
+/** Somebody or something with limits. */
+export interface LimitedThing extends PartyLimits {
+  name: string;
+  /** As people know it, as `key:<id>`; the party itself without it. What a rotated key uses counts for the first of the keys in its place. */
+  shownAs?: string;
+}
+
 /** The dependencies of the operations for usage and prices. */
 export interface UsageParts {
   usage: Pick<UsageReader, 'report' | 'requests' | 'export' | 'keyNames'>;
@@ -18,7 +25,7 @@ export interface UsageParts {
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: NamesOf;
   /** Every limited party that a person may see: themselves and their teams, with the keys of both; for an admin, all. */
-  limitedParties: (viewer: UsageViewer) => Promise<readonly (PartyLimits & { name: string })[]>;
+  limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedThing[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (
     actor: Actor,

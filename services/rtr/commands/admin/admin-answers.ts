@@ -67,5 +67,6 @@ export interface Price {
 
 export interface Settings {
   newMembers: { limits: Limits; ceiling: Ceiling };
+  alertEmails: Readonly<Record<string, boolean | string[]>>;
   [setting: string]: unknown;
 }

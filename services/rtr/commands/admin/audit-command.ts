@@ -59,7 +59,7 @@ export function auditCommand(run: RunAdminCommand): Command {
 
 function withFilters(command: Command): Command {
   return withSpan(command, 'all that is kept without it')
-    .option('--actor <who>', 'by the person with this address, or by this id of a person or an admin token')
+    .option('--actor <who>', 'by the person with this address, or by the person or the admin token with this id')
     .option('--action <action>', 'an action, or a group of them as key.*')
     .option('--target <what>', 'of user:<address>, team:<name>, key:<id>, or another id');
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { at, type AdminClient } from './admin-client.ts';
 import { findParty } from './find-party.ts';
 import { changedLimits } from './party-settings.ts';
 import { kebab, minuteText, printDone, printList, valuesText } from './print-answers.ts';
@@ -32,7 +33,8 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
   const { client, json } = context;
   const found = text === undefined ? undefined : await findParty(client, text);
   const all = await client.get<LimitUse[]>('/usage/now');
-  const uses = found ? all.filter(({ party: whose }) => whose === `${found.kind}:${found.value.id}`) : all;
+  const id = found?.kind === 'key' ? await newestInPlaceOf(client, found.value) : found?.value.id;
+  const uses = found ? all.filter(({ party: whose }) => whose === `${found.kind}:${id}`) : all;
   if (json) return printList(context, uses, { head: [], row: () => [], none: '' });
   const rows = uses.flatMap((use) => use.limits.map((limit) => ({ ...limit, use })));
   await printList(context, rows, {
@@ -42,6 +44,13 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
     },
     none: found ? `${found.name} has no limits.` : 'Nobody has limits.',
   });
+}
+
+/** The id of the key that was made in place of a key last: its limits hold, and what both use counts together. */
+async function newestInPlaceOf(client: AdminClient, key: Key): Promise<string> {
+  let newest = key;
+  while (newest.replacedBy !== undefined) newest = await client.get<Key>(at`/keys/${newest.replacedBy}`);
+  return newest.id;
 }
 
 async function setLimits(context: AdminContext, text: string, values: readonly string[]): Promise<void> {

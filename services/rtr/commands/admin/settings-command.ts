@@ -9,7 +9,9 @@ import { kebab, printFacts, valuesText } from './print-answers.ts';
 
 type SettingsOptions = AdminOptions & Omit<PartySettings, 'weight'>;
 
-const names = Object.keys(consoleSettingsSchema.shape).filter((name) => name !== 'newMembers');
+const { newMembers: _, alertEmails, ...others } = consoleSettingsSchema.shape;
+const mailNames = Object.keys(alertEmails.shape).map((name) => `alertEmails.${name}`);
+const names = [...Object.keys(others), ...mailNames];
 
 /** `rtr settings …`: settings of sign-in, keys and the audit trail. */
 export function settingsCommand(run: RunAdminCommand): Command {
@@ -21,6 +23,11 @@ export function settingsCommand(run: RunAdminCommand): Command {
     withLimits(addCommand(command, 'set', 'change settings; limits and the ceiling are those of new members')),
   )
     .argument('[settings...]', `as audit-days=90 members-make-keys=false; of ${names.map(kebab).join(', ')}`)
+    .addHelpText(
+      'after',
+      "\nalert-emails.router says whom the router's alerts are mailed to: true for administrators, false for nobody, or " +
+        'e-mail addresses, separated by commas.',
+    )
     .action((values: string[], options: SettingsOptions) =>
       run(options, (context) => setSettings(context, values, options)),
     );
@@ -29,27 +36,42 @@ export function settingsCommand(run: RunAdminCommand): Command {
 
 async function setSettings(context: AdminContext, values: readonly string[], options: SettingsOptions): Promise<void> {
   const { client } = context;
-  const { newMembers } = await client.get<Settings>('/settings');
+  const { newMembers, alertEmails: mailed } = await client.get<Settings>('/settings');
   const start = partyChange(newMembers, options);
   const isStart = Object.keys(start).length > 0;
+  const { mails, ...plain } = split(namedValues(values, names, readValue));
   const body = {
-    ...namedValues(values, names, readValue),
+    ...plain,
+    ...(Object.keys(mails).length > 0 && { alertEmails: { ...mailed, ...mails } }),
     ...(isStart && { newMembers: { ...newMembers, ...start } }),
   };
   if (Object.keys(body).length === 0) throw new RouterError('invalid_request', 'Name a setting, as audit-days=90.');
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** A number or a truth value; the router says where it is none that fits. */
-function readValue(text: string): number | boolean | string {
+/** Settings with those of `alertEmails` apart, by their names in it. */
+function split(given: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
+  const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
+    Object.entries(given).filter(([name]) => which.includes(name)),
+  );
+  const inside = (mails ?? []).map(([name, value]) => [name.slice('alertEmails.'.length), value] as const);
+  return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };
+}
+
+/** A number, a truth value or a list of addresses; the router says where it is none that fits. */
+function readValue(text: string, name: string): number | boolean | string | string[] {
   if (text === 'true' || text === 'false') return text === 'true';
+  if (mailNames.includes(name)) return text.split(',').map((address) => address.trim());
   return /^\d+$/.test(text) ? Number(text) : text;
 }
 
 function printSettings(context: AdminContext, settings: Settings): void {
-  const { newMembers, ...others } = settings;
+  const { newMembers, alertEmails: mailed, ...plain } = settings;
   printFacts(context, settings, {
-    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [kebab(name), String(value)])),
+    ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [kebab(name), String(value)])),
+    ...Object.fromEntries(
+      Object.entries(mailed).map(([name, value]) => [kebab(`alertEmails.${name}`), [value].flat().join(',')]),
+    ),
     'limits of new members': valuesText(newMembers.limits) || 'none',
     'ceiling of new members': valuesText(newMembers.ceiling) || 'none',
   });
