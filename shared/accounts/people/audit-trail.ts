@@ -14,6 +14,10 @@ const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.
 /** Milliseconds in which a member's changes of the same fields of the same thing are one entry. */
 const mergeMs = 600_000;
 
+/** Changes that are one entry at most, and bytes of those between the first and the last of them. */
+const mostMerged = 20;
+const mostBetween = 16_384;
+
 /** Entries that are read at once, and at most for one page, however few of them pass its filter. */
 const readAtOnce = 200;
 const mostRead = 10_000;
@@ -40,6 +44,12 @@ const noteSchema = z.object({
 const entrySchema = z.object({
   note: storedJson(noteSchema),
   first: storedJson(noteSchema).optional(),
+  // JSON of a note on each line.
+  between: z
+    .string()
+    .transform((lines) => lines.split('\n'))
+    .pipe(z.array(storedJson(noteSchema)))
+    .optional(),
   at: z.coerce.number(),
   since: z.coerce.number(),
   count: z.coerce.number(),
@@ -71,8 +81,8 @@ export interface AuditOrigin {
 }
 
 /**
- * One change, or several of the same fields of the same thing: then `count` says how many since `since`, and the details have the
- * values before the first and after the last of them. Times in ms since 1970; the id is its place in the trail.
+ * One change, or several of the same fields of the same thing, from the same place: then `count` says how many since `since`, and the details
+ * have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since 1970; the id is its place in the trail.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
@@ -136,6 +146,8 @@ export class AuditTrail {
         note: JSON.stringify({ ...note, details: bounded(note.details) }),
         maxEntries: quota.maxEntries,
         keptMs: await this.#keptMs(),
+        mostMerged,
+        mostBetween,
         mergeMs: quota.merges ? mergeMs : undefined,
       },
     });
@@ -167,10 +179,12 @@ export class AuditTrail {
   async #find(id: string): Promise<AuditEntry | undefined> {
     const stored = await this.#entries.find(id);
     if (!stored) return undefined;
-    const { note, first, at, since, count } = stored;
+    const { note, first, between = [], at, since, count } = stored;
     if (!first) return { ...note, id, at };
     const start = 'before' in first.details ? { before: first.details['before'] } : {};
-    return { ...note, details: { ...note.details, ...start }, id, at, count, since };
+    const others = [first, ...between].flatMap((each) => ('after' in each.details ? [each.details['after']] : []));
+    const passed = others.length === 0 ? {} : { between: others };
+    return { ...note, details: { ...note.details, ...start, ...passed }, id, at, count, since };
   }
 }
 
@@ -191,13 +205,13 @@ function isBy({ actor, from }: AuditEntry, id: string): boolean {
   return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
-/** The same for changes of the same fields of the same thing, whatever their values are. */
+/** The same for changes of the same fields of the same thing from the same place, whatever their values are. */
 function actionHash(
   quota: string,
-  { action, target: changed, details: { before, after, ...others } }: AuditNote,
+  { action, target: changed, from, details: { before, after, ...others } }: AuditNote,
 ): string {
   const fields = typeof after === 'object' && after !== null ? Object.keys(after).sort() : typeof before;
-  return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, others, fields]), 'base64url');
+  return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, from, others, fields]), 'base64url');
 }
 
 function bounded(given: AuditNote['details']): AuditNote['details'] {

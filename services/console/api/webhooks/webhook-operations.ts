@@ -86,8 +86,21 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       handle: async ({ actor, params: { id }, body }) => {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
-        const { events, enabled } = body;
-        await note('webhook.change', actor, before, { changed: Object.keys(body), after: { events, enabled } });
+        const { url, events, enabled } = body;
+        // Of an address the host alone: the rest may be a secret of its receiver.
+        await note('webhook.change', actor, before, {
+          changed: Object.keys(body),
+          before: {
+            ...(url !== undefined && { host: new URL(before.url).host }),
+            ...(events !== undefined && { events: before.events }),
+            ...(enabled !== undefined && { enabled: before.disabledAt === undefined }),
+          },
+          after: {
+            ...(url !== undefined && { host: new URL(url).host }),
+            ...(events !== undefined && { events }),
+            ...(enabled !== undefined && { enabled }),
+          },
+        });
         return answer(await find(before.id, actor));
       },
     }),

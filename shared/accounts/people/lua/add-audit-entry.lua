@@ -1,14 +1,17 @@
 -- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before, which then is the newest one
--- and counts one more. Every entry counts against one quota: when the quota is full, its oldest entry makes room, and no other.
+-- and counts one more. A merged entry keeps the notes between its first and its last one; when they are many or long, another entry begins. Every entry counts against one quota: when the quota is full, its oldest entry makes room, and no other.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (the same)
 -- KEYS[3]  the latest entry of this action (string: its id, expires); unused without `mergeMs`
 -- ARGV[1]  JSON:
---   entryPrefix  of the names of entries (hash that expires: note, at, since, count; `first`, the first note, where several are merged)
+--   entryPrefix  of the names of entries (hash that expires: note, at, since, count; `first`, the first note, where
+--                several are merged, and `between`, those between, one on a line)
 --   note         JSON of what happened
 --   maxEntries   of the quota
 --   keptMs       milliseconds for which an entry is kept
+--   mostMerged   notes of an entry at most
+--   mostBetween  bytes of the notes between at which no other note is merged
 --   mergeMs      milliseconds after the first of several merged actions in which others are merged with it; absent: none is
 -- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
 local removedAtOnce = 100
@@ -21,10 +24,20 @@ local newest = tonumber(redis.call('ZREVRANGE', index, 0, 0)[1] or '0')
 local id = string.format('%.0f', math.max(now * 1000, newest + 1))
 local entry = args.entryPrefix .. id
 
+local function hasRoom(old)
+  local count = tonumber(redis.call('HGET', old, 'count') or '0')
+  return count > 0 and count < args.mostMerged and redis.call('HSTRLEN', old, 'between') < args.mostBetween
+end
+
 local before = args.mergeMs and redis.call('GET', latest)
-if before and redis.call('EXISTS', args.entryPrefix .. before) == 1 then
+if before and hasRoom(args.entryPrefix .. before) then
   redis.call('RENAME', args.entryPrefix .. before, entry)
-  redis.call('HSETNX', entry, 'first', redis.call('HGET', entry, 'note'))
+  local note = redis.call('HGET', entry, 'note')
+  if redis.call('HSETNX', entry, 'first', note) == 0 then
+    -- JSON has no line breaks.
+    local between = redis.call('HGET', entry, 'between')
+    redis.call('HSET', entry, 'between', between and between .. '\n' .. note or note)
+  end
   redis.call('ZREM', index, before)
   redis.call('ZREM', quota, before)
   redis.call('SET', latest, id, 'KEEPTTL')

@@ -50,6 +50,11 @@ describe('a webhook', () => {
     expect(notes.map(({ action }) => action)).toEqual(
       ['remove', 'rotate', 'change', 'create'].map((each) => `webhook.${each}`),
     );
+    expect(notes[2]?.details).toEqual({
+      changed: ['url', 'description', 'enabled'],
+      before: { host: new URL(settings.url).host, enabled: true },
+      after: { host: 'other.example.com', enabled: false },
+    });
     // Neither a secret nor an address beyond its host is written down.
     expect(JSON.stringify([notes, apiLog])).not.toMatch(/whsec_|t0p/);
   });

@@ -119,7 +119,7 @@ describe('repeated changes of a member', () => {
     expect(merged).toMatchObject({
       actor: { id: 'bob' },
       count: 3,
-      details: { before: { name: 'a' }, after: { name: 'd' } },
+      details: { before: { name: 'a' }, between: [{ name: 'b' }, { name: 'c' }], after: { name: 'd' } },
     });
     expect(merged?.since).toBeLessThanOrEqual(merged?.at ?? 0);
     expect(other).toMatchObject({ actor: { id: 'eve' } });
@@ -135,6 +135,39 @@ describe('repeated changes of a member', () => {
     await audit.add({ ...rotation, details: { newId: 'k3' } });
     await audit.add({ ...rotation, details: { newId: 'k4' } });
     expect(await everything()).toHaveLength(6);
+  });
+
+  it('say what was between, also where it is undone, and are at most twenty in one entry', async () => {
+    const role = (before: string, after: string): AuditNote => {
+      const details = { user: { id: 'eve', name: 'Eve' }, before, after };
+      return { actor: bob, action: 'team.member.change', target: { kind: 'team', id: 't1', name: 'Blue' }, details };
+    };
+    for (let count = 0; count < 2; count++) {
+      await audit.add(role('member', 'owner'));
+      await audit.add(role('owner', 'member'));
+    }
+    expect(await everything()).toMatchObject([
+      { count: 4, details: { before: 'member', between: ['owner', 'member', 'owner'], after: 'member' } },
+    ]);
+    for (let count = 0; count < 20; count++) await audit.add(role('owner', 'member'));
+    const [newest, oldest, ...rest] = await everything();
+    expect(rest).toEqual([]);
+    expect([newest?.count, oldest?.count]).toEqual([4, 20]);
+    expect(oldest?.details['between']).toHaveLength(19);
+  });
+
+  it('with long values begin another entry before they fill the store', async () => {
+    for (let count = 0; count < 10; count++) await audit.add(change(bob, 'k1', count, 'v'.repeat(3_900)));
+    const counts = (await everything()).map(({ count = 1 }) => count);
+    expect(counts).toEqual([3, 7]);
+  });
+
+  it('from another place are an entry of their own', async () => {
+    const from = { address: '10.0.0.1', session: 'hers' };
+    await audit.add({ ...change(bob, 'k1', 'a', 'b'), from });
+    await audit.add({ ...change(bob, 'k1', 'b', 'c'), from: { ...from, token: { id: 't', name: 'ci' } } });
+    await audit.add({ ...change(bob, 'k1', 'c', 'd'), from });
+    expect(await everything()).toMatchObject([{ count: 2, from }, { from: { token: { name: 'ci' } } }]);
   });
 
   it('are merged for ten minutes from the first one on', async () => {
