@@ -22,6 +22,9 @@ const alertEmailsSchema = z.strictObject({
   ]),
 });
 
+/** Days for which entries of the audit trail are kept at least: whoever becomes an administrator cannot end it before it is looked at. */
+const leastAuditDays = 30;
+
 /** What administrators set for the console. */
 export const consoleSettingsSchema = z.strictObject({
   /** Days until an invitation's link expires. */
@@ -33,7 +36,11 @@ export const consoleSettingsSchema = z.strictObject({
   /** Whether local accounts need a second factor. */
   requireSecondFactor: z.boolean(),
   /** Days for which entries of the audit trail are kept. */
-  auditDays: z.number().int().min(1).max(3_650),
+  auditDays: z
+    .number()
+    .int()
+    .min(leastAuditDays, `The audit trail is kept for ${leastAuditDays} days at least.`)
+    .max(3_650),
   /** What new members begin with. */
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
   alertEmails: alertEmailsSchema,
@@ -42,6 +49,8 @@ export const consoleSettingsSchema = z.strictObject({
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
+// An earlier release may have stored less.
+const storedAuditDays = positive.transform((days) => Math.max(days, leastAuditDays));
 const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
@@ -94,7 +103,7 @@ export class ConsoleSettingsStore {
       sessionHours: read('sessionHours', positive),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
-      auditDays: read('auditDays', positive),
+      auditDays: read('auditDays', storedAuditDays),
       newMembers: read('newMembers', storedNewMembers),
       alertEmails: read('alertEmails', storedAlertEmails),
     };

@@ -64,7 +64,7 @@ function Form({ found }: { found: Settings }) {
         />
         <NumberInput
           label="Days for which the audit trail is kept"
-          min={1}
+          min={30}
           max={3_650}
           allowDecimal={false}
           value={settings.auditDays}

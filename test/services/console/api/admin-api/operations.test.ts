@@ -266,17 +266,29 @@ describe('the audit trail', () => {
 
   it('is kept for as many days as is set, of older entries too', async () => {
     const { api, accounts, connection, prefix } = await open();
-    await api.patch('/settings', { auditDays: 10 });
+    expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({
+      status: 400,
+      body: { error: { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' } },
+    });
+    await connection.redis.hset(`${prefix}console-settings`, 'auditDays', '3');
+    expect((await api.get('/settings')).body).toMatchObject({ auditDays: 30 });
+    await api.patch('/settings', { auditDays: 45 });
+    await api.patch('/settings', { auditDays: 30 });
     await accounts.audit.add({ actor: null, action: 'test', target: null, details: {} });
     const { redis } = connection;
     const [newest = ''] = await redis.zrange(`${prefix}audit-index`, '-1', '-1');
-    expect((await redis.pttl(`${prefix}audit-entry:${newest}`)) / 86_400_000).toBeCloseTo(10, 1);
-    const old = String((Date.now() - 20 * 86_400_000) * 1_000);
+    expect((await redis.pttl(`${prefix}audit-entry:${newest}`)) / 86_400_000).toBeCloseTo(30, 1);
+    const old = String((Date.now() - 40 * 86_400_000) * 1_000);
     await redis.rename(`${prefix}audit-entry:${newest}`, `${prefix}audit-entry:${old}`);
     await redis.zadd(`${prefix}audit-index`, Number(old), old);
     expect((await api.get('/audit?action=test')).body.data).toEqual([]);
     await accounts.audit.add({ actor: null, action: 'other', target: null, details: {} });
     expect(await redis.exists(`${prefix}audit-entry:${old}`)).toBe(0);
     expect(await redis.zscore(`${prefix}audit-index`, old)).toBeNull();
+    // The change itself is in the trail, with the time before it.
+    expect((await api.get('/audit?action=settings.change')).body.data).toMatchObject([
+      { details: { before: { auditDays: 45 }, after: { auditDays: 30 } } },
+      { details: { before: { auditDays: 30 }, after: { auditDays: 45 } } },
+    ]);
   });
 });
