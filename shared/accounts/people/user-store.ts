@@ -19,6 +19,7 @@ const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.ur
 
 /** What of a person an administrator can change. */
 export interface UserChange {
+  name?: string | undefined;
   role?: UserRole | undefined;
   blocked?: boolean | undefined;
   limits?: Limits | undefined;
@@ -84,13 +85,13 @@ export class UserStore {
   }
 
   /**
-   * Changes what is given. Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The last
+   * Changes what is given, all of it or nothing. Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The last
    * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
    * @param ifRevision the revision that the change is for; at another one it is `stale`
    */
   async change(
     id: string,
-    { role, blocked, limits, weight, ceiling }: UserChange,
+    { name, role, blocked, limits, weight, ceiling }: UserChange,
     now: number,
     ifRevision?: number,
   ): Promise<UserChangeOutcome> {
@@ -100,7 +101,18 @@ export class UserStore {
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
     const storedCeiling =
       ceiling && replaceJson(await askRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
-    const args = { id, now, ifRevision, role, blocked, limits: stored, weight, ceiling: storedCeiling, ...prefixes };
+    const args = {
+      id,
+      now,
+      ifRevision,
+      name,
+      role,
+      blocked,
+      limits: stored,
+      weight,
+      ceiling: storedCeiling,
+      ...prefixes,
+    };
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 

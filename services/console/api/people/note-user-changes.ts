@@ -10,7 +10,10 @@ export async function noteUserChanges(
   after: UserRecord,
 ): Promise<void> {
   const target = { kind: 'user', id: after.id, name: after.name };
-  const notes = [];
+  const notes: { action: string; details: Record<string, unknown> }[] = [];
+  if (before.name !== after.name) {
+    notes.push({ action: 'user.rename', details: { before: before.name, after: after.name } });
+  }
   if (before.role !== after.role) {
     notes.push({ action: 'user.role', details: { before: before.role, after: after.role } });
   }

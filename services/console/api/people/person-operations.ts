@@ -29,9 +29,10 @@ export function personOperations(parts: ApiParts): Operation[] {
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
-        if (name !== undefined) await changeName(parts, actor, user, name);
+        // The address first, which may be refused: nothing is changed then.
         if (email === user.email) await confirmAddress(parts, actor, user);
         else if (email !== undefined) await changeAddress(parts, actor, user, email);
+        if (name !== undefined) await changeName(parts, actor, user, name);
       },
     }),
     operation({

@@ -118,13 +118,12 @@ export function userOperations(parts: ApiParts): Operation[] {
         const email = readEmail(params.email);
         return accounts.nameLock.with(`user:${email}`, async () => {
           const user = await users.findByEmail(email);
-          const { name, blocked, ...others } = body;
           if (user) {
             if (givesMore(user, body)) requireConfirmedEmail(user);
-            if (name !== undefined && name !== user.name) await rename(actor, user, name);
-            return answerOf(await changed(actor, user.id, { blocked, ...others }), reply);
+            return answerOf(await changed(actor, user.id, body), reply);
           }
-          const made = await create(actor, { email, name, ...others });
+          const { blocked, ...others } = body;
+          const made = await create(actor, { email, ...others });
           reply.status = 201;
           return answerOf(blocked === true ? await changed(actor, made.id, { blocked }) : made, reply);
         });
@@ -211,7 +210,7 @@ export function userOperations(parts: ApiParts): Operation[] {
   async function changed(
     actor: Actor,
     id: string,
-    wanted: z.output<typeof change>,
+    wanted: z.output<typeof upsert>,
     ifRevision?: number,
   ): Promise<UserRecord> {
     const before = await found(id);
@@ -226,11 +225,6 @@ export function userOperations(parts: ApiParts): Operation[] {
     const after = await found(id);
     await noteUserChanges(parts, actor, before, after);
     return after;
-  }
-
-  async function rename(actor: Actor, user: UserRecord, name: string): Promise<void> {
-    if (!(await users.rename(user.id, name))) throw notFound();
-    await note(actor, { ...user, name }, 'user.rename', { before: user.name, after: name });
   }
 
   function note(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {

@@ -1,4 +1,4 @@
--- Changes a person's role, blocks or unblocks them, or sets their limits, weight or ceiling. The last administrator stays one.
+-- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling: all of it or nothing. The last administrator stays one.
 -- Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
 -- withdrawn: their links would let that person, or anybody they like, in again.
 --
@@ -10,6 +10,7 @@
 --   id
 --   now               ms since 1970
 --   ifRevision        the revision that the change is for; absent: any
+--   name              absent: stays
 --   role              absent: stays
 --   blocked           true or false; absent: stays
 --   limits            as JSON; absent: stay
@@ -38,6 +39,9 @@ if not serves and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('
   return 'last admin'
 end
 redis.call('HINCRBY', user, 'revision', 1)
+if args.name then
+  redis.call('HSET', user, 'name', args.name)
+end
 if args.role then
   redis.call('HSET', user, 'role', role)
 end

@@ -69,6 +69,29 @@ describe('people', () => {
     expect(await ada.get('/users')).toMatchObject(denied);
   });
 
+  it('are changed as a whole or not at all', async () => {
+    const { firstAdmin, join, announced } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const name = 'Renamed';
+    expect(await ada.put('/users-by-email/ada@example.com', { name, role: 'member', weight: 2 })).toMatchObject(
+      lastAdmin,
+    );
+    const taken = { status: 409, body: { error: { code: 'email_taken' } } };
+    expect(await ada.patch(`/users/${bob.id}/profile`, { name, email: ada.email })).toMatchObject(taken);
+    const { body } = await ada.get('/users');
+    expect(body).toMatchObject([
+      { name: 'Ada', weight: 1 },
+      { name: 'bob', email: 'bob@example.com' },
+    ]);
+    const { body: trail } = await ada.get('/audit?action=user.rename');
+    expect(trail.data).toEqual([]);
+    expect(await ada.put('/users-by-email/bob@example.com', { name, weight: 2 })).toMatchObject({ body: { name } });
+    expect(announced.at(-1)).toBe(`user:${bob.id}`);
+    const after = (await ada.get('/audit?action=user.rename')).body.data;
+    expect(after).toMatchObject([{ details: { before: 'bob', after: name } }]);
+  });
+
   it('keep one administrator when two demote each other at the same moment', async () => {
     const { firstAdmin, join, accounts } = await openConsole();
     const ada = await firstAdmin();
