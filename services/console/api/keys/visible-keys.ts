@@ -1,7 +1,7 @@
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Actor } from '../actor.ts';
-import { pageOf, placeOf, type Page } from '../operations/page.ts';
+import { pageOf, placeOf, requirePlace, type Page } from '../operations/page.ts';
 
 interface Asked {
   limit: number;
@@ -24,9 +24,10 @@ export async function visibleKeys(
   return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, placeOf);
 }
 
-/** A page of all keys, of which only those of the page are read. */
+/** A page of all keys, of which only those of the page are read. @throws ApiFailure 400 for a cursor that is none */
 async function pageOfAll(keys: Pick<KeyStore, 'listFrom'>, { limit, cursor }: Asked): Promise<Page<FoundKey>> {
-  const from = Number(cursor?.split('.')[0] ?? 0) || 0;
+  requirePlace(cursor);
+  const from = Number(cursor?.split('.')[0] ?? 0);
   for (let read = limit + 1; ; read *= 2) {
     const { found, isEnd } = await keys.listFrom(from, read);
     const page = pageOf(found, { limit, cursor }, placeOf);

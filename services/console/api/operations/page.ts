@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApiFailure } from '../api-failure.ts';
 
 /** The largest page of a list. */
 const mostPerPage = 1_000;
@@ -30,16 +31,24 @@ export function placeOf({ createdAt, id }: { createdAt: number; id: string }): s
   return `${String(createdAt).padStart(16, '0')}.${id}`;
 }
 
+/** @throws ApiFailure 400 for a cursor that `placeOf` has not made */
+export function requirePlace(cursor: string | undefined): void {
+  if (cursor === undefined || /^\d{16}\.\w{1,64}$/.test(cursor)) return;
+  throw new ApiFailure(400, 'invalid_request', 'This is no cursor of this list.', { field: 'cursor' });
+}
+
 /**
  * The page of a list that follows after a cursor, which may stand for something that is gone by now. A page is in the order of the cursors;
  * the whole list (a limit of Infinity) stays as it is.
  * @param placeOfEach the cursor of each
+ * @throws ApiFailure 400 for a cursor that is none, where they are of `placeOf`
  */
 export function pageOf<T>(
   all: readonly T[],
   { limit, cursor }: { limit: number; cursor: string | undefined },
   placeOfEach: (each: T) => string,
 ): Page<T> {
+  if (Object.is(placeOfEach, placeOf)) requirePlace(cursor);
   if (limit === Infinity) return { data: [...all], next: undefined };
   const rest = all
     .map((each) => ({ each, place: placeOfEach(each) }))

@@ -199,6 +199,17 @@ describe('a list', () => {
     expect(seen).toHaveLength(3);
   });
 
+  it('has no page after a cursor that is none', async () => {
+    const { api, ada } = await open();
+    const refused = { status: 400, body: { error: { code: 'invalid_request', field: 'cursor' } } };
+    for (const list of ['/keys', `/keys?owner=${ada.id}`, '/users', '/teams', '/tokens', '/webhooks']) {
+      for (const cursor of ['zzzz', '-Infinity', '0x10', '1.5', '', '1e3.aa']) {
+        const query = `${list.includes('?') ? '&' : '?'}cursor=${cursor}`;
+        expect(await api.get(list + query), list + query).toMatchObject(refused);
+      }
+    }
+  });
+
   it('of keys is paged over all of them, and over those of one owner', async () => {
     const { api, accounts, connection, prefix } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
