@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
-import { notFound, stale } from '../api-failure.ts';
+import { forbidden, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
 import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
-import { locks, ownerOf } from './make-key.ts';
+import { locks, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
 /** How often a change is judged, where others change the key at the same time. */
 const mostAttempts = 5;
@@ -37,6 +37,9 @@ export async function changeKey(
   let key = found;
   for (let attempt = 1; ; attempt += 1) {
     const change = judge(actor, key, wanted);
+    if (isProlonged(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
+      throw forbidden('Only administrators may prolong personal keys here.');
+    }
     const outcome = await keys.change(key.id, change, revisionOf(key));
     if (outcome === 'unknown') throw notFound();
     if (outcome === 'over') throw notUsable();
@@ -57,6 +60,12 @@ export function changesNothingOf(actor: Actor, key: FoundKey, wanted: z.output<t
   if (!changesNothing(key, wanted)) return false;
   if (!locks(actor, ownerOf(key))) return true;
   return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
+}
+
+/** Whether a personal key would work for longer than it would now. */
+function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.output<typeof keyChange>): boolean {
+  if (kind !== 'user' || expiresAt === undefined || wanted === undefined) return false;
+  return wanted === null || wanted > expiresAt;
 }
 
 /** What is to be stored. @throws ApiFailure 403 */

@@ -171,6 +171,22 @@ describe('a personal key', () => {
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
   });
 
+  it('is not prolonged by its person when members may not make them', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const expiresAt = Date.now() + 60_000;
+    const { body } = await bob.post('/keys', { kind: 'user', ...plain, expiresAt });
+    const { body: unlimited } = await bob.post('/keys', { kind: 'user', ...plain });
+    await ada.patch('/settings', { membersMakeKeys: false });
+    const path = `/keys/${body.key.id}`;
+    expect(await bob.patch(path, { expiresAt: null })).toMatchObject(denied);
+    expect(await bob.patch(path, { expiresAt: expiresAt + 1 })).toMatchObject(denied);
+    expect((await bob.patch(path, { name: 'mine', expiresAt: expiresAt - 1 })).status).toBe(200);
+    expect((await bob.patch(`/keys/${unlimited.key.id}`, { expiresAt: null })).status).toBe(200);
+    expect((await ada.patch(path, { expiresAt: null })).status).toBe(200);
+  });
+
   it('cannot be given the class `high` by a member, neither at first nor later', async () => {
     const { ada, bob } = await openTeam();
     expect(await bob.post('/keys', { kind: 'user', ...plain, class: 'high' })).toMatchObject(denied);
