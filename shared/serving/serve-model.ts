@@ -1,3 +1,4 @@
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
@@ -120,7 +121,7 @@ export async function serveModel(
     sender,
     answerId: request.answerId,
     unread: unreadOf(parameters, model),
-    ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
+    ownerKey: sealsAnswers ? ownerKeys.ofGrant(storeOwnerOf(identity)) : undefined,
     // Counting tokens uses no prompt cache.
     affinity: counts ? undefined : parameters.conversation && affinityOf(identity, session, parameters.conversation),
     whyUnplaced: () => whyNone(waits)?.error,

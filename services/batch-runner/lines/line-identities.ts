@@ -91,12 +91,18 @@ export class LineIdentities {
     return identityOfKey(found, this.#parts.class);
   }
 
-  /** The key, or the one that has taken its place. One without owner has no successor: what it asked for belongs to itself. */
+  /**
+   * The key, or the one that has taken its place and stores for the same owner. One without owner has no successor: what it asked for belongs
+   * to itself.
+   */
   async #usable(id: string): Promise<FoundKey | undefined> {
     let next: string | undefined = id;
+    let before: FoundKey | undefined;
     for (let count = 0; next !== undefined && count <= maxSuccessors; count += 1) {
       const found = await this.#parts.keys.find(next);
+      if (before && found?.storesAs !== before.storesAs) return undefined;
       if (!found || isUsable(found, Date.now())) return found;
+      before = found;
       next = found.revokedAt === undefined && found.ownerId !== undefined ? found.replacedBy : undefined;
     }
     return undefined;

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
@@ -174,7 +173,7 @@ async function serveOnce(
 ): Promise<Answer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
-  const { owner } = senderOf(identity);
+  const owner = storeOwnerOf(identity);
   const given = withoutStoring(read(body));
   if (given.background)
     throw new RouterError('invalid_request', 'A request of a batch is not made in the background.', {

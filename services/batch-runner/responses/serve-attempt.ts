@@ -1,4 +1,4 @@
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
@@ -6,7 +6,6 @@ import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.
 import type { NamedSession } from '#shared/serving/affinity-of.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { resolveStored, withFields, type AnswerStore, type ToStore } from '#shared/serving/stored/resolve-stored.ts';
@@ -85,7 +84,7 @@ async function resolve(
   { id, format, identity, asked }: ServedAttempt,
   hold: (bytes: number) => void,
 ): Promise<{ request: ClientRequest; toStore: ToStore | undefined }> {
-  const { owner } = senderOf(identity);
+  const owner = storeOwnerOf(identity);
   const body = Buffer.from(asked.body);
   hold(body.length);
   const given = format.read(body, 'generate');

@@ -104,6 +104,15 @@ export const keySchema = keySettingsSchema
     masked: z.string().describe('The key as it is displayed: everything but the middle of the secret.'),
     createdAt: time,
     createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
+    issued: z
+      .object({
+        by: z.string().exactOptional().describe('The name of the person who has issued it.'),
+        storesAs: z.string().describe('Owner of its files and batches, as `key:<id>`.'),
+      })
+      .exactOptional()
+      .describe(
+        'Somebody who may not read what is its owner’s, an administrator, has made it: it has files, batches and responses of its own.',
+      ),
     revokedAt: time.exactOptional(),
     lastUsedAt: time.exactOptional().describe('Of the last request, to the minute.'),
     replacedBy: z.string().exactOptional().describe('The id of the key that was made in its place.'),

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { responseJob } from '#shared/background/response-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -6,7 +7,6 @@ import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { NamedSession } from '#shared/serving/affinity-of.ts';
 import { lanesOf } from '#shared/serving/lanes-of.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
@@ -52,7 +52,7 @@ export async function answerInBackground(
   }
   answers.assertIntact();
   const identity = identityOf(response);
-  const { owner } = senderOf(identity);
+  const owner = storeOwnerOf(identity);
   // What it refers to is looked up when it is served; that it is there shows now.
   await resolveStored(answers, format, 'generate', asked.request, owner);
   lanesOf(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -9,7 +10,6 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { sendContent } from '../files/send-content.ts';
 import { wrongMethod } from '../http/answer-error.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -37,7 +37,7 @@ export function addBatchRoutes(router: Router, api: ClientApi, shape: BatchForma
   const { path } = shape;
   const owned = (response: Response): string => {
     parts.store.assertIntact();
-    return senderOf(identityOf(response)).owner;
+    return storeOwnerOf(identityOf(response));
   };
   const find = async (request: Request, response: Response): Promise<BatchRecord> => {
     const { id } = request.params;

@@ -1,9 +1,9 @@
 import type { Request, Response, Router } from 'express';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormatFiles } from '#shared/formats/format-files.ts';
 import { fileIdOf } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { wrongMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -38,7 +38,7 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
   const { files, bodyTimeoutMs: timeoutMs } = parts;
   const owned = (response: Response): string => {
     parts.store.assertIntact();
-    return senderOf(identityOf(response)).owner;
+    return storeOwnerOf(identityOf(response));
   };
   const find = async (request: Request, response: Response) => {
     const shown = shownIdOf(request);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
@@ -8,7 +9,6 @@ import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
 import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
@@ -59,7 +59,7 @@ async function start(
   if (!received) return undefined;
   const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);
-  const { owner } = senderOf(caller.identity);
+  const owner = storeOwnerOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
   if (given.background) {
     if (reshape) {

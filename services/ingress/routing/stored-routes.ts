@@ -1,4 +1,5 @@
 import type { Request, Response, Router } from 'express';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -6,7 +7,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
-import { senderOf } from '#shared/serving/sender-of.ts';
 import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-stored.ts';
 import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
@@ -140,7 +140,7 @@ function idOf({ params }: Request): string {
 }
 
 function ownerOf(response: Response): string {
-  return senderOf(identityOf(response)).owner;
+  return storeOwnerOf(identityOf(response));
 }
 
 type Query = Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ export type NewKey = Pick<
   KeyRecord,
   'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
 > &
-  Partial<Pick<KeyRecord, 'adminSet'>>;
+  Partial<Pick<KeyRecord, 'adminSet' | 'issuedBy'>>;
 
 /** A key that was just made. This is the only moment at which its raw form is known. */
 export interface CreatedKey {
@@ -40,17 +40,17 @@ export async function createOwnedKey(
 
 /**
  * Makes a key with the settings of another one, as far as they are permitted, which expires after `overlapMs`. What both use is counted
- * together. Returns why there is none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
+ * together. One that is issued has nothing of what the other one has stored. Returns why there is none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,
   old: FoundKey,
-  { createdBy, overlapMs }: { createdBy: string; overlapMs: number },
+  { createdBy, issuedBy, overlapMs }: { createdBy: string; issuedBy?: string | undefined; overlapMs: number },
 ): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
   const { kind, name, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
-  const { raw, record } = await prepareKey({ ...settings, createdBy });
+  const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
   const key = { raw, record: { ...record, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
     old.id,
@@ -77,6 +77,7 @@ async function prepareKey(settings: NewKey): Promise<CreatedKey> {
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),
+    ...(settings.issuedBy !== undefined && { storesAs: id }),
   };
   return { raw, record };
 }

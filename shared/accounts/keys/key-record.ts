@@ -26,6 +26,12 @@ export const keyRecordSchema = z.object({
   ownerId: z.string().optional(),
   /** The person who made it; absent when it was made at the command line. */
   createdBy: z.string().optional(),
+  /**
+   * Of a key that was issued by somebody who may not read what is its owner's, an administrator: who that is, and the id that what it stores
+   * belongs to in place of its owner. That is its own, or that of the key that its owner has rotated.
+   */
+  issuedBy: z.string().optional(),
+  storesAs: z.string().optional(),
   /** From then on it is refused. */
   expiresAt: z.coerce.number().optional(),
   /** Names of models that it may ask for; absent: all. */
@@ -93,6 +99,8 @@ export interface KeyIdentity {
   readonly class: PriorityClass;
   /** The person of a personal key, the team of a team's; undefined for a router key. */
   readonly ownerId: string | undefined;
+  /** See KeyRecord: to whom what the key stores belongs, in place of its owner. Absent where that is the owner. */
+  readonly storesAs?: string | undefined;
   /** Names of models that the key may ask for; undefined: all. */
   readonly models: readonly string[] | undefined;
   /** Lists of the person's or the team's, each of which must permit a model, too. */
@@ -107,6 +115,15 @@ export interface KeyIdentity {
   readonly weight?: number | undefined;
   /** Of the person or team. */
   readonly ownerWeight?: number | undefined;
+}
+
+/** To whom what a key stores belongs: files, batches, responses. That is its owner, or the key itself. */
+export function storeOwnerOf({
+  id,
+  ownerId = id,
+  storesAs = ownerId,
+}: Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs'>): string {
+  return storesAs;
 }
 
 /** Whether a key may be used at a time: not revoked, not expired, and its owner, if it has one, there and not blocked. */
@@ -141,7 +158,7 @@ export function permittedClass({ class: priority, kind, owner, adminSet = [] }: 
 /** Who a key stands for, within the ceiling of its owner. @param priority the class that it has of itself */
 export function identityOfKey(found: FoundKey, priority: PriorityClass = permittedClass(found)): KeyIdentity {
   const { id, kind, name, class: _, ...key } = found;
-  const { ownerId, owner, models, tiers, tools, weight } = key;
+  const { ownerId, owner, storesAs, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
   if (hasLimits(key.limits)) limits.push({ party: partyOfKey({ id, ...key }), limits: key.limits });
   if (ownerId !== undefined && kind !== 'router' && hasLimits(owner?.limits)) {
@@ -149,7 +166,8 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
   }
   const weights = { weight, ownerWeight: owner?.weight };
   const capped = capBy([owner?.ceiling], { class: priority, tiers });
-  return Object.freeze({ id, kind, name, ownerId, models, tools, limits, ...weights, ...capped });
+  const issued = storesAs === undefined ? {} : { storesAs };
+  return Object.freeze({ id, kind, name, ownerId, ...issued, models, tools, limits, ...weights, ...capped });
 }
 
 /** Whether there is anything in them. */

@@ -6,10 +6,8 @@ import { inPages } from '../redis/in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
-import { removeFilesOf } from '../files/remove-files-of.ts';
-import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
+import { removeAllOf } from './remove-all-of.ts';
 import {
   StoredRecords,
   UnreadableRecordError,
@@ -173,21 +171,19 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key for good. The batches that were created with it are cancelled. What is stored of a key without owner, which nobody can
-   * read any more, is removed.
+   * Revokes a key for good. The batches that were created with it are cancelled. What is stored of the key itself, which has no owner or was
+   * issued, is removed: nobody can read it any more, unless a key in its place goes on with it.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome !== 1 && outcome !== 0) return 'unknown';
     // Once more for one that was revoked before: Redis may have been lost in between.
-    const owner = await askRedis(this.#redis.hget(this.#names.key(id), 'ownerId'));
-    await (owner === null
-      ? cancelBatchesOf(this.#redis, this.#prefix, id)
-      : cancelBatchesOf(this.#redis, this.#prefix, owner, id));
-    // A key with an owner has nothing stored itself.
-    await removeStoredOf(this.#redis, this.#prefix, id);
-    await removeFilesOf(this.#redis, this.#prefix, id);
-    await removeBackgroundOf(this.#redis, this.#prefix, id);
+    const fields = ['ownerId', 'storesAs', 'replacedBy'] as const;
+    const [ownerId, storesAs, successor] = await askRedis(this.#redis.hmget(this.#names.key(id), ...fields));
+    await cancelBatchesOf(this.#redis, this.#prefix, storesAs ?? ownerId ?? id, ownerId === null ? undefined : id);
+    const goesOn = successor && storesAs && (await askRedis(this.#redis.hget(this.#names.key(successor), 'storesAs')));
+    // A key that stores for its owner has nothing stored itself.
+    if (!goesOn || goesOn !== storesAs) await removeAllOf(this.#redis, this.#prefix, storesAs ?? id);
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
@@ -211,7 +207,7 @@ export class KeyStore {
   async #create(
     record: NewKeyRecord,
     old?: { id: string; until: number; priority: PriorityClass | undefined },
-  ): Promise<unknown> {
+  ): Promise<string> {
     const { key, keys, keysOf, keyUses, firstRouterKey } = this.#names;
     const { id, createdAt, kind, ownerId = '' } = record;
     const owner = kind === 'router' || ownerId === '' ? undefined : this.#names[kind](ownerId);
@@ -226,7 +222,10 @@ export class KeyStore {
       keyPrefix: key(''),
       fields: storedFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
-    return createKey.run(this.#redis, { keys: names, args });
+    const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
+    // What a key has stored that made room.
+    if (orphan !== undefined) await removeAllOf(this.#redis, this.#prefix, orphan);
+    return outcome;
   }
 
   /** The owner of a key; undefined when it has none, or that one is gone. @throws UnreadableRecordError */
@@ -249,6 +248,16 @@ export class KeyStore {
 }
 
 /** What of a successor's record is its own; everything else it has from the key that it succeeds. */
-function identityFields({ id, hash, firstFour, lastFour, createdAt, createdBy, countedAs }: NewKeyRecord) {
-  return { id, hash, firstFour, lastFour, createdAt, createdBy, countedAs };
+function identityFields({
+  id,
+  hash,
+  firstFour,
+  lastFour,
+  createdAt,
+  createdBy,
+  countedAs,
+  issuedBy,
+  storesAs,
+}: NewKeyRecord) {
+  return { id, hash, firstFour, lastFour, createdAt, createdBy, countedAs, issuedBy, storesAs };
 }

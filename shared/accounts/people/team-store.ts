@@ -9,10 +9,8 @@ import { revisionSchema } from '../redis/revision.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
-import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
+import { removeAllOf } from '../keys/remove-all-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
-import { removeFilesOf } from '../files/remove-files-of.ts';
-import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
@@ -120,13 +118,18 @@ export class TeamStore {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
     const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
+    const keyIds = await askRedis(this.#redis.zrange(keysOf(id), '0', '-1'));
+    const stores = await Promise.all(keyIds.map((keyId) => askRedis(this.#redis.hget(key(keyId), 'storesAs'))));
     const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
     if (revoked === -1) return undefined;
+    for (const store of new Set(stores)) {
+      if (store === null) continue;
+      await cancelBatchesOf(this.#redis, this.#prefix, store);
+      await removeAllOf(this.#redis, this.#prefix, store);
+    }
     await cancelBatchesOf(this.#redis, this.#prefix, id);
-    await removeStoredOf(this.#redis, this.#prefix, id);
-    await removeFilesOf(this.#redis, this.#prefix, id);
+    await removeAllOf(this.#redis, this.#prefix, id);
     await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);
-    await removeBackgroundOf(this.#redis, this.#prefix, id);
     return Number(revoked);
   }
 

@@ -211,9 +211,9 @@ export class ConnectedTools implements PeoplesTools {
   }
 }
 
-/** The person whose key it is, or who is signed in; undefined for keys of teams and of nobody. */
-function personOf({ kind, ownerId }: KeyIdentity): string | undefined {
-  return kind === 'user' ? ownerId : undefined;
+/** The person whose key it is, or who is signed in; undefined for keys of teams and of nobody, and those that others have issued. */
+function personOf({ kind, ownerId, storesAs }: KeyIdentity): string | undefined {
+  return kind === 'user' && storesAs === undefined ? ownerId : undefined;
 }
 
 function originOf({ requestId, identity, trace }: Caller): Pick<Caller, 'requestId' | 'identity' | 'trace'> {

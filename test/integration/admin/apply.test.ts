@@ -172,13 +172,14 @@ describe('rtr apply', () => {
   });
 
   it('takes a rotated key for the one of its name, and leaves keys of blocked people alone', async () => {
-    const text = 'people:\n  eve@example.com:\n    keys:\n      laptop: { class: low }\n';
+    const person = 'people:\n  eve@example.com:\n    keys:\n      laptop: { class: low }\n';
+    const text = `${person}teams:\n  Rotators:\n    keys:\n      ci: { class: low }\n`;
     await rtr('apply', '-f', fileWith(text));
-    const { id } = await rtr.json('keys', 'list', '--owner', 'user:eve@example.com');
+    const { id } = await rtr.json('keys', 'list', '--owner', 'team:Rotators');
     await rtr('keys', 'rotate', id, '--overlap-hours', '2');
     expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
     const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
-    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe('0 created, 1 changed, 0 removed; 1 as the file says.');
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe('0 created, 1 changed, 0 removed; 3 as the file says.');
     expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(/^Nothing to change/);
   });
 

@@ -60,14 +60,19 @@ describe('rtr keys', () => {
     await until(async () => (await statusWith(ofTeam.key)) === 200);
     const [made = ''] = await rtr('keys', 'create', '--name', 'farm', '--router-key', '--weight', '3');
     expect(made).toMatch(/^Key "farm", shown only this once: rtr_\w+$/);
-    const next = await rtr.json('keys', 'rotate', id, '--overlap-hours', '0');
-    expect([await statusWith(key), await statusWith(next.key)]).toEqual([401, 200]);
-    expect(await rtr.json('keys', 'show', id)).toMatchObject({ replacedBy: next.id });
-    expect(await rtr('keys', 'revoke', next.key)).toEqual([`Key ${next.id} is revoked.`]);
-    expect(await statusWith(next.key)).toBe(401);
-    expect((await rtr('keys', 'show', next.id)).join('\n')).toMatch(/owner +Ada\nstate +revoked/);
-    expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(3);
-    expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${ofTeam.id} .* team Research .* build`));
+    const next = await rtr.json('keys', 'rotate', ofTeam.id, '--overlap-hours', '0');
+    expect([await statusWith(ofTeam.key), await statusWith(next.key)]).toEqual([401, 200]);
+    expect(await rtr.json('keys', 'show', ofTeam.id)).toMatchObject({ replacedBy: next.id });
+    // What the person has stored with it is the person's.
+    await expect(rtr('keys', 'rotate', id)).rejects.toThrow('Revoke it, and make another one.');
+    expect(await rtr('keys', 'revoke', key)).toEqual([`Key ${id} is revoked.`]);
+    expect(await statusWith(key)).toBe(401);
+    const shown = (await rtr('keys', 'show', id)).join('\n');
+    expect(shown).toMatch(
+      /owner +Ada\nissued +by an administrator: it has files and batches of its own, those of key:\w+\nstate +revoked/,
+    );
+    expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(2);
+    expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* team Research .* build`));
   });
 
   it('does not repeat text that is no key', async () => {

@@ -5,7 +5,7 @@ import { ceilingAnswer } from '../people/ceiling-answer.ts';
 
 /** Keys as the pages see them: without the hash, and with only the ends of the secret. */
 export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users'>, found: FoundKey[]): Promise<Key[]> {
-  const makers = new Set(found.flatMap(({ createdBy }) => createdBy ?? []));
+  const makers = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
   const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);
   return found.map((key, at) => {
     const {
@@ -22,9 +22,10 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       limits = {},
       weight = 1,
     } = key;
-    const { ownerId, owner, createdBy, replacedBy, adminSet = [] } = key;
+    const { ownerId, owner, issuedBy, storesAs, createdBy, replacedBy, adminSet = [] } = key;
     const ceiling = ceilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
+    const issuer = issuedBy === undefined ? undefined : names.get(issuedBy);
     const lastUsedAt = uses[at];
     const { class: inForce } = identityOfKey(key);
     return {
@@ -39,6 +40,9 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       weight,
       ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: owner?.name ?? 'a deleted team' } }),
       ...(maker === undefined ? {} : { createdBy: maker }),
+      ...(storesAs === undefined
+        ? {}
+        : { issued: { storesAs: `key:${storesAs}`, ...(issuer !== undefined && { by: issuer }) } }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(revokedAt === undefined ? {} : { revokedAt }),
       ...(lastUsedAt === undefined ? {} : { lastUsedAt }),

@@ -14,7 +14,7 @@ import { changeKey, changesNothingOf } from './change-key.ts';
 import { keyAnswers } from './key-answers.ts';
 import { notCreated, notUsable } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
-import { makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
+import { issues, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 import { visibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
@@ -118,7 +118,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       id: 'rotateKey',
       subject: 'keys',
       summary:
-        'Makes a successor with the same settings, and lets the key expire after a time. What both use is counted together.',
+        'Makes a successor with the same settings, and lets the key expire after a time. What both use is counted together. Only its owner rotates a key that reaches what is theirs: others revoke it.',
       scopes: ['keys'],
       command: 'keys rotate',
       body: rotation,
@@ -126,11 +126,22 @@ export function keyOperations(parts: ApiParts): Operation[] {
       statuses: [201],
       handle: async ({ actor, params: { id }, body: { overlapMs } }) => {
         const key = await find(id, 'key.change', actor);
+        const owner = ownerOf(key);
+        const isIssued = owner !== undefined && issues(actor, owner);
+        if (isIssued && (key.kind === 'user' || key.storesAs === undefined)) {
+          const message =
+            'Whoever rotates this key can read what it has stored: only its owner may. Revoke it, and make another one.';
+          throw forbidden(message);
+        }
         // For as long as both work, that is one key more.
         if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
           throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
         }
-        const created = await rotateKey(keys, key, { createdBy: actor.id, overlapMs });
+        const created = await rotateKey(keys, key, {
+          createdBy: actor.id,
+          ...(isIssued && { issuedBy: actor.id }),
+          overlapMs,
+        });
         if (created === 'not usable') throw notUsable();
         if (typeof created === 'string') throw notCreated(created);
         await announce(key.id);

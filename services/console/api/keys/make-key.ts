@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import { createKey, createOwnedKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
-import { requireAccess } from '../access.ts';
+import { mayDo, requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
+import { asOwner } from '../batches/owners.ts';
 import { adminSetAfter } from './admin-set.ts';
 import { notCreated } from './key-failures.ts';
 import type { newKey } from './key-inputs.ts';
@@ -37,6 +38,7 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   const created = await createOwnedKey(keys, {
     ...made,
     ownerId: owner.id,
+    ...(issues(actor, owner) && { issuedBy: actor.id }),
     ...(locks(actor, owner) && { adminSet: adminSetAfter({}, facts) }),
   });
   if (typeof created === 'string') throw notCreated(created);
@@ -46,6 +48,14 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
 /** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
 export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
+}
+
+/**
+ * Whether somebody makes a key for an owner whose files they may not read. With the key they could: so what it stores is its own, and it has
+ * nothing of its owner's.
+ */
+export function issues(actor: Actor, owner: KeyOwnerId): boolean {
+  return !mayDo('file.read', asOwner(actor, owner), owner);
 }
 
 /** The person or team that a key belongs to; undefined for one of the router. */

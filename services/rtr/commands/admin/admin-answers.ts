@@ -44,6 +44,7 @@ export interface Key {
   owner?: { id: string; name: string };
   createdAt: number;
   createdBy?: string;
+  issued?: { by?: string; storesAs: string };
   expiresAt?: number;
   revokedAt?: number;
   lastUsedAt?: number;

@@ -85,7 +85,21 @@ function printCreated(context: AdminContext, { key, raw }: CreatedKey, what: str
 }
 
 function printKey(context: AdminContext, key: Key): void {
-  const { id, name, kind, class: priority, masked, limits, weight, models, tiers, tools, createdAt, createdBy } = key;
+  const {
+    id,
+    name,
+    kind,
+    class: priority,
+    masked,
+    limits,
+    weight,
+    models,
+    tiers,
+    tools,
+    createdAt,
+    createdBy,
+    issued,
+  } = key;
   const times = [key.expiresAt, key.lastUsedAt].map((time) => (time === undefined ? undefined : minuteText(time)));
   printFacts(context, keyJson(key), {
     name,
@@ -93,6 +107,7 @@ function printKey(context: AdminContext, key: Key): void {
     key: masked,
     kind,
     owner: ownerText(key),
+    issued: issued && `by an administrator: it has files and batches of its own, those of ${issued.storesAs}`,
     state: stateOf(key),
     class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
     weight,

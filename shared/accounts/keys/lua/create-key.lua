@@ -18,10 +18,11 @@
 --   maxPerOwner   keys that an owner may have
 --   keyPrefix     of the names of keys' records
 --   fields        of the new key's record; of a successor those in which it differs
--- Returns 'created', 'no owner', 'too many', or 'not usable' when the key to succeed is revoked, expired, replaced or unknown.
+-- Returns 'created' (`created of <id>` when a key has made room whose own store, by that id, nobody can read any more), 'no owner', 'too many', or 'not usable' when the key to succeed is revoked, expired, replaced or unknown.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 
+local orphan
 local function isOver(key)
   local revokedAt, expiresAt = unpack(redis.call('HMGET', key, 'revokedAt', 'expiresAt'))
   local expiry = tonumber(expiresAt or '')
@@ -49,6 +50,10 @@ if args.isOwned then
     if not gone then
       return 'too many'
     end
+    local storesAs, successor = unpack(redis.call('HMGET', args.keyPrefix .. gone, 'storesAs', 'replacedBy'))
+    if storesAs and not (successor and redis.call('HGET', args.keyPrefix .. successor, 'storesAs') == storesAs) then
+      orphan = storesAs
+    end
     redis.call('DEL', args.keyPrefix .. gone)
     redis.call('ZREM', keysOfOwner, gone)
     redis.call('ZREM', keys, gone)
@@ -68,4 +73,4 @@ redis.call('ZADD', keys, args.createdAt, args.id)
 if args.isRouter then
   redis.call('SET', routerMarker, args.id, 'NX')
 end
-return 'created'
+return orphan and ('created of ' .. orphan) or 'created'

@@ -128,15 +128,19 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and redis.call('HEXISTS', prefix .. owner, 'blockedAt') == 0
 end
 
--- The owners of what belongs to a person, a team, or a key without owner, by the id of that; none for one who is gone.
+-- The owners of what belongs to a person, a team, or a key without owner or that was issued, by the id of that; none for one who is gone.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
       return { kind .. id }
     end
   end
-  if redis.call('HGET', prefix .. 'key:' .. id, 'kind') == 'router' then
+  local kind, ownerId = unpack(redis.call('HMGET', prefix .. 'key:' .. id, 'kind', 'ownerId'))
+  if kind == 'router' then
     return { 'router' }
+  end
+  if kind and ownerId and redis.call('EXISTS', prefix .. kind .. ':' .. ownerId) == 1 then
+    return { kind .. ':' .. ownerId }
   end
   return {}
 end

@@ -103,7 +103,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   );
 }
 
-function Name({ name: { name, masked, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
+function Name({ name: { name, masked, issued, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
   return (
     <div>
       <Group gap="xs">
@@ -111,6 +111,11 @@ function Name({ name: { name, masked, expiresAt, revokedAt }, now }: { name: Key
           {name}
         </Text>
         {revokedAt === undefined ? null : <Badge color="gray">Revoked</Badge>}
+        {issued ? (
+          <Badge variant="default" title="Issued by an administrator: it has files of its own">
+            Issued
+          </Badge>
+        ) : null}
         {revokedAt === undefined && expiresAt !== undefined ? (
           <Badge variant="default" title={formatDateTime(expiresAt)}>
             {expiresAt < now ? 'Expired' : `Expires ${formatAgo(expiresAt, now)}`}

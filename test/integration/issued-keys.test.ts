@@ -1,0 +1,133 @@
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { goodPassword } from '../helpers/console/open-console.ts';
+import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { until } from '../helpers/until.ts';
+
+let cluster: Cluster;
+let ada: ConsoleClient;
+let bob: ConsoleClient;
+let bobId: string;
+let teamId: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  ada = new ConsoleClient(cluster.url);
+  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, form);
+  const { body: invited } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
+  bob = new ConsoleClient(cluster.url);
+  const path = `/links/${String(invited.link).split('/link/')[1]}`;
+  ({
+    body: {
+      user: { id: bobId },
+    },
+  } = await bob.post(path, { name: 'Bob', password: goodPassword }));
+  ({
+    body: { id: teamId },
+  } = await ada.post('/teams', { name: 'Blue' }));
+  await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });
+});
+afterAll(() => cluster.stop());
+
+/** A client with a key that somebody makes in the console. */
+async function clientWith(maker: ConsoleClient, owner: object) {
+  const { status, body } = await maker.post('/keys', { name: `key ${Math.random()}`, ...owner });
+  expect(status).toBe(201);
+  return { key: body.key, ...clientOf(String(body.raw)) };
+}
+
+function clientOf(raw: string) {
+  return { openai: new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 }) };
+}
+
+/** Stores a file and an answer. */
+async function store(openai: OpenAI): Promise<{ file: string; answer: string }> {
+  const upload = await toFile(Buffer.from('a secret'), 'secret.txt');
+  const { id: file } = await openai.files.create({ file: upload, purpose: 'user_data' });
+  const { id: answer } = await openai.responses.create({ model: 'demo', input: 'My name is Bob.' });
+  return { file, answer };
+}
+
+/** The statuses with which what is stored is read. */
+async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<number[]> {
+  const status = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 200,
+      (error: unknown) => (error instanceof OpenAI.APIError ? Number(error.status) : NaN),
+    );
+  const asked = [
+    openai.files.content(file),
+    openai.files.retrieve(file),
+    openai.responses.retrieve(answer),
+    openai.responses.create({ model: 'demo', input: 'Who am I?', previous_response_id: answer }),
+  ];
+  return Promise.all(asked.map(status));
+}
+
+const all = [200, 200, 200, 200];
+
+describe('a key that an administrator has issued', () => {
+  it('for a person or a team reads nothing of what is theirs, nor they of what is its own', async () => {
+    const owners = [
+      { kind: 'user', userId: bobId },
+      { kind: 'team', teamId },
+    ];
+    for (const owner of owners) {
+      const own = await clientWith(bob, owner);
+      const stored = await store(own.openai);
+      expect(await reads(own.openai, stored)).toEqual(all);
+      const issued = await clientWith(ada, owner);
+      expect(issued.key.issued).toEqual({ by: 'Ada', storesAs: `key:${issued.key.id}` });
+      expect(await reads(issued.openai, stored)).not.toContain(200);
+      expect((await issued.openai.files.list()).data).toEqual([]);
+      const alone = await store(issued.openai);
+      expect(await reads(issued.openai, alone)).toEqual(all);
+      expect(await reads(own.openai, alone)).not.toContain(200);
+      // Its owner is billed.
+      const query = `from=${Date.now() - 3_600_000}&to=${Date.now() + 3_600_000}&step=day&by=key&${owner.kind}=${owner.userId ?? owner.teamId}`;
+      await until(async () => JSON.stringify((await ada.get(`/usage?${query}`)).body).includes(issued.key.id));
+    }
+  });
+
+  it('is rotated by its owner with what it has stored, and loses that when it is revoked', async () => {
+    const issued = await clientWith(ada, { kind: 'user', userId: bobId });
+    const stored = await store(issued.openai);
+    const { status, body } = await bob.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
+    expect(status).toBe(201);
+    expect(body.key.issued).toEqual({ by: 'Ada', storesAs: `key:${issued.key.id}` });
+    const next = clientOf(String(body.raw)).openai;
+    expect(await reads(next, stored)).toEqual(all);
+    expect((await bob.delete(`/keys/${issued.key.id}`)).status).toBe(204);
+    expect(await reads(next, stored)).toEqual(all);
+    const files = `/files?owner=key:${issued.key.id}`;
+    expect((await ada.get(files)).body.files).toHaveLength(1);
+    expect((await bob.delete(`/keys/${body.key.id}`)).status).toBe(204);
+    expect((await ada.get(files)).body.files).toEqual([]);
+  });
+});
+
+describe('a key of somebody', () => {
+  it('is rotated by nobody who may not read what it has stored', async () => {
+    const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+    const personal = await clientWith(bob, { kind: 'user' });
+    const ofTeam = await clientWith(bob, { kind: 'team', teamId });
+    const issued = await clientWith(ada, { kind: 'user', userId: bobId });
+    for (const { key } of [personal, ofTeam, issued])
+      expect(await ada.post(`/keys/${key.id}/rotate`, { overlapMs: 0 })).toMatchObject(denied);
+    expect((await bob.post(`/keys/${personal.key.id}/rotate`, { overlapMs: 0 })).status).toBe(201);
+    expect((await bob.post(`/keys/${ofTeam.key.id}/rotate`, { overlapMs: 0 })).status).toBe(201);
+  });
+
+  it('of a team that an administrator has issued is rotated by one without what it has stored', async () => {
+    const issued = await clientWith(ada, { kind: 'team', teamId });
+    const stored = await store(issued.openai);
+    const { status, body } = await ada.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
+    expect(status).toBe(201);
+    expect(await reads(clientOf(String(body.raw)).openai, stored)).not.toContain(200);
+    expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
+    expect((await ada.get(`/files?owner=key:${issued.key.id}`)).body.files).toEqual([]);
+  });
+});
