@@ -12,7 +12,8 @@ import { streamReply } from './reply/stream-reply.ts';
 import { TextFormat } from './reply/text-format.ts';
 import { checkContext } from './request/check-context.ts';
 import { completionRequestSchema } from './request/completion-request.ts';
-import { resolveDemoOptions } from './request/demo-options.ts';
+import { makeFiller } from './answer/split-into-tokens.ts';
+import { type DemoOptions, resolveDemoOptions } from './request/demo-options.ts';
 import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
@@ -50,18 +51,18 @@ export async function handleCompletion(
     prompt_tokens: promptTokens,
   };
   const send = stream ? streamReply : sendWholeReply;
-  await answerWithSlot(engine, { facts, demo, response, signal }, (begun) => {
+  await answerWithSlot(engine, { facts, demo, response, signal }, (counted) => {
     const stops = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
-    const content = continuationOf(withoutDemoLine(prompt), suffix ?? '');
-    const plan = planAnswer({ reasoning: '', content, toolCalls: [] }, { maxTokens, stops }, demo);
+    const { content, begun } = contentFor(prompt, suffix ?? '', demo);
+    const plan = planAnswer({ reasoning: '', content, toolCalls: [], begun }, { maxTokens, stops }, demo);
     const reply: Reply = {
-      form: new TextFormat({ id: begun.id, model, created: Math.floor(Date.now() / 1000) }),
+      form: new TextFormat({ id: counted.id, model, created: Math.floor(Date.now() / 1000) }),
       plan,
       usage: usageOf(plan, promptTokens),
       demo,
       includeUsage: request.stream_options?.include_usage ?? false,
       onSent(steps) {
-        begun.completion_tokens += tokensOf(steps);
+        counted.completion_tokens += tokensOf(steps);
       },
     };
     return send(reply, response, signal);
@@ -75,6 +76,31 @@ function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   if (first === undefined) throw new RouterError('invalid_request', 'The prompt is empty.', { param: 'prompt' });
   if (typeof first === 'string' && others.length === 0) return first;
   throw new RouterError('unsupported_parameter', 'This engine continues one text.', { param: 'prompt' });
+}
+
+/** The first token of every text. */
+const opening = ' This';
+
+/** Tokens of filler whose text is compared with the end of a prompt. */
+const mostCompared = 20_000;
+
+/** The text for a prompt, and as much of it as stands at the end of the prompt: a text that was begun goes on as it would have. */
+function contentFor(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
+  const { answer_tokens: tokens } = demo;
+  const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, mostCompared));
+  const first = filler === undefined ? opening : textOfFiller(1);
+  for (let at = prompt.indexOf(first); at >= 0; at = prompt.indexOf(first, at + 1)) {
+    const begun = prompt.slice(at);
+    const content = filler ?? continuationOf(withoutDemoLine(prompt.slice(0, at)), suffix);
+    if (content.startsWith(begun)) return { content, begun };
+  }
+  return { content: continuationOf(withoutDemoLine(prompt), suffix), begun: '' };
+}
+
+function textOfFiller(tokens: number): string {
+  return makeFiller(tokens)
+    .map(({ text }) => text)
+    .join('');
 }
 
 /** The same prompt gets the same text. */

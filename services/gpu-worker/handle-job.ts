@@ -19,6 +19,9 @@ import { chatOfEngines, type Engine } from './engines/engine.ts';
 import { engineRoute, type EngineRoute } from './engine-route.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
+import { begunStream, type BegunStream } from './continuation/begun-stream.ts';
+import { continueAnswer, continuedStream, endAnswer, type ContinuedAnswer } from './continuation/continue-answer.ts';
+import { refusedIfClientError } from './continuation/read-begun.ts';
 import { begunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
 
 export interface HandleJobOptions {
@@ -52,6 +55,8 @@ interface EngineRequest {
   fit: OutputFit | undefined;
   /** What is to be taken off a whole answer. */
   begun: BegunAnswer | undefined;
+  /** The answer that it continues; undefined for one that begins. */
+  continued: ContinuedAnswer | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
@@ -80,11 +85,16 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       reply.write(JSON.stringify(route.translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
+    if (job.relayed) return refusedIfClientError(answer(job, model, reply, signal));
+    return answer(job, model, reply, signal);
+  };
+
+  async function answer(job: GrantedJob, model: ModelInfo, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
     const request = await requestOf(job, model, signal);
     const end = await explained(serve(request, job, reply, signal), signal);
     request.learn?.(end.usage.promptTokens);
     return end;
-  };
+  }
 
   function routeOf({ format }: GrantedJob, { given }: ReadRequest): EngineRoute {
     return engineRoute(engine, translations, format, given);
@@ -96,12 +106,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     { given, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
+    begin: BegunStream['begin'] = (translated) => translated,
   ): Promise<JsonObject> {
     const switchesThinking = engine.switchesThinking === true && model.capabilities.includes('thinking');
     const { makesOneChoice } = engine;
     const { id, maxOutput } = model;
     const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: unsealOf(job) };
-    const translated = translation.request(given, target);
+    const translated = begin(translation.request(given, target));
     if (format !== chatOfEngines) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
@@ -112,20 +123,24 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   async function requestOf(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
     // Lists are passed unread only where a suffix makes no difference.
     const { translation: usual } = engineRoute(engine, translations, job.format, {});
-    const unread = usual.passesLists === true ? job.unread : undefined;
+    const unread = usual.passesLists === true && !job.relayed ? job.unread : undefined;
     const read = readRequest(job, unread?.lists);
     const route = routeOf(job, read);
     const { translation, format } = route;
     const kept = { recalled: translation.recall?.(read.given), usageChunk: usageChunk && asksForUsage(read.given) };
-    const request = await translate(route, job, read, model, signal);
+    const stream = begunStream(job, engine, route, read);
+    const translated = await translate(route, job, read, model, signal, stream?.begin);
+    const counting = { http, model: model.id, counter };
+    const continued = stream && (await explained(continueAnswer(stream, translated, engine, counting, signal), signal));
+    const request = continued?.request ?? translated;
     const begun = engine.repeatsBegun === true && !job.stream ? begunAnswer(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read tell nothing.
     const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
     const inputTokens = estimated ?? format.estimateInput(request);
     const isCounted = estimated === undefined && format === countedFormat;
-    const isFirst = isCounted && job.stream && translation.client.beginsWithUsage === true;
-    const counting = isFirst ? counter.beside(request, bytesOf(body), signal) : undefined;
+    const isFirst = isCounted && !continued && job.stream && translation.client.beginsWithUsage === true;
+    const beside = isFirst ? counter.beside(request, bytesOf(body), signal) : undefined;
     const countInput = async () => (isCounted ? counter.count(request, model.id, signal) : inputTokens);
     return {
       route,
@@ -133,30 +148,29 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       begun,
       body,
       headers,
-      input: new InputCount(counting, inputTokens),
+      continued,
+      input: new InputCount(beside, continued?.promptTokens ?? inputTokens),
       fit: fitsOutput ? OutputFit.of({ format, request, write: read.write, countInput }) : undefined,
-      learn: isCounted ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
+      learn: isCounted && !continued ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
     };
   }
 
   function serve(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const { route, body, headers, input, recalled, usageChunk: ownChunk, begun, fit } = request;
+    const { route, body, headers, input, recalled, usageChunk: ownChunk, begun, fit, continued } = request;
     const { translation, format, path } = route;
     const { model, stream, trace } = job;
-    const continued = begun && {
-      reply: (answer: JsonObject, minted: Minted) => translation.reply(withoutBegun(answer, begun), minted),
+    const whole = begun && {
+      reply: (answered: JsonObject, minted: Minted) => translation.reply(withoutBegun(answered, begun), minted),
     };
+    const about = { model, job, recalled, usageChunk: ownChunk, promptTokens: () => input.tokens };
+    const minted = { ...mint(translation.client, about), ...continued?.minted };
+    if (continued?.isComplete) return Promise.resolve(endAnswer(continued, translation, minted, reply));
+    const goesOn = continued && { stream: () => continuedStream(continued, translation.stream(minted)) };
     const relay = {
       http,
       upstream: format,
-      translation: { ...translation, ...continued },
-      minted: mint(translation.client, {
-        model,
-        job,
-        recalled,
-        usageChunk: ownChunk,
-        promptTokens: () => input.tokens,
-      }),
+      translation: { ...translation, ...whole, ...goesOn },
+      minted,
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),

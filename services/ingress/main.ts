@@ -206,7 +206,8 @@ await runService(async (environment, releases) => {
   const answers = patientAnswers(stored, new ShortOutages(serving.storedRedis, config.STORE_WAIT_MS));
   const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
-  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store, storer });
+  const kept = () => dispatcher.keptBytes;
+  watchIngress(metricsRegistry, { held, kept, unread, open, ledger, limits, hedges, store, storer });
   const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
   watchBackground(metricsRegistry, {
     batches: () => batches.countAllOpen(),

@@ -11,6 +11,7 @@ import type { DivisibleRequest } from './divisible-request.ts';
 import type { FileInputs } from './file-inputs.ts';
 import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
+import type { ReadRelayed } from './relayed-answer.ts';
 import type { RequestFeatures } from './request-feature.ts';
 import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
@@ -136,6 +137,8 @@ export interface ClientFormat extends AnswerFormat {
   background?: BackgroundAnswers;
   /** How it shows files; undefined for a format whose API has none, or shows them as another of its formats. */
   files?: FormatFiles;
+  /** Reads what the client has of a streamed answer; absent for a format whose answers are not continued. */
+  readRelayed?: ReadRelayed;
   /** The answer to a request for a token count; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
   /** Input tokens of a checked request, estimated from its size. */

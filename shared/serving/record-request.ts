@@ -1,5 +1,5 @@
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -61,6 +61,7 @@ export function recordRequests({ log, metrics, priceOf, ledger, noteRefusal }: R
       tier,
       worker,
       attempts,
+      ...(report.moves.length > 0 && { moves: report.moves, continuations: report.continuations }),
       queueMs: entry.queueMs,
       firstByteMs: entry.firstTokenMs,
       ms: entry.totalMs,

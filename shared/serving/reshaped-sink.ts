@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { ModelSink } from './serve-model.ts';
 
 /** Returns an answer in another shape; undefined for one that does not have what that needs. */
@@ -19,7 +19,7 @@ export class ReshapedSink implements ModelSink {
     return this.#sink.relayedTokens;
   }
 
-  begin(job: Job): void {
+  begin(job: ServedJob): void {
     this.#sink.begin(job);
   }
 

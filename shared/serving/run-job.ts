@@ -1,6 +1,8 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { Caller } from './caller.ts';
 

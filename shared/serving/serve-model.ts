@@ -2,7 +2,8 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
@@ -61,6 +62,8 @@ export interface ModelRequest extends ClientRequest {
   sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
   maxWaitMs: number | undefined;
+  /** Whether its stream may continue on another worker when it loses its own. Default: it may. */
+  continues?: boolean | undefined;
   /** What the model's name stands for; undefined if that is still to be found out. */
   resolved?: ResolvedModel | undefined;
 }
@@ -119,6 +122,8 @@ export async function serveModel(
     maxWaitMs,
     class: classOf(parameters, identity.class),
     sender,
+    // JSON that is held to a grammar cannot be continued in its middle.
+    continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
     unread: unreadOf(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(storeOwnerOf(identity)) : undefined,

@@ -1,4 +1,4 @@
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';

@@ -1,4 +1,4 @@
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import {
   decodeToolEvent,

@@ -1,7 +1,7 @@
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';

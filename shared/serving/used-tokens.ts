@@ -1,4 +1,4 @@
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { mapUnits, noUsage, unitsOf, type Units, type Usage } from '#shared/core/usage.ts';
 
 /** Most tokens of one answer. A worker that reports more must not distort sums. */

@@ -1,4 +1,4 @@
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';
 
 /** Codes of jobs that are refused: their queue is full or longer than they may wait, or such a request has killed two workers. */

@@ -1,6 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
-import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';

@@ -6,6 +6,7 @@ import { describeRequest, quote } from './describe-request.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillSchema } from './fill-schema.ts';
 import { findHints } from './find-hints.ts';
+import { tokensIn } from './split-into-tokens.ts';
 import { HintTaker } from './hint-taker.ts';
 
 /** The content of an answer before it is split into tokens. Kinds without content are empty. */
@@ -13,6 +14,8 @@ export interface Answer {
   reasoning: string;
   content: string;
   toolCalls: ToolCall[];
+  /** The beginning of the content that is there already; absent for none. */
+  begun?: string;
 }
 
 /**
@@ -22,10 +25,29 @@ export interface Answer {
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
   const begun = request.continue_final_message && last?.role === 'assistant' ? textOf(last) : undefined;
-  if (begun !== undefined) {
-    const content = say(request, turn, request.messages.slice(0, -1));
-    return { reasoning: '', content: content.startsWith(begun) ? content.slice(begun.length) : content, toolCalls: [] };
+  return begun === undefined ? compose(request, turn, demo) : composeRest(request, turn, demo, begun);
+}
+
+/** The answer that was begun so. Who continues an answer lowers its limit by what was put out, and answers name their limit. */
+function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
+  const { max_tokens: older, max_completion_tokens: newer } = given;
+  const put = tokensIn(begun);
+  const request: ChatRequest = { ...given, messages: given.messages.slice(0, -1) };
+  const whole = {
+    ...request,
+    ...(typeof older === 'number' && { max_tokens: older + put }),
+    ...(typeof newer === 'number' && { max_completion_tokens: newer + put }),
+  };
+  for (const asked of [whole, request]) {
+    const answer = compose(asked, turn, demo);
+    // What it consists of instead is filler.
+    const isBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
+    if (isBegun) return { ...answer, reasoning: '', begun };
   }
+  return { reasoning: '', content: say(request, turn, request.messages), toolCalls: [] };
+}
+
+function compose(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const toolCalls = demo.answer_tokens === undefined ? chooseToolCalls(request, turn) : [];
   const reasoning = wantsThinking(request) ? think(turn, toolCalls) : '';
   if (toolCalls.length === 0) return { reasoning, content: say(request, turn, request.messages), toolCalls };

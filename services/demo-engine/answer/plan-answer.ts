@@ -2,7 +2,7 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import { applyStop } from './apply-stop.ts';
 import type { ToolCall } from './choose-tool-calls.ts';
 import type { Answer } from './compose-answer.ts';
-import { makeFiller, splitIntoTokens, type Piece } from './split-into-tokens.ts';
+import { makeFiller, piecesAfter, splitIntoTokens, type Piece } from './split-into-tokens.ts';
 
 /** The addition of one step to an answer. */
 export type Delta =
@@ -32,7 +32,8 @@ export function planAnswer(
   demo: DemoOptions,
 ): Plan {
   const text = demo.answer_tokens === undefined ? splitIntoTokens(answer.content) : makeFiller(demo.answer_tokens);
-  const content = applyStop(text, limits.stops);
+  const whole = applyStop(text, limits.stops);
+  const content = { ...whole, pieces: piecesAfter(whole.pieces, answer.begun ?? '') ?? whole.pieces };
   const all = [
     ...splitIntoTokens(answer.reasoning).map((piece) => toStep('reasoning', piece)),
     ...content.pieces.map((piece) => toStep('content', piece)),

@@ -25,6 +25,27 @@ export function splitIntoTokens(text: string): Piece[] {
   return pieces;
 }
 
+/** The tokens of a text. */
+export function tokensIn(text: string): number {
+  return encodeText(text).length;
+}
+
+/**
+ * The pieces of a text behind a beginning of it; undefined if it begins otherwise. The tokens of a piece that the beginning ends in
+ * count as its.
+ */
+export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | undefined {
+  let at = 0;
+  for (const [index, { text }] of pieces.entries()) {
+    if (at === begun.length) return pieces.slice(index);
+    const part = begun.slice(at, at + text.length);
+    if (!text.startsWith(part)) return undefined;
+    at += part.length;
+    if (part.length < text.length) return [{ text: text.slice(part.length), tokens: 0 }, ...pieces.slice(index + 1)];
+  }
+  return at === begun.length ? [] : undefined;
+}
+
 const words = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
 /** Filler of exactly this many tokens. The pieces are shared: an answer of a million tokens is a list of references. */

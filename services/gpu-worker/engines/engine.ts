@@ -41,6 +41,24 @@ export interface Discovery {
   slots?: number | undefined;
 }
 
+/** How an engine continues an answer: its request ends with the beginning of the answer, as a message or in the prompt. */
+export interface EngineContinuation {
+  /** Whether a template may take spaces off the end of the message: it is given none, and generates them again. */
+  readonly trims: boolean;
+  /** Whether it has a limit of output tokens of its own for prompts without one. */
+  readonly limitsCompletions: boolean;
+  /**
+   * Counts the tokens of a text.
+   * @param isWhole whether it is a prompt, with the tokens that begin one, rather than goes on behind other text
+   * @throws UpstreamAnswerError if the engine does not count it; the connection's errors
+   */
+  countText(
+    http: EngineHttp,
+    text: { model: string; text: string; isWhole: boolean },
+    signal: AbortSignal,
+  ): Promise<number>;
+}
+
 /** One kind of engine, as the worker uses it. What its models do tells which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
@@ -54,6 +72,8 @@ export interface Engine {
   readonly healthPath: string;
   /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */
   readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
+  /** How it continues an answer that another engine began; absent if it cannot. Its models have the capability `continue` then. */
+  readonly continuation?: EngineContinuation;
   /**
    * Queries the engine for its models and slots.
    * @param before the models of the previous query: some engines describe a model fully only while it is loaded

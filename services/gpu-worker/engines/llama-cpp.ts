@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { fit } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
@@ -36,11 +37,13 @@ export const llamaCpp: Engine = {
   switchesThinking: true,
   repeatsBegun: true,
   healthPath: '/health',
+  // The beginning is put behind the template's output as it is.
+  continuation: { trims: false, limitsCompletions: false, countText },
   insertion: { format: infillUpstream, path: infillUpstream.path },
 
   async discover(http) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), http.ask('/props', props)]);
-    const capabilities: Capability[] = ['stream', 'json'];
+    const capabilities: Capability[] = ['stream', 'json', 'continue'];
     if (facts.chat_template_caps?.supports_tools !== false) capabilities.push('tools');
     if (facts.modalities?.vision === true) capabilities.push('vision');
     if (thinks(facts)) capabilities.push('thinking');
@@ -72,6 +75,17 @@ export const llamaCpp: Engine = {
     return fit(path, await http.post(path, JSON.stringify(request), signal), counted).input_tokens;
   },
 };
+
+const tokenized = z.looseObject({ tokens: z.array(z.unknown()) });
+
+async function countText(
+  http: EngineHttp,
+  { text, isWhole }: { text: string; isWhole: boolean },
+  signal: AbortSignal,
+): Promise<number> {
+  const question = JSON.stringify({ content: text, add_special: isWhole });
+  return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).tokens.length;
+}
 
 /** The parts of chat requests that it refuses: files always, sounds without audio input. Older versions do not say that. */
 function lackedParts({ modalities }: z.output<typeof props>): string[] {

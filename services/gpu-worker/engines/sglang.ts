@@ -7,7 +7,7 @@ import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
-import { continueLastMessage, countByTokenizing } from './vllm.ts';
+import { continuationByTokenizing, continueLastMessage, countByTokenizing } from './vllm.ts';
 
 const positive = z.number().int().positive().nullish().catch(undefined);
 
@@ -32,6 +32,7 @@ export const sglang: Engine = {
   kind: 'sglang',
   switchesThinking: true,
   healthPath: '/health',
+  continuation: continuationByTokenizing,
 
   async discover(http) {
     const [{ data }, model, server] = await Promise.all([
@@ -44,7 +45,12 @@ export const sglang: Engine = {
     return {
       models: data.map(({ id, max_model_len: contextWindow }) => {
         const operations = model?.is_generation === false ? withoutGeneration(id) : generation;
-        return describeModel(id, operations, ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow);
+        return describeModel(
+          id,
+          operations,
+          ['stream', 'tools', ...vision, 'thinking', 'json', 'continue'],
+          contextWindow,
+        );
       }),
       slots: perReplica ? perReplica * (server?.dp_size ?? 1) : (server?.max_running_requests ?? undefined),
     };

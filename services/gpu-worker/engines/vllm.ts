@@ -7,9 +7,25 @@ import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import { describeModel } from './describe-model.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, EngineContinuation } from './engine.ts';
 import { modelList } from './model-list.ts';
 import { probeOperations } from './probe-operations.ts';
+
+const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
+
+/**
+ * How vLLM and SGLang continue an answer: `continueLastMessage` has them go on behind the last message. Some templates take spaces
+ * off its end.
+ */
+export const continuationByTokenizing: EngineContinuation = {
+  trims: true,
+  // 16 tokens.
+  limitsCompletions: true,
+  async countText(http, { model, text, isWhole }, signal) {
+    const question = JSON.stringify({ model, prompt: text, add_special_tokens: isWhole });
+    return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
+  },
+};
 
 /**
  * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor what a model does. Whether it sees images is
@@ -19,6 +35,7 @@ export const vllm: Engine = {
   kind: 'vllm',
   switchesThinking: true,
   healthPath: '/health',
+  continuation: continuationByTokenizing,
 
   async discover(http, before) {
     const { data } = await http.ask('/v1/models', modelList);
@@ -28,7 +45,9 @@ export const vllm: Engine = {
         if (known) return known;
         const [sees, operations] = await Promise.all([seesImages(http, id), probeOperations(http, id)]);
         const vision: Capability[] = sees ? ['vision'] : [];
-        return describeModel(id, operations, ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow);
+        const continues: Capability[] = takesTemplateSettings(id) ? ['continue'] : [];
+        const capabilities: Capability[] = ['stream', 'tools', ...vision, 'thinking', 'json', ...continues];
+        return describeModel(id, operations, capabilities, contextWindow);
       }),
     );
     return { models };
@@ -95,8 +114,6 @@ const counted = [
   'add_generation_prompt',
   'continue_final_message',
 ] as const;
-
-const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
 
 /**
  * Counts tokens with `POST /tokenize` of vLLM and SGLang, which applies the model's template and tokenizer.

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
-import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
@@ -63,7 +63,7 @@ export class ClientReply implements ModelSink {
     return running;
   }
 
-  begin({ attempt, attempts, queuedAt }: Job): void {
+  begin({ attempt, attempts, queuedAt }: ServedJob): void {
     if (!this.#keepsBody) this.#onBegin();
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
@@ -100,6 +100,11 @@ export class ClientReply implements ModelSink {
     if (this.#hasBegun) return this.#output.writeSoon(piece);
     this.#hasBegun = true;
     this.#output.write(piece);
+  }
+
+  /** Tells a person who reads the stream: the headers are sent, and clients skip comments. */
+  moved({ attempt }: ServedJob): void {
+    if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }
 
   keepAlive(): void {

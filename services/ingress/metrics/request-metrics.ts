@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import { continuationOutcomes } from '#shared/broker/dispatch/continuation/stream-continuation.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import {
@@ -55,6 +56,7 @@ export class RequestMetrics {
   readonly #refusals: BoundCounter<'format' | 'code'>;
   readonly #limited: BoundCounter<'code'>;
   readonly #moves: BoundCounter<'reason'>;
+  readonly #continuations: BoundCounter<'outcome'>;
   readonly #rules: BoundCounter<'rule'>;
   readonly #models = new BoundedNames(mostModels);
   readonly #ruleNames = new BoundedNames(mostRules);
@@ -125,6 +127,12 @@ export class RequestMetrics {
       labelNames: ['reason'],
       registers,
     });
+    this.#continuations = new BoundCounter({
+      name: 'rtr_continuations_total',
+      help: 'Streams that lost their worker in their middle, by outcome: continued on another one, refused by it, mismatch of its text, no_worker in time, failed again, or not_kept for lack of memory',
+      labelNames: ['outcome'],
+      registers,
+    });
     this.#rules = new BoundCounter({
       name: 'rtr_rule_requests_total',
       help: 'Dispatched requests whose target a rule of the registry chose by what they are for, by rule',
@@ -133,6 +141,7 @@ export class RequestMetrics {
     });
     // Prometheus sees no increase in a counter that appears with its first event, so these start at 0.
     for (const code of limitCodes) this.#limit(code);
+    for (const outcome of continuationOutcomes) this.#continuation(outcome);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {
       if (movable) this.#move(code);
       if (status >= 500) for (const format of formats) this.#refusal(format, code);
@@ -141,13 +150,14 @@ export class RequestMetrics {
 
   /** Counts a dispatched job that is over. */
   countJob(format: string, report: JobReport): void {
-    const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves } = report;
+    const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves, continuations } = report;
     const series = this.#of(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
     series.outcomes[state === 'done' || state === 'cancelled' ? state : 'failed'].add();
     series.duration.observe((endedAt - queuedAt) / 1000);
     if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);
     if (firstByteAt !== undefined) series.firstToken.observe((firstByteAt - queuedAt) / 1000);
     for (const reason of moves) this.#move(reason).add();
+    for (const outcome of continuations) this.#continuation(outcome).add();
     if (error) this.countRefusal(format, error);
     if (!end) return;
     const { promptTokens, cachedTokens, completionTokens } = end.usage;
@@ -187,6 +197,10 @@ export class RequestMetrics {
 
   #move(reason: string): BoundCount {
     return bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
+  }
+
+  #continuation(outcome: string): BoundCount {
+    return bound(this.#counts, `continuation ${outcome}`, () => this.#continuations.bind({ outcome }));
   }
 
   #of(format: string, served: string | undefined, tier: string): Series {

@@ -5,6 +5,8 @@ import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 /** The parts of an ingress that keep bodies, requests and usage in memory. */
 export interface HeldParts {
   held: { bytes: number };
+  /** What is kept so that streams can continue on another worker. */
+  kept: () => number;
   unread: { bytes: number; givenUp: number };
   open: { count: number };
   ledger: { backlog: number; dropped: number };
@@ -17,12 +19,17 @@ export interface HeldParts {
 /** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
 export function watchIngress(
   registry: Registry,
-  { held, unread, open, ledger, limits, hedges, store, storer }: HeldParts,
+  { held, kept, unread, open, ledger, limits, hedges, store, storer }: HeldParts,
 ): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
   };
   watch('rtr_held_body_bytes', 'Bytes of request bodies in memory', () => held.bytes);
+  watch(
+    'rtr_kept_bytes',
+    'Bytes of requests and relayed answers in memory so that streams can continue on another worker',
+    kept,
+  );
   watch('rtr_unread_bytes', 'Bytes of answers in memory that clients have not read', () => unread.bytes);
   watch('rtr_open_requests', 'Client requests whose answer is not completely sent', () => open.count);
   watch('rtr_usage_backlog', 'Requests that are not yet written to the usage ledger', () => ledger.backlog);

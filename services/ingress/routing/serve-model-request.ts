@@ -20,6 +20,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { setAsked } from '../http/refused-request.ts';
 import { setReply } from '../http/reply-of.ts';
+import { mayContinue } from '../http/may-continue.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
@@ -97,6 +98,7 @@ async function start(
     sink = storingSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
   const about = contextOf(request.headers, format, resolved);
   const maxWaitMs = maxWaitOf(request.headers);
+  const continues = mayContinue(request.headers);
   const { name, sealsAnswers = false, openStream } = format;
   const served = {
     parameters,
@@ -110,7 +112,7 @@ async function start(
     sealsAnswers,
     answerId,
   };
-  const asked = { ...served, ...about, maxWaitMs };
+  const asked = { ...served, ...about, maxWaitMs, continues };
   try {
     return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
   } catch (error) {

@@ -56,6 +56,11 @@ const grantSchema = z.object({
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,
+  /**
+   * The last so many of them are what the client has of the answer, in its format: the worker is to continue it. Only workers whose
+   * model has the capability `continue` get such a grant. Absent for an answer that has not begun.
+   */
+  relayedBytes: count.optional(),
 });
 
 const answerSchema = z.discriminatedUnion('answer', [

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { RouterError, isErrorCode } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { units } from '#shared/core/usage.ts';
+import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
@@ -43,10 +44,12 @@ const errorSchema = z.object({
   unbegun: z.boolean().optional().catch(undefined),
   /** When the worker started that does not know the job, in milliseconds since 1970. Absent from older releases. */
   startedAt: z.number().optional().catch(undefined),
+  /** Why the worker cannot continue the answer, if that is what it was to do. Absent from older releases. */
+  cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
 });
 
 /** What an error frame says of the attempt besides its error. */
-export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt'>;
+export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
 /** The payload of an end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {

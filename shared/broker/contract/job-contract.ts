@@ -46,6 +46,8 @@ export interface GrantedJob {
   unread?: UnreadLists | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
   trace?: TraceSpan | undefined;
+  /** What the client has of the answer, in its format, if the answer is to be continued. See `Grant.relayedBytes`. */
+  relayed?: Buffer | undefined;
   /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Read it with `readRequest`, which releases it. */
   body: Buffer;
 }

@@ -25,6 +25,7 @@ export class Attempt {
   #isConfirmed = false;
   #lastFrameAt = this.claimedAt;
   #lastDataAt = this.claimedAt;
+  #firstDataAt: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
   /** Whether its first token comes far later than those of the worker's peers. */
@@ -60,6 +61,11 @@ export class Attempt {
     return this.#lastFrameAt;
   }
 
+  /** When the first piece of the answer, or its end, came. */
+  get firstDataAt(): number | undefined {
+    return this.#firstDataAt;
+  }
+
   /** When the last piece of the answer came. */
   get lastDataAt(): number {
     return this.#lastDataAt;
@@ -73,6 +79,7 @@ export class Attempt {
     this.worker.lastFrameAt = now;
     if (kind === 'k') return;
     this.#nextSeq += 1;
+    if (kind === 'd' || kind === 'e') this.#firstDataAt ??= now;
     if (kind === 'd') this.#lastDataAt = now;
   }
 

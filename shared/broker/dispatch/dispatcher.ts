@@ -4,11 +4,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { JobPlacer } from './claims/job-placer.ts';
+import { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
 import { DeathChecks } from './deaths/death-checks.ts';
 import { newestFirst, Suspects } from './deaths/suspects.ts';
 import { WorkerDeaths } from './deaths/worker-deaths.ts';
-import { Job, type JobSink } from './job.ts';
+import { Job } from './job.ts';
+import type { JobSink } from './job-sink.ts';
 import type { JobRequest } from './job-request.ts';
 import { JobEndings } from './job-endings.ts';
 import { JobTable } from './job-table.ts';
@@ -35,6 +37,8 @@ export interface DispatchSettings {
   keepAliveMs: number;
   /** How often a job is given to a worker at most. */
   maxAttempts: number;
+  /** Most bytes that are kept so that streams can continue on another worker; 0, the default, continues none. */
+  continueBytes?: number;
 }
 
 /**
@@ -43,6 +47,8 @@ export interface DispatchSettings {
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
+  /** What streams need to continue on another worker; undefined if none is to. */
+  readonly #memory: ContinuationMemory | undefined;
   readonly #queue: Queue;
   readonly #link: WorkerLink;
   readonly #placer: JobPlacer;
@@ -56,7 +62,8 @@ export class Dispatcher {
   readonly #release: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
-    const { ingress, timeouts, queue, spillMs, keepAliveMs, maxAttempts } = settings;
+    const { ingress, timeouts, queue, spillMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
+    this.#memory = continueBytes > 0 ? new ContinuationMemory(continueBytes) : undefined;
     const jobs = this.#jobs;
     const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
     const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
@@ -124,17 +131,23 @@ export class Dispatcher {
     return this.#jobs.size;
   }
 
+  /** Bytes that are kept so that streams can continue on another worker. */
+  get keptBytes(): number {
+    return this.#memory?.bytes ?? 0;
+  }
+
   jobs(): Iterable<Job> {
     return this.#jobs.values();
   }
 
   /**
    * Takes a job. Its sink gets the answer; `job.finished` resolves when it is over, however it ended.
-   * @param body released when the client has seen something of the answer, while the request lives as long as the job
+   * @param body released when the client has seen something of the answer, unless it is kept so that the stream can continue, which
+   * counts as `keptBytes`. The request lives as long as the job
    */
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
     // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
-    const job = new Job(randomUUID(), request, body, sink);
+    const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
     const refusal = this.#deaths.refusalOf(request, body);
     if (refusal) this.#endings.fail(job, refusal);

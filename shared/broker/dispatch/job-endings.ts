@@ -1,5 +1,6 @@
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import type { ErrorFacts } from '../contract/frame.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
@@ -11,6 +12,14 @@ import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
 import { blameOf, type OutcomeJudge } from './workers/outcome-judge.ts';
+
+/** The errors that also the client of a stream gets that waits for another worker: they are not that worker's. */
+const toldErrors: ReadonlySet<ErrorCode> = new Set([
+  'workers_died',
+  'shutting_down',
+  'total_timeout',
+  'request_timeout',
+]);
 
 export interface JobEndingsParts {
   jobs: JobTable;
@@ -56,33 +65,40 @@ export class JobEndings {
     this.fail(job, error);
   }
 
-  /** Fails a job that no worker is busy with. */
-  fail(job: Job, error: RouterError): void {
+  /**
+   * Fails a job that no worker is busy with. A stream that does not find another worker ends with the error of the one that it lost.
+   * @param failure why its worker cannot continue it, where it reports that
+   */
+  fail(job: Job, error: RouterError, failure?: ContinuationFailure): void {
     if (job.isOver) return;
-    job.fail(error);
+    const told = job.continuation?.broken && !toldErrors.has(error.code) ? job.continuation.broken : error;
+    job.fail(told, failure);
     this.#release(job);
-    this.guard(job, reportFailure, error);
+    this.guard(job, reportFailure, told);
   }
 
-  /** The job's worker or frames are lost: it moves to another worker, unless the client has seen a part of the answer. */
+  /** The job's worker or frames are lost: it moves to another worker, unless its client has seen a part that cannot be continued. */
   lose(job: Job, message: string, unbegun = false): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    if (!this.#mayMove(job, unbegun)) return this.fail(job, new RouterError('worker_lost', message));
+    const error = new RouterError('worker_lost', message);
+    if (!this.#mayMove(job, unbegun)) return this.fail(job, error);
     job.avoidWorker(false);
-    this.#move(job, 'worker_lost');
+    this.#move(job, error);
   }
 
   /**
    * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
-   * ends; any other one that the worker can hardly have taken is offered to another one.
+   * ends, unless its stream has gone on for a while since; any other one that the worker can hardly have taken is offered to another
+   * one.
    * @param end what shows that it died, if it is not silence alone
    */
   die(job: Job, end?: EndOfWorker, message = 'The worker was lost in the middle of the answer.'): void {
     const { attempt, death } = job;
     if (job.isOver || !attempt) return;
     const { deaths, placer } = this.#parts;
-    const first = job.state === 'claimed' && deaths.hasOne(job) ? death : undefined;
+    if (job.continuation?.hasProvenItself(performance.now())) job.survived();
+    const first = job.canMove && deaths.hasOne(job) ? death : undefined;
     if (first) return this.#check(job, attempt, first, end);
     if (!hadTaken(attempt, end)) return placer.onRefusal(job);
     const error = deaths.count(job, attempt);
@@ -116,7 +132,7 @@ export class JobEndings {
       this.die(job, end);
     };
     checks.begin(job, death, {
-      isWanted: () => job.state === 'claimed' && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
+      isWanted: () => !job.isOver && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
       isRefuted: () => !deaths.hasOne(job),
       onVerdict: (hasDied) => this.guard(job, onVerdict, hasDied),
     });
@@ -130,7 +146,7 @@ export class JobEndings {
     const { attempt, avoid } = job;
     if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
     attempt.worker.hasRefused = true;
-    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, 'closed');
+    if (job.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, 'closed');
   }
 
   /**
@@ -156,8 +172,9 @@ export class JobEndings {
    * Where a process answers that is not the one which had taken the job, that one has died with it. Which of them was started
    * first says nothing: clocks are set.
    */
-  onError(job: Job, error: RouterError, { unbegun, startedAt }: ErrorFacts = {}): void {
+  onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
+    if (cannotContinue && job.continuation?.broken) return this.#cannotContinue(job, error, cannotContinue);
     if (error.code === 'worker_lost') {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isAnother ? this.die(job, 'replaced') : this.lose(job, error.message, unbegun);
@@ -165,9 +182,19 @@ export class JobEndings {
     const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
       job.avoidWorker(blameOf(error.code) !== 'none');
-      if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
+      if (job.place(job.avoid).length > 0) return this.#move(job, error);
     }
     this.fail(job, error);
+  }
+
+  #cannotContinue(job: Job, { message }: RouterError, failure: ContinuationFailure): void {
+    const { requestId } = job.request;
+    const worker = job.attempt?.worker.id;
+    this.#parts.log.warn(
+      { requestId, traceId: job.traceId, worker, failure, reason: message },
+      'a stream cannot continue',
+    );
+    this.fail(job, new RouterError('worker_lost', message), failure);
   }
 
   /** A running job has exceeded a timeout: where another worker may do better, the job moves there. */
@@ -188,7 +215,7 @@ export class JobEndings {
     const { deaths, link } = this.#parts;
     if (deaths.hasOne(job)) return;
     if (!attempt.hasJustAnswered(now)) return link.askAgain(job, now);
-    if (job.request.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
+    if (job.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
     this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
 
@@ -212,19 +239,18 @@ export class JobEndings {
   }
 
   /** A tool that was begun may have done its work before it was lost, and must not do it twice. */
-  #mayMove({ state, attempts, request, death }: Job, unbegun = false): boolean {
+  #mayMove({ canMove, attempts, request, death }: Job, unbegun = false): boolean {
     const counted = death ? attempts - 1 : attempts;
-    return (
-      state === 'claimed' && (unbegun || request.operation !== 'execute_tool') && counted < this.#parts.maxAttempts
-    );
+    return canMove && (unbegun || request.operation !== 'execute_tool') && counted < this.#parts.maxAttempts;
   }
 
-  #move(job: Job, reason: ErrorCode): void {
+  #move(job: Job, error: RouterError): void {
     const { jobs, placer, log } = this.#parts;
     const { requestId } = job.request;
+    const { attempts: attempt, traceId, hasBegun: continues } = job;
     jobs.takeBack(job);
-    job.lost(reason);
-    log.warn({ requestId, traceId: job.traceId, attempt: job.attempts, reason }, 'job goes to another worker');
+    job.lost(error);
+    log.warn({ requestId, traceId, attempt, reason: error.code, continues }, 'job goes to another worker');
     placer.place(job);
   }
 

@@ -37,6 +37,8 @@ export interface JobRequest {
   connection?: ServerConnection | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
+  /** Whether its stream may continue on another worker when it loses its own. Default: it ends with an error then. */
+  continues?: boolean | undefined;
   /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
   affinity?: number | undefined;
   /** Milliseconds that the client lets it wait in the queue at most, each time that it waits there. */

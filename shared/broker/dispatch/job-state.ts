@@ -3,12 +3,15 @@
  *
  * ```
  * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
- *   ▲      offer      │ └─────────────end────────────────▶ done
- *   └──lose, refuse───┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
+ *   ▲      offer      │ │                   │
+ *   │                 │ └─────────end───────┼──────────────▶ done
+ *   ├──lose, refuse───┘                     │
+ *   └──────────────lose─────────────────────┘   any of the three ──fail──▶ failed, ──cancel──▶ cancelled
  * ```
  *
  * A worker that is known to wait is offered the job; otherwise its tickets find one that claims it.
- * `streaming` means that the client has seen a part of the answer: from there a job cannot move to another worker.
+ * `streaming` means that the client has seen a part of the answer, and more comes. From there a job goes back to the queue only
+ * where it continues exactly (see `StreamContinuation`); then it has begun in all further states.
  */
 export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
 export type JobEvent = 'claim' | 'offer' | 'refuse' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
@@ -23,7 +26,7 @@ const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
     fail: 'failed',
     cancel: 'cancelled',
   },
-  streaming: { end: 'done', fail: 'failed', cancel: 'cancelled' },
+  streaming: { lose: 'queued', end: 'done', fail: 'failed', cancel: 'cancelled' },
   done: {},
   failed: {},
   cancelled: {},

@@ -53,6 +53,11 @@ export class JobTrace {
     this.#attempt = undefined;
   }
 
+  /** The attempt goes on with a stream that an earlier one began. */
+  continued(): void {
+    this.#attempt?.set({ 'rtr.continued': true });
+  }
+
   /** The worker refuses the offered job: this was no attempt. */
   refused(): void {
     this.#attempt?.rename('refused offer');

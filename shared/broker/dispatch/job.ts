@@ -4,46 +4,21 @@ import type { JobEnd } from '../contract/job-contract.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
 import type { Death } from './deaths/death.ts';
+import type { JobReport } from './job-report.ts';
 import type { JobRequest } from './job-request.ts';
+import type { JobSink } from './job-sink.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
+import type { ContinuationMemory } from './continuation/continuation-memory.ts';
+import { payloadOf, type Payload } from './continuation/payload.ts';
+import { StreamContinuation, type ContinuationOutcome } from './continuation/stream-continuation.ts';
+import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedPlaces } from './claims/failed-places.ts';
-import { nobody, type LiveWorker } from './workers/live-pool.ts';
-
-/**
- * Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. A method that throws
- * fails the job: `fail` is called then, unless it is the one that threw.
- */
-export interface JobSink {
-  /** Called once, before the first bytes of the answer: it is decided who serves the job. */
-  begin(job: Job): void;
-  /** A piece of a streamed answer, ready for the client's socket. */
-  data(bytes: Uint8Array): void;
-  /** The client of a stream has got nothing for a while. */
-  keepAlive(): void;
-  /** The last bytes of a streamed answer, or the whole of one that is not streamed. */
-  end(bytes: Uint8Array): void;
-  fail(error: RouterError): void;
-}
-
-/** How a job went. Times are milliseconds of `performance.now()`. */
-export interface JobReport {
-  state: JobState;
-  attempts: number;
-  /** Why it was taken from a worker and given to another one, each time. */
-  moves: readonly ErrorCode[];
-  queuedAt: number;
-  claimedAt: number | undefined;
-  firstByteAt: number | undefined;
-  endedAt: number;
-  /** The attempt that it ended in; undefined when no worker had the job then. */
-  attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
-  end: JobEnd | undefined;
-  error: RouterError | undefined;
-}
+import { nobody, type LiveWorker, type Placement } from './workers/live-pool.ts';
 
 const none: readonly ErrorCode[] = [];
+const noOutcomes: readonly ContinuationOutcome[] = [];
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {
@@ -66,10 +41,14 @@ export class Job {
   #waitingSince = this.queuedAt;
   #noWorkerSince: number | undefined;
   #firstByteAt: number | undefined;
+  /** When the worker claimed it that gave the first byte. */
+  #begunClaimAt: number | undefined;
+  readonly #continuation: StreamContinuation | undefined;
   #lastWriteAt = this.queuedAt;
   #tiers: readonly Tier[] | undefined;
 
-  constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink) {
+  /** @param memory where its stream is kept, so that it can continue on another worker */
+  constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink, memory?: ContinuationMemory) {
     this.id = id;
     this.request = request;
     this.#body = body;
@@ -78,6 +57,7 @@ export class Job {
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
+    if (memory && request.stream && request.continues === true) this.#continuation = new StreamContinuation(memory);
     if (request.avoid) this.#avoid(request.avoid, false);
   }
 
@@ -89,9 +69,36 @@ export class Job {
     return this.#state === 'done' || this.#state === 'failed' || this.#state === 'cancelled';
   }
 
-  /** Kept until the client has seen something of the answer: until then another worker may need it. */
+  /** The request's. Kept as long as another worker may need it: until the client has seen something, or a stream cannot continue. */
   get body(): Buffer | undefined {
-    return this.#body;
+    return this.#body ?? this.#continuation?.kept?.body;
+  }
+
+  get payload(): Payload {
+    return this.#continuation?.kept ?? payloadOf(this.#body);
+  }
+
+  /** Undefined for a job that is not to continue on another worker. */
+  get continuation(): StreamContinuation | undefined {
+    return this.#continuation;
+  }
+
+  /** Whether the client has seen a part of the answer. */
+  get hasBegun(): boolean {
+    return this.#firstByteAt !== undefined;
+  }
+
+  /** Whether its worker can be another one: nothing was seen of its answer, or its stream continues there. */
+  get canMove(): boolean {
+    if (this.#state !== 'claimed' && this.#state !== 'streaming') return false;
+    return !this.hasBegun || this.#continuation?.kept !== undefined;
+  }
+
+  /** Where it can be served right now, best first, except by workers to avoid. */
+  place(avoid: ReadonlySet<string>): Placement[] {
+    const placements = this.request.place(avoid);
+    const continuation = this.#continuation;
+    return this.hasBegun && continuation ? placements.filter((each) => continuation.canBeAt(each)) : placements;
   }
 
   /** The attempt of the worker that has the job, or had it when the job ended. */
@@ -139,10 +146,11 @@ export class Job {
     return this.#lastWriteAt;
   }
 
-  /** Milliseconds from its grant or offer to the first piece of a streamed answer; undefined before that, and for any other. */
+  /** Milliseconds from its worker's grant or offer to that one's first piece of a stream; undefined before, and for any other. */
   get firstTokenMs(): number | undefined {
-    if (!this.request.stream || this.#firstByteAt === undefined || !this.#attempt) return undefined;
-    return this.#firstByteAt - this.#attempt.claimedAt;
+    const { firstDataAt, claimedAt } = this.#attempt ?? {};
+    if (!this.request.stream || firstDataAt === undefined || claimedAt === undefined) return undefined;
+    return firstDataAt - claimedAt;
   }
 
   get traceId(): string | undefined {
@@ -198,24 +206,39 @@ export class Job {
   }
 
   /** Its attempt is over, and the job waits for another worker. */
-  lost(reason: ErrorCode): void {
+  lost(error: RouterError): void {
     this.#on('lose');
-    this.#trace?.lost(reason);
-    this.#moves = [...this.#moves, reason];
+    this.#trace?.lost(error.code);
+    this.#moves = [...this.#moves, error.code];
+    if (this.hasBegun) this.#continuation?.lost(error);
     this.#attempt = undefined;
     this.#waitingSince = performance.now();
   }
 
-  /** A piece of a streamed answer has come. The job cannot move after the first one, and its body is released. */
+  /** A piece of a streamed answer has come. After the first one, the job moves only if the stream is kept. */
   write(piece: Uint8Array, now: number): void {
     this.#lastWriteAt = now;
     if (this.#state === 'claimed') {
       this.#on('output');
-      this.sink.begin(this);
-      this.#firstByteAt = now;
-      this.#body = undefined;
+      this.#begin(now);
     }
-    if (!this.isOver) this.sink.data(piece);
+    if (this.isOver) return;
+    this.#continuation?.add(piece);
+    this.sink.data(piece);
+  }
+
+  /** The first bytes of a worker's answer come next. */
+  #begin(now: number): void {
+    if (this.hasBegun) {
+      this.#continuation?.continued(now);
+      this.#trace?.continued();
+      return this.sink.moved?.(this);
+    }
+    this.sink.begin(this);
+    this.#firstByteAt = now;
+    this.#begunClaimAt = this.#attempt?.claimedAt;
+    if (this.#attempt) this.#continuation?.begin(this.#body, this.#attempt.placement);
+    this.#body = undefined;
   }
 
   /** The client of a stream is shown that its request is alive. */
@@ -226,10 +249,7 @@ export class Job {
 
   /** The answer is complete: the client gets what is left of it. */
   writeEnd(lastBytes: Uint8Array, now: number): void {
-    if (this.#state === 'claimed') {
-      this.sink.begin(this);
-      this.#firstByteAt = now;
-    }
+    if (this.#state === 'claimed') this.#begin(now);
     if (!this.isOver) this.sink.end(this.#attempt?.whole(lastBytes) ?? lastBytes);
   }
 
@@ -237,7 +257,9 @@ export class Job {
     this.#over('end', end, undefined);
   }
 
-  fail(error: RouterError): void {
+  /** @param failure why its worker cannot continue the stream, where it reports that */
+  fail(error: RouterError, failure?: ContinuationFailure): void {
+    if (this.hasBegun) this.#continuation?.failed(failure, this.#state === 'queued', error.movable);
     this.#over('fail', undefined, error);
   }
 
@@ -257,14 +279,16 @@ export class Job {
   #over(event: 'end' | 'fail' | 'cancel', end: JobEnd | undefined, error: RouterError | undefined): void {
     this.#on(event);
     this.#body = undefined;
+    this.#continuation?.close();
     this.#attempt?.dropParts();
     this.#trace?.over(this, error?.code ?? (event === 'cancel' ? 'cancelled' : undefined));
     this.#finish({
       state: this.#state,
       attempts: this.#attempts,
       moves: this.#moves,
+      continuations: this.#continuation?.outcomes ?? noOutcomes,
       queuedAt: this.queuedAt,
-      claimedAt: this.#attempt?.claimedAt,
+      claimedAt: this.#begunClaimAt ?? this.#attempt?.claimedAt,
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
       attempt: this.#attempt,

@@ -53,7 +53,7 @@ export class WorkerLink {
   /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
   grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    const body = job.body ?? nothing;
+    const body = job.payload.bytes();
     this.#sendGrant(replyTo, this.#grantOf(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
       // The connection was lost between two parts: the worker reports it, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
@@ -66,7 +66,7 @@ export class WorkerLink {
    */
   offer(job: Job, attempt: Attempt, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
     const grant = this.#grantOf(job, attempt, v, trace);
-    this.#broker.publish(at, encodeClaimAnswer(grant, job.body ?? nothing), `${grant.reply}.r.0`);
+    this.#broker.publish(at, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
   }
 
   /** Sends a ticket straight to a worker. One of an older release takes it for an offer that it cannot read, and ignores it. */
@@ -120,7 +120,7 @@ export class WorkerLink {
     }
   }
 
-  #grantOf({ id, request, body }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
+  #grantOf({ id, request, payload }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
     const { requestId, operation, format, stream, headers, answerId, ownerKey, connection, unread } = request;
     return {
       answer: 'grant',
@@ -138,7 +138,8 @@ export class WorkerLink {
       unread,
       trace,
       reply: this.#replySubject(grant),
-      bodyBytes: body?.length ?? 0,
+      bodyBytes: payload.length,
+      relayedBytes: payload.relayedBytes,
     };
   }
 

@@ -9,7 +9,7 @@ import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import type { Grant } from '../contract/claim.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
-import type { JobHandler } from '../contract/job-contract.ts';
+import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
 import { grantOf, ingressOf } from '../contract/subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
@@ -101,7 +101,7 @@ export class JobRunner {
     const confirmed = isOffered ? setImmediate() : undefined;
     const trace = this.#traceOf(grant);
     const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
-    const job = { id: grant.job, trace, ...asked, body };
+    const job = { id: grant.job, trace, ...asked, ...splitBody(grant, body) };
     const startedAt = performance.now();
     const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
@@ -214,6 +214,13 @@ export class JobRunner {
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }
+}
+
+/** The request's body, and what of the answer stands behind it. */
+function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'body' | 'relayed'> {
+  if (relayedBytes === undefined) return { body };
+  const end = Math.max(0, body.length - relayedBytes);
+  return { body: body.subarray(0, end), relayed: body.subarray(end) };
 }
 
 /** Abort reason of a job whose client is gone. */

@@ -2,6 +2,7 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
+import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
 import type { FrameKind } from '../contract/subjects.ts';
@@ -151,7 +152,8 @@ export class ReplyWriter implements Reply {
   /** Sends what is held of a stream and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
-    this.#send('x', Buffer.from(encodeError(error)));
+    const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
+    this.#send('x', Buffer.from(encodeError(error, facts)));
     this.close();
   }
 

@@ -17,6 +17,7 @@ import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
 import { chatSigns } from './signs.ts';
 import { chatStreamWords } from './stream-words.ts';
+import { readRelayedChat } from './read-relayed-chat.ts';
 
 /** OpenAI's chat completions. */
 export const chatFormat: ClientFormat = {
@@ -29,6 +30,7 @@ export const chatFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
   features: chatFeatures as RequestFeatures,
   files: openaiFiles,
+  readRelayed: readRelayedChat,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),

@@ -10,6 +10,7 @@ import { completionsNeeds } from './completions-needs.ts';
 import { parseCompletionsRequest } from './parse-completions-request.ts';
 import { promptsOf, type CompletionsRequest } from './request.ts';
 import { completionsStreamWords } from './stream-words.ts';
+import { readRelayedCompletion } from './read-relayed-completion.ts';
 
 /** Characters of a prompt by which requests count as those of one text: an editor sends what stands before the cursor each time. */
 const startLength = 256;
@@ -23,6 +24,7 @@ export const completionsFormat: ClientFormat = {
   answerIdPrefix: 'cmpl-',
   read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseCompletionsRequest(parsed))),
   estimateInput: (request: JsonObject) => completionsNeeds(request as CompletionsRequest).inputTokens,
+  readRelayed: readRelayedCompletion,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(completionsStreamWords, requestId),

@@ -17,6 +17,7 @@ import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-
 import type { MessagesRequest } from './request.ts';
 import { messagesSigns } from './signs.ts';
 import { messagesStreamWords } from './stream-words.ts';
+import { readRelayedMessage } from './read-relayed-message.ts';
 
 /** Anthropic's messages. */
 export const messagesFormat: ClientFormat = {
@@ -41,6 +42,7 @@ export const messagesFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
   features: messagesFeatures as RequestFeatures,
   files: messagesFiles,
+  readRelayed: readRelayedMessage,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),

@@ -22,6 +22,7 @@ import { storeRequest } from './store-request.ts';
 import { storedResponses } from './stored-responses.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { responsesSigns } from './signs.ts';
+import { readRelayedResponse } from './read-relayed-response.ts';
 
 /** OpenAI's Responses, which Codex and newer SDKs use. */
 export const responsesFormat: ClientFormat = {
@@ -42,6 +43,7 @@ export const responsesFormat: ClientFormat = {
   countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
   features: responsesFeatures as RequestFeatures,
+  readRelayed: readRelayedResponse,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: (opening) => new ResponsesStream(opening),

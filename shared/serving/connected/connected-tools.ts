@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { isCalled, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import {
   freeSlots,
   isServing,

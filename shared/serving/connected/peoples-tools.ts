@@ -1,4 +1,4 @@
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';

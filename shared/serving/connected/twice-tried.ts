@@ -1,4 +1,5 @@
-import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RunningRequest } from '../run-job.ts';
 

@@ -1,7 +1,9 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { chooseWorker } from '#shared/broker/dispatch/claims/choose-worker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Hedges } from './hedges.ts';
@@ -73,6 +75,7 @@ export class HedgedJob {
         sink.begin(job);
       },
       data: (bytes) => sink.data(bytes),
+      moved: (job) => sink.moved?.(job),
       keepAlive: () => {
         if (racer === this.#leader) sink.keepAlive();
       },

@@ -1,4 +1,4 @@
-import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
@@ -36,7 +36,7 @@ export class TurnSink implements ModelSink {
     return this.#parts.counted.tokens;
   }
 
-  begin(job: Job): void {
+  begin(job: ServedJob): void {
     this.servedBy = job.attempt?.placement;
     if (this.#parts.isFirst) this.#parts.sink.begin(job);
   }
@@ -45,6 +45,10 @@ export class TurnSink implements ModelSink {
     const { sink, stream } = this.#parts;
     const events = this.#relay(piece);
     if (stream && events !== '') sink.data(Buffer.from(events));
+  }
+
+  moved(job: ServedJob): void {
+    if (this.#parts.stream) this.#parts.sink.moved?.(job);
   }
 
   keepAlive(): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
+import { defaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
@@ -110,6 +111,11 @@ export const servingSettings = {
     100,
     600_000,
   ),
+  CONTINUE_BYTES: setting.optionalInteger(
+    'Most bytes of requests and relayed answers that are kept so that streams can continue on another worker when theirs is lost; 0 continues none; an eighth of the memory limit and at most 256 MiB if unset',
+    0,
+    64 * 1024 ** 3,
+  ),
   MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
 };
 
@@ -136,5 +142,6 @@ export function dispatchSettings(config: ServingConfig, id: string): DispatchSet
     spillMs: config.SPILL_MS,
     keepAliveMs: config.KEEP_ALIVE_MS,
     maxAttempts: config.MAX_ATTEMPTS,
+    continueBytes: config.CONTINUE_BYTES ?? defaultContinueBytes(process.constrainedMemory()),
   };
 }

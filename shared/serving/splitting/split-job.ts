@@ -1,5 +1,7 @@
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { freeSlots, nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -187,6 +189,7 @@ export class SplitJob {
       state,
       attempts: reports.reduce((sum, { attempts }) => sum + attempts, 0),
       moves: reports.flatMap(({ moves }) => moves),
+      continuations: [],
       queuedAt: this.#queuedAt,
       claimedAt: claims.length > 0 ? Math.min(...claims) : undefined,
       firstByteAt: state === 'done' ? endedAt : undefined,

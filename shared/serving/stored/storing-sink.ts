@@ -1,4 +1,4 @@
-import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { Caller } from '../caller.ts';
@@ -63,12 +63,16 @@ export class StoringSink implements ModelSink {
     return this.#sink.relayedTokens;
   }
 
-  begin(job: Job): void {
+  begin(job: ServedJob): void {
     this.#sink.begin(job);
   }
 
   keepBody(): void {
     this.#sink.keepBody?.();
+  }
+
+  moved(job: ServedJob): void {
+    this.#sink.moved?.(job);
   }
 
   keepAlive(): void {

@@ -37,6 +37,8 @@ export class MessagesToChatStream implements StreamTranslation {
   #stopSequence: string | null = null;
   #usage: Json | undefined;
   #outputBytes = 0;
+  /** Whether there is thinking that the client does not get. A ping says so, to who would continue the answer. */
+  #hasHidden = false;
 
   constructor(minted: Minted) {
     this.#minted = minted;
@@ -162,7 +164,9 @@ export class MessagesToChatStream implements StreamTranslation {
       if (this.#shown === 'none') {
         // The upstream is at work, and must not be taken for silent.
         this.#hasContent = true;
-        return '';
+        const sign = this.#hasHidden ? '' : event({ type: 'ping' });
+        this.#hasHidden = true;
+        return sign;
       }
       this.#unsigned();
     }

@@ -224,7 +224,18 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     const hedges = { counts: { won: 0, lost: 0 } };
     const store = { isLost: false };
     const storer = { counts: { stored: 0, too_large: 0, failed: 0 } };
-    watchIngress(registry, { held: { bytes: 0 }, unread, open: { count: 0 }, ledger, limits, hedges, store, storer });
+    const kept = () => 0;
+    watchIngress(registry, {
+      held: { bytes: 0 },
+      kept,
+      unread,
+      open: { count: 0 },
+      ledger,
+      limits,
+      hedges,
+      store,
+      storer,
+    });
     expect(registry.getSingleMetric(name)).toBeDefined();
     expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
   });

@@ -4,7 +4,9 @@ import { connectBroker, type Broker } from '#shared/broker/connection/connect-br
 import type { ContractRange } from '#shared/broker/contract/contract-range.ts';
 import type { Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';

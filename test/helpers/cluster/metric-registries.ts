@@ -41,6 +41,7 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     watchBackground(registry, { batches: none, responses: none, webhooks: none });
     watchIngress(registry, {
       held: empty,
+      kept: () => 0,
       unread: empty,
       open: empty,
       ledger: empty,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';

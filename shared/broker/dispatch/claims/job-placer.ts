@@ -172,6 +172,6 @@ export class JobPlacer {
 }
 
 /** Whether a body does not fit into one message with its grant. */
-function isLarge({ body }: Job): boolean {
-  return (body?.length ?? 0) > bodyPartBytes;
+function isLarge({ payload }: Job): boolean {
+  return payload.length > bodyPartBytes;
 }

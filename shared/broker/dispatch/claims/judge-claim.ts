@@ -20,7 +20,7 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
     return 'later';
   const { pool } = worker;
   const ticket = job.tickets.placed.get(pool);
-  const placement = ticket?.placement ?? job.request.place(job.avoid).find((each) => each.pool === pool);
+  const placement = ticket?.placement ?? job.place(job.avoid).find((each) => each.pool === pool);
   // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
   if (!placement) return 'gone';
   return isLeftOut(worker, placement.model) ? 'ejected' : placement;

@@ -9,9 +9,9 @@ const maxFailures = 2;
  * that failed on it come last, so that they do not use up the attempts that another one would serve.
  */
 export function placementsOf(job: Job): Placement[] {
-  const { request, avoid, failedPlaces } = job;
-  let placements = request.place(avoid);
-  if (placements.length === 0 && avoid.size > 0) placements = request.place(nobody);
+  const { avoid, failedPlaces } = job;
+  let placements = job.place(avoid);
+  if (placements.length === 0 && avoid.size > 0) placements = job.place(nobody);
   if (!failedPlaces || placements.length < 2) return placements;
   const isSpent = ({ pool, model }: Placement): boolean => {
     const failures = failedPlaces.failuresOf(pool);

@@ -57,9 +57,9 @@ export class WorkerDeaths {
    * @returns the error that the job ends with when it must not take another worker
    */
   count(job: Job, { worker, grant, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
-    const { state, death, body, request, traceId } = job;
-    // It has put out a part of its answer, ends for that reason, and is no suspect.
-    if (state !== 'claimed') return undefined;
+    const { canMove, death, body, request, traceId } = job;
+    // It has put out a part of its answer that cannot be continued, ends for that reason, and is no suspect.
+    if (!canMove) return undefined;
     const digest = death?.digest ?? (body && digestOf(request, body));
     if (digest === undefined) return undefined;
     job.diedWith({ worker, grant, at: now, afterMs: now - claimedAt, digest });

@@ -3,7 +3,7 @@ import { LineCharge } from '#services/batch-runner/lines/line-charge.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { FinishedRequest } from '#shared/serving/usage-record-of.ts';
 

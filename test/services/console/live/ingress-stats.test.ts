@@ -1,5 +1,6 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
-import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ingressStatsSchema, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
@@ -16,6 +17,7 @@ function report(change: Partial<JobReport>): JobReport {
     state: 'done',
     attempts: 1,
     moves: [],
+    continuations: [],
     queuedAt: now,
     claimedAt: now,
     firstByteAt: now,

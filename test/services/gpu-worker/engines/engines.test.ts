@@ -33,13 +33,13 @@ const cases: Case[] = [
         {
           id: 'Qwen/Qwen3-8B',
           operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
           contextWindow: 40960,
         },
         {
           id: 'Qwen/Qwen2.5-VL-7B-Instruct',
           operations,
-          capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'],
+          capabilities: ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'],
           contextWindow: 32768,
         },
       ],
@@ -54,7 +54,7 @@ const cases: Case[] = [
         {
           id: 'qwen/qwen3-8b',
           operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
           contextWindow: 40960,
         },
       ],
@@ -260,7 +260,7 @@ describe('an engine of vLLM', () => {
     try {
       const { models } = await engineOf('vllm').discover(http, []);
       expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
-      expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 4 : 0);
+      expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
     } finally {
       await http.close();
       await engine.stop();

@@ -51,7 +51,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
           {
             id: 'tiny',
             operations: ['generate', 'complete'],
-            capabilities: ['stream', 'json', 'tools', 'thinking'],
+            capabilities: ['stream', 'json', 'continue', 'tools', 'thinking'],
             contextWindow: 8192,
             lacks: ['documents@chat', 'file_ids@chat', 'audio_input@chat'],
           },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog, type Logger } from '#shared/core/log.ts';
 import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { nobody, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -41,7 +43,17 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
       if (free) free.held -= 1;
       const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
       const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
-      resolve({ state, attempts: 1, moves: [], ...times, attempt, end: undefined, error: undefined, ...fields });
+      resolve({
+        state,
+        attempts: 1,
+        moves: [],
+        continuations: [],
+        ...times,
+        attempt,
+        end: undefined,
+        error: undefined,
+        ...fields,
+      });
     };
     const part: Part = {
       from,

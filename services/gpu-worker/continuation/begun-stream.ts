@@ -1,0 +1,57 @@
+import type { GrantedJob } from '#shared/broker/contract/job-contract.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { RelayedAnswer } from '#shared/formats/relayed-answer.ts';
+import type { Translation } from '#shared/translate/translation.ts';
+import type { ReadRequest } from '#shared/upstream/read-request.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
+import { chatOfEngines, type Engine } from '../engines/engine.ts';
+import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunPrompt } from './continued-request.ts';
+import { readBegun, refused } from './read-begun.ts';
+
+/** An answer that another worker began, and how it goes on here. */
+export interface BegunStream {
+  relayed: RelayedAnswer;
+  text: UpstreamText;
+  /** The text that the engine is given as the beginning of its answer. */
+  given: string;
+  /** The end of what the client has, which the engine generates again. */
+  again: string;
+  /** The prompt of a text completion; empty for a conversation. */
+  prompt: string;
+  /**
+   * The request with that beginning, before it is adapted to the engine.
+   * @throws CannotContinue `refused` if it asks for what cannot be continued
+   */
+  begin: (translated: JsonObject) => JsonObject;
+}
+
+/**
+ * Finds out how an answer goes on here; undefined for a job whose answer has not begun. Releases what the job has of it.
+ * @throws CannotContinue `refused` if it cannot be continued exactly
+ */
+export function begunStream(
+  job: GrantedJob,
+  { continuation }: Pick<Engine, 'continuation'>,
+  { translation, format }: { translation: Translation; format: HttpUpstreamFormat },
+  { given: asked }: Pick<ReadRequest, 'given'>,
+): BegunStream | undefined {
+  const { relayed: bytes, answerId } = job;
+  if (!bytes) return undefined;
+  job.relayed = undefined;
+  const relayed = readBegun(bytes, translation.client, answerId);
+  if (!continuation) throw refused('this engine does not continue answers');
+  const isChat = format === chatOfEngines;
+  if (!isChat && format !== completionsUpstream) throw refused('it is asked for in a format that is not continued');
+  const whole = relayed.pieces.join('');
+  const given = isChat && continuation.trims ? whole.trimEnd() : whole;
+  const begin = (translated: JsonObject): JsonObject => {
+    assertContinuable(translated);
+    if (isChat) return withBegunMessage(translated, given);
+    if (continuation.limitsCompletions && !isLimited(translated)) throw refused('its engine has a limit of its own');
+    return withBegunPrompt(translated, given);
+  };
+  const { text, prompt } = isChat ? { text: chatText, prompt: '' } : { text: completionText, prompt: promptOf(asked) };
+  return { relayed, text, given, again: whole.slice(given.length), prompt, begin };
+}

@@ -1,0 +1,91 @@
+import type { Reply } from '#shared/broker/contract/job-contract.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Ending, Minted, StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import { ContinuedStream } from '#shared/upstream/continuation/continued-stream.ts';
+import { chatText } from '#shared/upstream/continuation/upstream-text.ts';
+import type { TokenCounter } from '#shared/upstream/token-counter.ts';
+import type { EngineHttp } from '../engine-http.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { BegunStream } from './begun-stream.ts';
+import { withLowerLimits, withoutBegunMessage } from './continued-request.ts';
+
+/** An answer that goes on here. */
+export interface ContinuedAnswer {
+  stream: BegunStream;
+  /** As sent to the engine. */
+  request: JsonObject;
+  /** What the answer has of its beginning. */
+  minted: Partial<Minted>;
+  /** Whether all that its limit allows was put out, so that the engine is not asked. */
+  isComplete: boolean;
+  /** Tokens of the text that the engine is given. */
+  putOut: number;
+  /** Input tokens of the original request; undefined if they could not be counted. */
+  promptTokens: number | undefined;
+}
+
+/**
+ * Prepares the rest of an answer: counts what was put out, and lowers the limits of its request by that.
+ * @param request with the beginning of the answer, adapted to the engine
+ * @throws UpstreamAnswerError if the engine does not count the beginning; the connection's errors
+ */
+export async function continueAnswer(
+  stream: BegunStream,
+  request: JsonObject,
+  { continuation }: Pick<Engine, 'continuation'>,
+  { http, model, counter }: { http: EngineHttp; model: string; counter: TokenCounter },
+  signal: AbortSignal,
+): Promise<ContinuedAnswer> {
+  const { relayed, text, given, prompt } = stream;
+  const countText = (counted: string, isWhole: boolean) =>
+    counted === '' ? 0 : continuation?.countText(http, { model, text: counted, isWhole }, signal);
+  const countInput = () =>
+    text === chatText ? counter.count(withoutBegunMessage(request, given), model, signal) : countText(prompt, true);
+  const [putOut = 0, promptTokens] = await Promise.all([countText(given, false), relayed.inputTokens ?? countInput()]);
+  const { id, created } = relayed;
+  const minted = { id, ...(created !== undefined && { created }) };
+  const lowered = withLowerLimits(request, putOut);
+  return { stream, request: lowered ?? request, minted, isComplete: !lowered, putOut, promptTokens };
+}
+
+/** The translation of the rest of an answer. @param translation of a new stream of the same answer */
+export function continuedStream(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
+  const { relayed, text, again } = continued.stream;
+  const usage = (reported: JsonObject) => usageOfWhole(continued, reported);
+  return new ContinuedStream({ translation, text, relayed, again: continued.isComplete ? '' : again, usage });
+}
+
+/** Writes the end of an answer of which all that its limit allows was put out. */
+export function endAnswer(
+  continued: ContinuedAnswer,
+  translation: Pick<Translation, 'stream'>,
+  minted: Minted,
+  reply: Pick<Reply, 'write'>,
+): Ending {
+  const stream = continuedStream(continued, translation.stream(minted));
+  const last = stream.event(continued.stream.text.ending('length', {}));
+  const { text, ending } = stream.end();
+  reply.write(last + text);
+  return ending;
+}
+
+/** The usage of the whole answer, of what an engine reports for the part that it made. */
+function usageOfWhole({ putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
+  const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
+  const prompt = promptTokens ?? Math.max(1, numberOf(input) - putOut);
+  const completion = numberOf(output) + putOut;
+  return {
+    ...reported,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    // A part of the beginning may be among them.
+    ...(isJsonObject(details) && {
+      prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOf(details['cached_tokens']), prompt) },
+    }),
+  };
+}
+
+function numberOf(value: JsonObject[string] | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { RelayedParts, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
+
+/** The counts of a message's usage that are input, together. */
+const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
+
+/**
+ * Reads the events of a message that has begun: those of its first block, which has text. A ping follows on its start; workers write
+ * another one in the place of thinking that the client does not get.
+ */
+export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer | string {
+  const parts = new RelayedParts();
+  let pings = 0;
+  for (const event of events) {
+    const { type, index, message, content_block: block, delta } = event;
+    if (type === 'ping') {
+      pings += 1;
+      if (pings > 1) return 'there is thinking that the client does not get';
+      continue;
+    }
+    if (type === 'message_start' && isJsonObject(message)) {
+      const { id, usage } = message;
+      if (typeof id === 'string') parts.id = id;
+      if (isJsonObject(usage)) parts.inputTokens = inputOf(usage);
+    } else if (type === 'content_block_start' && isJsonObject(block)) {
+      if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${typeOf(block)}`;
+      if (typeof block['text'] === 'string' && block['text'] !== '') parts.pieces.push(block['text']);
+    } else if (type === 'content_block_delta' && isJsonObject(delta)) {
+      if (delta['type'] !== 'text_delta' || typeof delta['text'] !== 'string')
+        return `there is a delta of type ${typeOf(delta)}`;
+      parts.pieces.push(delta['text']);
+    } else return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${typeOf(event)}`;
+  }
+  return parts.answer();
+}
+
+function inputOf(usage: JsonObject): number {
+  return inputCounts.reduce((sum, name) => sum + (typeof usage[name] === 'number' ? usage[name] : 0), 0);
+}

@@ -1,0 +1,36 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { RelayedParts, saysNothing, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
+
+/** Reads the events of a response that has begun: those of its first item, a message with one part of text. */
+export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswer | string {
+  const parts = new RelayedParts();
+  for (const event of events) {
+    const why = add(parts, event);
+    if (why !== undefined) return why;
+  }
+  return parts.answer(events.length);
+}
+
+function add(parts: RelayedParts, event: JsonObject): string | undefined {
+  const { type, response, output_index: outputIndex = 0, content_index: contentIndex = 0 } = event;
+  if (outputIndex !== 0 || contentIndex !== 0) return 'there are several items';
+  switch (type) {
+    case 'response.created':
+    case 'response.in_progress': {
+      const { id, created_at: created } = isJsonObject(response) ? response : {};
+      if (typeof id === 'string') parts.id ||= id;
+      if (typeof created === 'number') parts.created ??= created;
+      return undefined;
+    }
+    case 'response.output_item.added':
+      return typeOf(event['item']) === 'message' ? undefined : `there is an item of type ${typeOf(event['item'])}`;
+    case 'response.content_part.added':
+      return typeOf(event['part']) === 'output_text' ? undefined : `there is a part of type ${typeOf(event['part'])}`;
+    case 'response.output_text.delta':
+      if (!saysNothing(event['logprobs'])) return 'there are log probabilities';
+      if (typeof event['delta'] === 'string') parts.pieces.push(event['delta']);
+      return undefined;
+    default:
+      return `there is an event of type ${typeOf(event)}`;
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import {
+  assertContinuable,
+  promptOf,
+  withBegunMessage,
+  withBegunPrompt,
+  withLowerLimits,
+  withoutBegunMessage,
+} from '#services/gpu-worker/continuation/continued-request.ts';
+import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
+
+const user = { role: 'user', content: 'Hi' };
+const model = { id: 'm', capabilities: [] };
+
+describe('a request whose answer is continued', () => {
+  it('ends with the beginning of the answer, also behind what the client began itself', () => {
+    const begun = { role: 'assistant', content: 'Hel' };
+    expect(withBegunMessage({ messages: [user] }, 'Hel')).toEqual({ messages: [user, begun] });
+    expect(withBegunMessage({ messages: [user, begun] }, 'lo')).toEqual({
+      messages: [user, { role: 'assistant', content: 'Hello' }],
+    });
+    expect(withBegunMessage({ messages: [user] }, '')).toEqual({ messages: [user] });
+    const parts = { role: 'assistant', content: [{ type: 'text', text: 'Hel' }] };
+    expect(() => withBegunMessage({ messages: [user, parts] }, 'lo')).toThrow('in parts');
+  });
+
+  it.each<[EngineKind, object]>([
+    ['vllm', { continue_final_message: true, add_generation_prompt: false }],
+    ['sglang', { continue_final_message: true, add_generation_prompt: false }],
+    ['llama-cpp', {}],
+  ])('has what %s needs to continue it, and is the original one without', (kind, fields) => {
+    const engine = engineOf(kind);
+    const request = { messages: [user], max_tokens: 9, stream: true };
+    const begun = engine.adapt(withBegunMessage(request, 'Hel'), model);
+    expect(begun).toEqual({ ...request, ...fields, messages: [user, { role: 'assistant', content: 'Hel' }] });
+    expect(withoutBegunMessage(begun, 'Hel')).toEqual(engine.adapt(request, model));
+  });
+
+  it.each<EngineKind>(['ollama', 'lm-studio', 'openai'])('is not sent to %s', (kind) => {
+    expect(engineOf(kind).continuation).toBeUndefined();
+  });
+
+  it('has a prompt that ends with the beginning of the text', () => {
+    expect(withBegunPrompt({ prompt: 'a' }, ' b')).toEqual({ prompt: 'a b' });
+    expect(promptOf({ prompt: ['a'] })).toBe('a');
+    for (const prompt of [['a', 'b'], [1, 2], [[1]]]) expect(() => promptOf({ prompt })).toThrow('not one text');
+  });
+
+  it('has lower limits, or is not sent', () => {
+    const limits = { max_tokens: 10, max_completion_tokens: 20, min_tokens: 3 };
+    expect(withLowerLimits({ ...limits, n_predict: -1 }, 4)).toEqual({
+      max_tokens: 6,
+      max_completion_tokens: 16,
+      min_tokens: 0,
+      n_predict: -1,
+    });
+    expect(withLowerLimits(limits, 10)).toBeUndefined();
+    expect(withLowerLimits({}, 10)).toEqual({});
+  });
+
+  it.each([
+    { n: 2 },
+    { best_of: 2 },
+    { logprobs: true },
+    { logprobs: 0 },
+    { top_logprobs: 3 },
+    { response_format: { type: 'json_object' } },
+    { response_format: { type: 'json_schema', json_schema: {} } },
+    { grammar: 'root ::= "a"' },
+    { json_schema: { type: 'object' } },
+    { structured_outputs: { regex: 'a' } },
+    { guided_json: { type: 'object' } },
+    { tool_choice: 'required' },
+    { tool_choice: { type: 'function', function: { name: 'a' } } },
+    { echo: true },
+    { suffix: 'end' },
+    { continue_final_message: false },
+    { add_generation_prompt: true },
+  ])('is not one with %o', (fields) => {
+    expect(() => assertContinuable({ messages: [user], ...fields })).toThrow(
+      expect.objectContaining({ failure: 'refused' }),
+    );
+  });
+
+  it('may ask for one choice, text, and tools that the model need not call', () => {
+    const fields = { n: 1, logprobs: false, top_logprobs: 0, response_format: { type: 'text' }, tool_choice: 'auto' };
+    expect(() => assertContinuable({ messages: [user], ...fields, tools: [{}], suffix: null })).not.toThrow();
+  });
+});

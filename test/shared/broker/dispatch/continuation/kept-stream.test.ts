@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { ContinuationMemory, defaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
+
+const mib = 1024 * 1024;
+
+describe('what is kept of a stream', () => {
+  it('is the body and a copy of every relayed byte, however the pieces fall', () => {
+    const memory = new ContinuationMemory(16 * mib);
+    const body = randomBytes(1_000);
+    const kept = memory.open(body);
+    const pieces = Array.from({ length: 400 }, (_, at) => randomBytes(1 + ((at * 7919) % 1_500)));
+    const whole = Buffer.concat([body, ...pieces]);
+    for (const piece of pieces) {
+      kept?.add(piece);
+      // The broker's client uses the memory again.
+      piece.fill(0);
+    }
+    expect(kept?.bytes().equals(whole)).toBe(true);
+    expect([kept?.length, kept?.relayedBytes]).toEqual([whole.length, whole.length - body.length]);
+  });
+
+  it('is given back when it is let go, and once', () => {
+    const memory = new ContinuationMemory(16 * mib);
+    const kept = memory.open(randomBytes(mib));
+    kept?.add(randomBytes(100_000));
+    expect(memory.bytes).toBeGreaterThan(mib + 100_000);
+    expect(memory.bytes).toBeLessThan(mib + 400_000);
+    kept?.letGo();
+    kept?.letGo();
+    kept?.add(randomBytes(10));
+    expect([memory.bytes, kept?.isLetGo, kept?.body]).toEqual([0, true, undefined]);
+  });
+
+  it('is let go beyond 4 MiB of an answer', () => {
+    const memory = new ContinuationMemory(64 * mib);
+    const kept = memory.open(Buffer.from('{}'));
+    for (let at = 0; at < 64; at += 1) kept?.add(Buffer.alloc(64 * 1024));
+    expect(kept?.isLetGo).toBe(false);
+    kept?.add(Buffer.from('.'));
+    expect([kept?.isLetGo, memory.bytes]).toEqual([true, 0]);
+  });
+
+  it('takes a quarter of the memory for one, and all of it for all, at most', () => {
+    const memory = new ContinuationMemory(4 * mib);
+    expect(memory.open(Buffer.alloc(mib + 1))).toBeUndefined();
+    const kept = Array.from({ length: 4 }, () => memory.open(Buffer.alloc(mib)));
+    expect(kept.every((each) => each !== undefined)).toBe(true);
+    expect(memory.open(Buffer.from('{}'))).toBeUndefined();
+    kept[0]?.add(Buffer.from('.'));
+    expect(kept[0]?.isLetGo).toBe(true);
+    expect(memory.open(Buffer.from('{}'))).toBeDefined();
+  });
+
+  it.each([
+    [0, 256 * mib],
+    [512 * mib, 64 * mib],
+    [2 ** 63, 256 * mib],
+  ])('has, of a memory limit of %d bytes, %d by default', (limit, bytes) => {
+    expect(defaultContinueBytes(limit)).toBe(bytes);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { completionsToCompletions } from '#shared/translate/completions-completions/completions-to-completions.ts';
+import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
+import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
+import type { Translation } from '#shared/translate/translation.ts';
+import { ContinuedStream } from '#shared/upstream/continuation/continued-stream.ts';
+import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
+
+const minted = { id: 'answer-1', model: 'm', created: 5, now: () => 6, promptTokens: () => 3 };
+const usage = { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 };
+
+const kinds: [string, Translation, UpstreamText, boolean][] = [
+  ['chat', chatToChat, chatText, false],
+  ['messages', messagesToChat, chatText, false],
+  ['responses', responsesToChat, chatText, true],
+  ['completions', completionsToCompletions, completionText, false],
+];
+
+const content = (text: UpstreamText, pieces: readonly string[]): string[] => [
+  ...(text.opening === undefined ? [] : [text.opening]),
+  ...pieces.map((piece) => text.chunk(piece)),
+];
+
+/** A stream that continues another one; its usage counts 2 tokens before it. */
+function continued(
+  [, { stream }, text, isNumbered]: (typeof kinds)[number],
+  { pieces, events, again = '' }: { pieces: string[]; events: number; again?: string },
+): ContinuedStream {
+  const relayed = isNumbered ? { pieces, events } : { pieces: [pieces.join('')] };
+  const counted = (reported: JsonObject) => ({ ...reported, ...usage });
+  return new ContinuedStream({ translation: stream(minted), text, relayed, again, usage: counted });
+}
+
+describe.each(kinds)('a continued stream of the format %s', (...kind) => {
+  const [, { stream }, text] = kind;
+
+  it('is, with what the client has, the stream that was not cut, wherever it is cut', () => {
+    const pieces = ['Über', ' all', ' ', '👩‍👩‍👧 ', 'gardens', '\n\n', 'grow'];
+    const uncut = stream(minted);
+    const whole = content(text, pieces).map((data) => uncut.event(data));
+    const end = uncut.event(text.ending('stop', usage)) + uncut.end().text;
+    for (let cut = 1; cut < pieces.length; cut += 1) {
+      const sent = whole.slice(0, whole.length - pieces.length + cut).join('');
+      const events = sent.split('\n\n').length - 1;
+      const rest = continued(kind, { pieces: pieces.slice(0, cut), events });
+      const more = content(text, pieces.slice(cut)).map((data) => rest.event(data));
+      const last = rest.event(text.ending('stop', { prompt_tokens: 5, completion_tokens: 7 })) + rest.end().text;
+      expect(sent + more.join('') + last).toBe(whole.join('') + end);
+    }
+  });
+
+  it('leaves out the text that comes again, in whatever pieces', () => {
+    for (const pieces of [[' \n\nso'], [' ', '\n', '\nso'], [' \n', '\n', 'so'], ['', ' \n\n', 'so']]) {
+      const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
+      const written = content(text, pieces).map((data) => rest.event(data));
+      expect(JSON.stringify(written)).not.toMatch(/\\\\n/);
+      expect(written.join('').match(/"so"/g)).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['other', 'So'],
+    ['half', ' \n'],
+    ['longer', ' \n so'],
+  ])('ends with an error if %s text comes in its place', (_, piece) => {
+    const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
+    const read = () => {
+      for (const data of content(text, [piece])) rest.event(data);
+      rest.event(text.ending('stop', usage));
+      rest.end();
+    };
+    expect(read).toThrow(expect.objectContaining({ failure: 'mismatch' }));
+  });
+});
+
+describe('a continued stream', () => {
+  it('ends with an error if the model begins to think anew', () => {
+    const [chat] = kinds;
+    if (!chat) throw new Error('unreachable');
+    const rest = continued(chat, { pieces: ['Well'], events: 0 });
+    const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
+    expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
+  });
+
+  it('passes a tool call that follows on the text', () => {
+    const [chat] = kinds;
+    if (!chat) throw new Error('unreachable');
+    const rest = continued(chat, { pieces: ['Well'], events: 0 });
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+    expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
+  });
+
+  it('is not begun where its events would have other numbers', () => {
+    const [, , responses] = kinds;
+    if (!responses) throw new Error('unreachable');
+    expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');
+  });
+});
