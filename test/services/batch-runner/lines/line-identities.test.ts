@@ -58,6 +58,22 @@ describe('the identity that a batch is served with', () => {
     ]);
   });
 
+  it('of a key that was issued is that of its successor only if that one goes on with what it has stored', async () => {
+    const { store, key, identities } = await start();
+    const { ownerId = '' } = key;
+    const succeeded = async (issuedBy: string | undefined) => {
+      const settings = { kind: 'user', ownerId, class: 'normal', name: 'issued', issuedBy: 'ada' } as const;
+      const made = await createOwnedKey(store, settings);
+      if (typeof made === 'string') throw new Error(made);
+      await rotateKey(store, made.record, { createdBy: 'ada', issuedBy, overlapMs: 0 });
+      return { id: made.record.id, identity: await identities.find(made.record.id) };
+    };
+    const own = await succeeded(undefined);
+    expect(own.identity).toMatchObject({ ownerId, storesAs: own.id });
+    expect(own.identity?.id).not.toBe(own.id);
+    expect((await succeeded('ada')).identity).toBeUndefined();
+  });
+
   it('is none of a key that was revoked after it was rotated', async () => {
     const { store, key, rotated, identities } = await start();
     await rotated(key);
