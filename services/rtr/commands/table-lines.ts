@@ -1,5 +1,9 @@
-/** Rows as lines of a table, whose columns are as wide as their widest cells. */
-export function tableLines(rows: readonly (readonly string[])[]): string[] {
+/** What could move a terminal's cursor, end a line or hide text. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Rows as lines of a table, whose columns are as wide as their widest cells. What a terminal would obey is replaced. */
+export function tableLines(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((row) => row.map((cell) => cell.replaceAll(unprintable, '\uFFFD')));
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)),
     [],

@@ -2,7 +2,13 @@ import { z } from 'zod';
 
 const number = z.number().int().min(1).max(1_000_000_000);
 const basedOn = z.number().int().min(0).max(1_000_000_000);
-const note = z.string().trim().min(1).max(200).optional();
+const note = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'A note has no control characters.')
+  .optional();
 const input = { text: z.string().optional(), config: z.record(z.string(), z.unknown()).optional() };
 
 /** Of a registry either the text or the JSON. */

@@ -40,6 +40,15 @@ async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegi
 }
 
 describe('the registry in the console', () => {
+  it('takes no note that a terminal would obey', async () => {
+    const { ada } = await open();
+    expect(await ada.put('/registry', { text, basedOn: 0, note: 'red \u001B[31m' })).toMatchObject({
+      status: 400,
+      body: { error: { field: 'note' } },
+    });
+    expect((await ada.get('/registry/versions')).body).toEqual([]);
+  });
+
   it('is empty until a version is stored, and then is that version, as it was written and as what it says', async () => {
     const { ada, followed } = await open();
     const empty = { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { tableLines } from '#services/rtr/commands/table-lines.ts';
+
+it('a table has nothing in it that a terminal would obey', () => {
+  const rows = [
+    ['NAME', 'NOTE'],
+    ['a', 'red \u001B[31m\u202E and\r\nmore'],
+  ];
+  expect(tableLines(rows)).toEqual(['NAME  NOTE', 'a     red \uFFFD[31m\uFFFD and\uFFFD\uFFFDmore']);
+});
