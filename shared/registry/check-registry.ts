@@ -2,6 +2,7 @@ import { LineCounter, parseDocument, stringify, type Document, type YAMLParseErr
 import type { z } from 'zod';
 import { editableSections, maxRegistryBytes, whyNotEditable } from './editable-sections.ts';
 import { lineOf, type RegistryProblem } from './registry-problem.ts';
+import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
 
 /** What somebody wants the registry to be: the text of a file, or the same as JSON. */
@@ -37,8 +38,9 @@ function check(text: string): CheckedRegistry {
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
   // As JSON has it, which is what is stored.
-  const said: unknown = JSON.parse(JSON.stringify(document.toJS() ?? {}));
-  const problems = [...foreignSections(said), ...mistakesOf(said)].map(({ path, message }) =>
+  const said = plainValue(document);
+  const unnameable = protoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
+  const problems = [...foreignSections(said), ...unnameable, ...mistakesOf(said)].map(({ path, message }) =>
     problemAt(document, lines, path, message),
   );
   problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
+import { parseDocument, type Document } from 'yaml';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { shownSections } from './editable-sections.ts';
+import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
 /**
@@ -44,13 +45,25 @@ export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${file}: ${message}`).join('\n'));
-  const said: unknown = document.toJS() ?? {};
+  const said = valueOf(document, file);
+  const [unnameable] = protoFields(said);
+  if (unnameable) throw new ConfigError(`${file}: ${unnameable.join('.')}: ${noProtoFields}`);
   const parsed = registrySchema.safeParse(said);
   if (parsed.success) return { registry: parsed.data, shown: shownOf(said) };
   const sentences = parsed.error.issues.map(
     ({ path, message }) => `${file}: ${path.map(String).join('.') || 'the file'}: ${message}`,
   );
   throw new ConfigError(sentences.join('\n'));
+}
+
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return plainValue(document);
+  } catch (cause) {
+    throw new ConfigError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
 }
 
 function shownOf(said: unknown): Record<string, unknown> {

@@ -202,6 +202,17 @@ describe('rtr apply', () => {
     expect(await said('keys:\n  farm: { expiresAt: 2020-01-01 }\n')).toContain(
       'is in the past: revoke the key instead',
     );
+    expect(await said('people:\n  __proto__: { role: admin }\nteams: { Lab: { keys: { __proto__: {} } } }\n')).toMatch(
+      /line 2, people\.__proto__: nothing can have this name\n.*line 3, teams\.Lab\.keys\.__proto__: nothing/,
+    );
+    const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+    for (const [name, of] of ['ba', 'cb', 'dc', 'ed', 'fe'].map((pair) => pair.split('')))
+      bomb.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${of}`).join(', ')}]`);
+    expect(await said(bomb.join('\n'))).toMatch(/^\S+\.yaml cannot be read: Excessive alias count[^\n]*$/);
+    expect(await said('teams: &all\n  Lab: *all\n')).toMatch(
+      /^\S+\.yaml cannot be read: an alias stands for something that contains it[^\n]*$/,
+    );
+    expect(await said(`teams: ${'['.repeat(20_000)}`)).toMatch(/^\S+\.yaml\b[^\n]*$/m);
     await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: ENOENT.');
     expect(await everything()).toBe(before);
   });

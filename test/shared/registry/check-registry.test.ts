@@ -4,6 +4,7 @@ import { checkInThread } from '#shared/registry/check-in-thread.ts';
 import { checkRegistry, type CheckedRegistry } from '#shared/registry/check-registry.ts';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
 import { problemSentence } from '#shared/registry/registry-problem.ts';
+import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
 
 const text = `# Mine
@@ -50,6 +51,20 @@ describe('a registry that is edited at run time', () => {
     const checked = checkRegistry({ text: empty });
     expect(checked).toEqual({ text: empty, config: {} });
     expect(registrySchema.parse('config' in checked ? checked.config : undefined)).toEqual(emptyRegistry);
+  });
+
+  it('has no name that nobody would find', () => {
+    const wrong =
+      'models:\n  __proto__:\n    targets: [{ model: a }]\n  b:\n    agents: { __proto__: { targets: [{ model: a }] } }\n';
+    expect(problemsOf(checkRegistry({ text: wrong }))).toEqual([
+      'line 2, models.__proto__: nothing can have this name',
+      'line 5, models.b.agents.__proto__: nothing can have this name',
+    ]);
+    expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(
+      'router.yaml: models.__proto__: nothing can have this name',
+    );
+    // A name of which every object has a property is one as others.
+    expect(problemsOf(checkRegistry({ text: 'models:\n  constructor:\n    targets: [{ model: a }]\n' }))).toEqual([]);
   });
 
   it('has its mistakes named by line and field, all of them', () => {

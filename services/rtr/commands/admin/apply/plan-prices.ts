@@ -22,7 +22,9 @@ export function planPrices({ prices }: Access, present: Present, prune: boolean)
       },
     });
   });
-  const removed = [...present.prices.values()].filter(({ model, source }) => source === 'changed' && !prices?.[model]);
+  const removed = [...present.prices.values()].filter(
+    ({ model, source }) => source === 'changed' && !Object.hasOwn(prices ?? {}, model),
+  );
   const changes = removed.map(({ model }): Change => ({
     does: 'remove',
     what: `price of ${model}`,

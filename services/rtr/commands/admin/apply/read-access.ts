@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
+import { noProtoFields, plainValue, protoFields } from '#shared/registry/plain-value.ts';
 import { lineOf, problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
 
@@ -20,7 +21,7 @@ export interface AccessFile {
  */
 export function readAccess(name: string, text: string): AccessFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = readOrRefuse(name, () => parseDocument(text, { lineCounter: lines }));
   const refuse = (problems: readonly RegistryProblem[]): RouterError =>
     new RouterError('invalid_request', problems.map((problem) => `${name}: ${problemSentence(problem)}`).join('\n'));
   const problemAt = (path: readonly PropertyKey[], message: string): RegistryProblem => {
@@ -38,11 +39,24 @@ export function readAccess(name: string, text: string): AccessFile {
       }),
     );
   }
-  const { data, error } = accessSchema.safeParse(JSON.parse(JSON.stringify(document.toJS() ?? {})));
+  const said = readOrRefuse(name, () => plainValue(document));
+  const unnameable = protoFields(said);
+  if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
+  const { data, error } = accessSchema.safeParse(said);
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
     return problemAt([...issue.path, ...unknown], unknown.length > 0 ? 'there is no such field' : issue.message);
   });
   throw refuse(problems.slice(0, maxProblems));
+}
+
+/** Aliases may stand for too much or for what contains them, and a text may be nested too deeply for the parser. */
+function readOrRefuse<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new RouterError('invalid_request', `${name} cannot be read: ${message}.`, { cause });
+  }
 }
