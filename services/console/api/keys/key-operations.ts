@@ -9,6 +9,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { changeKey, changesNothingOf } from './change-key.ts';
 import { keyAnswers } from './key-answers.ts';
@@ -81,19 +82,21 @@ export function keyOperations(parts: ApiParts): Operation[] {
       body: namedKey,
       answer: upsertedKeySchema,
       statuses: [200, 201],
-      handle: async ({ actor, params, body, reply }) => {
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         const { kind, userId = actor.id, teamId, ...wanted } = body;
         const { name } = parse(keyName, { name: params.name });
         const ownerId = kind === 'router' ? undefined : kind === 'team' ? teamId : userId;
         return accounts.nameLock.with(`key:${kind}:${ownerId}:${name}`, async () => {
           const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
+          requireRevision(key, { request, ifRevision });
           if (key) {
-            const now = changesNothingOf(actor, key, wanted) ? key : await changed(actor, key, wanted);
+            const now = changesNothingOf(actor, key, wanted) ? key : await changed(actor, key, wanted, ifRevision);
             return { key: await answerOf(now, reply) };
           }
           reply.status = 201;
-          return createdAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })));
+          return createdAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })), reply);
         });
       },
     }),
@@ -213,10 +216,13 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return answer;
   }
 
-  async function createdAnswer({ raw, record: { id } }: CreatedKey): Promise<{ key: Key; raw: string }> {
+  async function createdAnswer(
+    { raw, record: { id } }: CreatedKey,
+    reply: { revision?: number } = {},
+  ): Promise<{ key: Key; raw: string }> {
     const key = await keys.find(id);
     if (!key) throw notFound();
-    return { key: await answerOf(key, {}), raw };
+    return { key: await answerOf(key, reply), raw };
   }
 
   function note(action: string, actor: Actor, { id, name, kind }: NotedKey, details: object) {

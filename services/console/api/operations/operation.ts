@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import type { Actor } from '../actor.ts';
+import { ApiFailure } from '../api-failure.ts';
 import { parse } from '../parse.ts';
 import { defaultPageSize, pageQuery, type Page } from './page.ts';
 
@@ -196,9 +197,12 @@ function described(
 }
 
 function read<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema>(
-  { query, body, etags }: Pick<Facts<Path, Query, Body>, 'query' | 'body' | 'etags'>,
+  { method, query, body, etags }: Pick<Facts<Path, Query, Body>, 'method' | 'query' | 'body' | 'etags'>,
   { actor, request, response }: Call,
 ): Input<Path, Query, Body> {
+  if (method !== 'get' && etags?.takes !== true && request.get('if-match') !== undefined) {
+    throw new ApiFailure(400, 'invalid_request', 'This operation takes no If-Match: it would not be held to it.');
+  }
   return {
     actor,
     params: joined(request.params) as Readonly<Record<ParamNames<Path>, string>>,

@@ -11,6 +11,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, placeOf } from '../operations/page.ts';
+import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { teamAnswer } from './team-answer.ts';
 
@@ -84,16 +85,17 @@ export function teamOperations(parts: ApiParts): Operation[] {
       body: z.strictObject(settings),
       answer: teamSchema,
       statuses: [200, 201],
-      etags: { answers: true },
-      handle: async ({ actor, params, body, reply }) => {
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         requireAccess('team.make', actor);
         const { name } = readName(params.name);
         return alone(name, async () => {
           const [found, ...others] = (await teams.list()).filter((team) => team.name === name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several teams have this name.');
+          requireRevision(found, { request, ifRevision });
           if (!found) reply.status = 201;
           const team = found ?? (await create(actor, name));
-          return answerOf(changesNothing(team, body) ? team : await changed(actor, team, body), reply);
+          return answerOf(changesNothing(team, body) ? team : await changed(actor, team, body, ifRevision), reply);
         });
       },
     }),

@@ -17,6 +17,7 @@ import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, placeOf } from '../operations/page.ts';
+import { requireRevision } from '../operations/require-revision.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
 import { noteUserChanges } from './note-user-changes.ts';
@@ -112,15 +113,16 @@ export function userOperations(parts: ApiParts): Operation[] {
       body: upsert,
       answer: userSchema,
       statuses: [200, 201],
-      etags: { answers: true },
-      handle: async ({ actor, params, body, reply }) => {
+      etags: { answers: true, takes: true },
+      handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         requireAccess('user.manage', actor);
         const email = readEmail(params.email);
         return accounts.nameLock.with(`user:${email}`, async () => {
           const user = await users.findByEmail(email);
+          requireRevision(user, { request, ifRevision });
           if (user) {
             if (givesMore(user, body)) requireConfirmedEmail(user);
-            return answerOf(await changed(actor, user.id, body), reply);
+            return answerOf(await changed(actor, user.id, body, ifRevision), reply);
           }
           const { blocked, ...others } = body;
           const made = await create(actor, { email, ...others });

@@ -139,6 +139,38 @@ describe('an ETag', () => {
     }
   });
 
+  it('goes with changes by name too, and is refused where it would not count', async () => {
+    const { api, ada } = await open();
+    const changedMeanwhile = { status: 412 };
+    const { body: team } = await api.put('/teams-by-name/Blue', {});
+    await api.post('/users', { email: 'bob@example.com' });
+    const key = await api.put('/keys-by-name/ci', { kind: 'router' });
+    for (const [path, body] of [
+      ['/teams-by-name/Blue', {}],
+      ['/users-by-email/bob@example.com', {}],
+      ['/keys-by-name/ci', { kind: 'router' }],
+    ] as const) {
+      const { etag = '' } = Object.fromEntries((await api.put(path, { ...body, weight: 2 })).headers);
+      expect(etag).toMatch(/^"\d+"$/);
+      expect(await api.ask('PUT', path, { ...body, weight: 3 }, { 'if-match': '"77"' })).toMatchObject(
+        changedMeanwhile,
+      );
+      // Also where nothing would be changed.
+      expect(await api.ask('PUT', path, { ...body, weight: 2 }, { 'if-match': '"77"' })).toMatchObject(
+        changedMeanwhile,
+      );
+      expect(await api.ask('PUT', path, { ...body, weight: 4 }, { 'if-match': etag })).toMatchObject({ status: 200 });
+      expect(await api.ask('PUT', path, { ...body, weight: 5 }, { 'if-match': etag })).toMatchObject(changedMeanwhile);
+    }
+    for (const match of ['"0"', '*'])
+      expect(await api.ask('PUT', '/teams-by-name/New', {}, { 'if-match': match })).toMatchObject(changedMeanwhile);
+    expect((await api.get('/teams?name=New')).body.data).toEqual([]);
+    const refused = { status: 400, body: { error: { message: expect.stringContaining('takes no If-Match') } } };
+    for (const path of [`/teams/${team.id}`, `/keys/${key.body.key.id}`, `/users/${ada.id}`])
+      expect(await api.ask('DELETE', path, undefined, { 'if-match': '"1"' })).toMatchObject(refused);
+    expect((await api.get(`/teams/${team.id}`)).body).toMatchObject({ weight: 4 });
+  });
+
   it('lets one of many changes at once pass', async () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });

@@ -1,0 +1,14 @@
+import type { Request } from 'express';
+import { stale } from '../api-failure.ts';
+
+/**
+ * Checks the `If-Match` of a change by name against what has the name. With one, nothing is made where there is nothing yet.
+ * @param found undefined: there is nothing of this name @throws ApiFailure 412
+ */
+export function requireRevision(
+  found: { revision?: number | undefined } | undefined,
+  { request, ifRevision }: { request: Request; ifRevision: number | undefined },
+): void {
+  if (request.get('if-match') === undefined) return;
+  if (!found || (ifRevision !== undefined && ifRevision !== (found.revision ?? 0))) throw stale();
+}
