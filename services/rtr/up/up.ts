@@ -95,8 +95,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   saveClusterState(folder, { ...state, router: { host, port, publicUrl } });
   stop.throwIfAborted();
 
-  const startService = (name: string, service: string, necessary: boolean, settings: Environment) =>
-    children.start(name, necessary, () => {
+  const startService = (
+    name: string,
+    service: string,
+    necessary: boolean,
+    settings: Environment | (() => Promise<Environment>),
+  ) =>
+    children.start(name, necessary, async () => {
+      const own = typeof settings === 'function' ? await settings() : settings;
       const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
           ...environment,
@@ -112,7 +118,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           LOG_FORMAT: 'json',
           // The configured port is the ingress's; workers choose free ones.
           ADMIN_PORT: undefined,
-          ...settings,
+          ...own,
         },
       });
       logs.follow(name, child);
@@ -143,13 +149,17 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('planned workers', () => plannedWorkers.stop());
 
   // The ingress starts first, as the slowest to become ready, and stops first, as it holds the open answers.
-  const ingress = await startService('ingress', 'ingress', true, {
-    PORT: String(config.PORT),
-    HOST: config.HOST,
-    ADMIN_PORT: String(ports.admin),
-    // No load balancer is in front of it.
-    LEAVE_MS: '0',
-    DRAIN_MS: String(config.DRAIN_MS),
+  const ingress = await startService('ingress', 'ingress', true, async () => {
+    // Another program may have taken a port that was only chosen.
+    ports.admin = config.ADMIN_PORT ?? (await chooseFreePort(ports.admin));
+    return {
+      PORT: String(config.PORT),
+      HOST: config.HOST,
+      ADMIN_PORT: String(ports.admin),
+      // No load balancer is in front of it.
+      LEAVE_MS: '0',
+      DRAIN_MS: String(config.DRAIN_MS),
+    };
   });
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + drainMarginMs));
   const [engines, keys] = await Promise.all([

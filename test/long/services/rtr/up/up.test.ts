@@ -72,6 +72,23 @@ describe('rtr up', () => {
     await until(async () => expect(await statusWith(key)).toBe(200));
   });
 
+  it("restarts the ingress on another port for operators, where a program has taken the ingress's", async () => {
+    const [, metrics = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(cluster.out) ?? [];
+    expect((await fetch(`${metrics}/health`)).status).toBe(200);
+    const ingress = children().find(({ name }) => name === 'ingress')?.pid ?? 0;
+    process.kill(ingress, 'SIGKILL');
+    const other = createServer();
+    // As soon as the one that was killed has left it, before the next one is started.
+    await until(async () => {
+      other.listen(Number(new URL(metrics).port), '127.0.0.1');
+      await once(other, 'listening');
+    });
+    await until(() => isWhole() && !childPids().includes(ingress));
+    await until(async () => expect(await statusWith(key)).toBe(200));
+    other.close();
+    await once(other, 'close');
+  });
+
   it('leaves no process behind after Ctrl-C, and ends with exit code 0', async () => {
     const pids = childPids();
     expect(isWhole()).toBe(true);
