@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
 import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
@@ -16,12 +15,12 @@ import { keysCommand } from './commands/admin/keys-command.ts';
 import { givenToken, namedRouter, withAdmin } from './commands/admin/with-admin.ts';
 import { batchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
-import { CallError } from './commands/client/router-client.ts';
 import { withClient } from './commands/client/with-client.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
 import { endWithReader } from './commands/end-with-reader.ts';
+import { failureObject, failureText, reportUsageAsJson } from './commands/failure.ts';
 import { filesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
@@ -30,10 +29,8 @@ import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
 import { type ClusterAddress, clusterAddresses, ownRouter } from './up/cluster-addresses.ts';
-import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
-import { UpError } from './up/up-error.ts';
 import { up } from './up/up.ts';
 
 process.stdout.on('error', endWithReader);
@@ -182,14 +179,12 @@ program
   .description('print the version')
   .action(() => print(version));
 
+const isJson = process.argv.includes('--json');
+if (isJson) reportUsageAsJson(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  const expected = [CallError, ConfigError, RouterError, ServerMissingError, UpError].some(
-    (kind) => error instanceof kind,
-  );
-  const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${isJson ? JSON.stringify(failureObject(error)) : failureText(error)}\n`);
   process.exit(1);
 }
 

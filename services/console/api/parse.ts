@@ -1,9 +1,10 @@
 import type { z } from 'zod';
+import { inputSentence } from '#shared/core/input-sentence.ts';
 import { ApiFailure } from './api-failure.ts';
 
 /** The input as the schema reads it. @throws ApiFailure 400 that names the first invalid field */
 export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
-  const { success, data, error } = schema.safeParse(sent ?? {});
+  const { success, data, error } = schema.safeParse(sent ?? {}, { error: inputSentence });
   if (success) return data;
   const [issue] = error.issues;
   const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);

@@ -133,11 +133,20 @@ export class TeamStore {
     return Number(revoked);
   }
 
-  /** Gives somebody a role in a team. Returns the role before: undefined for a new member, `unknown` when one of both does not exist. */
-  async setMember(id: string, userId: string, role: TeamRole): Promise<TeamRole | 'unknown' | undefined> {
+  /**
+   * Gives somebody a role in a team.
+   * @param onlyNew whether the role of somebody who is a member already stays as it is
+   * @returns the role before: undefined for a new member, `unknown` when one of both does not exist
+   */
+  async setMember(
+    id: string,
+    userId: string,
+    role: TeamRole,
+    { onlyNew = false }: { onlyNew?: boolean } = {},
+  ): Promise<TeamRole | 'unknown' | undefined> {
     const { team, membersOf, user, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), user(userId), teamsOf(userId)];
-    const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role } });
+    const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role, onlyNew } });
     if (before === '') return undefined;
     return before === 'unknown' ? before : knownRole(String(before));
   }

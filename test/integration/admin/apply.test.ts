@@ -129,7 +129,7 @@ describe('rtr apply', () => {
     expect((await rtr('keys', 'list')).join('\n')).toContain('kept');
     await rtr('apply', '-f', file, '--prune');
     const only = fileWith('people:\n  ada@example.com:\n');
-    expect(await rtr('apply', '-f', only, '--prune')).toEqual(['Nothing to change: 1 things are as the file says.']);
+    expect(await rtr('apply', '-f', only, '--prune')).toEqual(['Nothing to change: one thing is as the file says.']);
   });
 
   it('writes the secrets of new keys into a file that its owner alone can read', async () => {
@@ -199,6 +199,10 @@ describe('rtr apply', () => {
     expect(await said('teams: [')).toMatch(/\.yaml: line \d, |\.yaml: line \d: /);
     expect(await said('people:\n  Ada@Example.com:\n')).toContain('must be written as "ada@example.com"');
     expect(await said('keys:\n  old: { expiresAt: soon }\n')).toContain('line 2, keys.old.expiresAt: must be a date');
+    expect(await said('keys:\n  old: { expiresAt: 2030-02-31 }\n')).toContain('keys.old.expiresAt: must be a date');
+    expect(await said('prices:\n  lab/x: { input: 1 }\n')).toContain('prices.lab/x.output: is missing');
+    expect(await said('keys:\n  x: { class: top }\n')).toContain('keys.x.class: must be one of high, normal, low');
+    expect(await said('keys:\n  x: { weight: heavy }\n')).toContain('keys.x.weight: must be a number');
     expect(await said('keys:\n  farm: { expiresAt: 2020-01-01 }\n')).toContain(
       'is in the past: revoke the key instead',
     );
@@ -215,6 +219,20 @@ describe('rtr apply', () => {
     expect(await said(`teams: ${'['.repeat(20_000)}`)).toMatch(/^\S+\.yaml\b[^\n]*$/m);
     await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: ENOENT.');
     expect(await everything()).toBe(before);
+  });
+
+  it('takes several files as one, and names both of which each has the same thing', async () => {
+    const one = fileWith('teams:\n  Twin A:\npeople:\n  tom@example.com: { name: Tom }\n');
+    const two = fileWith('teams:\n  Twin B:\n    members: { tom@example.com: owner }\n');
+    expect((await rtr('apply', '-f', one, '-f', two)).at(-1)).toMatch(/^4 created, 0 changed/);
+    expect(await rtr('apply', '-f', two, '-f', one)).toEqual(['Nothing to change: 4 things are as the file says.']);
+    const same = fileWith('teams:\n  Twin A:\n    weight: 3\n');
+    await expect(rtr('apply', '-f', one, '-f', same)).rejects.toThrow(
+      `teams.Twin A is named in two files, and may be in one:\n${one}: line 2, teams.Twin A: is named here\n` +
+        `${same}: line 2, teams.Twin A: is named here`,
+    );
+    const wrong = fileWith('teams:\n  Twin C:\n    members: { nobody@example.com: owner }\n');
+    await expect(rtr('apply', '-f', one, '-f', wrong)).rejects.toThrow(`${wrong}: line 3, teams.Twin C.members.nobody`);
   });
 
   it('says what was done and what was not when a change is refused', async () => {

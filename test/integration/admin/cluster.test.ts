@@ -119,12 +119,14 @@ describe('rtr usage and rtr audit', () => {
     const filters = ['--key', cluster.keyId];
     await until(async () => expect((await rtr('usage', 'requests', ...filters)).length).toBeGreaterThan(1), 10_000);
     const report = await rtr('usage', 'report', '--from', '7d', '--by', 'key', ...filters);
-    expect(report[0]).toMatch(/^KEY +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
-    expect(report[1]).toMatch(/^test +[1-9]/);
+    expect(report[0]).toMatch(/^KEY +ID +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
+    expect(report[1]).toMatch(new RegExp(`^test +${cluster.keyId} +[1-9]`));
     expect(await rtr.json('usage', 'report', '--step', 'month')).toMatchObject({ step: 'month' });
     expect((await rtr('usage', 'requests', '--limit', '1', '--json')).length).toBe(1);
     const { content } = await rtr.whole('usage', 'export', '--from', '2026-01-01', '--user', 'ada@example.com');
     expect(content).toMatch(/^id,/);
+    const asJson = (await rtr.whole('usage', 'export', '--from', '2026-01-01', '--json')).content;
+    expect(JSON.parse(asJson)).toContainEqual(expect.objectContaining({ key: { id: cluster.keyId, name: 'test' } }));
     const out = join(folder, 'usage.json');
     expect(await rtr('usage', 'export', '--format', 'json', '--out', out)).toEqual([`${out} is written.`]);
     expect(JSON.parse(readFileSync(out, 'utf8')).length).toBeGreaterThan(1);
@@ -136,7 +138,7 @@ describe('rtr usage and rtr audit', () => {
 
   it('lists and exports who changed what', async () => {
     const lines = await rtr('audit', 'list', '--action', 'team.*', '--target', 'team:Research', '--from', '1h');
-    expect(lines.at(-1)).toMatch(/ rtr +team\.create +team Research +127\.0\.0\.1, .+@.+, token rtr$/);
+    expect(lines.at(-1)).toMatch(/ rtr +team\.create +team Research +127\.0\.0\.1, .+@.+, token rtr +-$/);
     expect(await rtr('audit', 'list', '--limit', '3')).toHaveLength(4);
     const ownerId = (await rtr.json('users', 'create', 'eve@example.com', '--role', 'admin')).id;
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
@@ -147,9 +149,15 @@ describe('rtr usage and rtr audit', () => {
     for (const actor of [token.record.id, `token:${token.record.id}`, ownerId, 'eve@example.com'])
       expect(await rtr('audit', 'list', '--actor', actor)).toEqual([
         expect.anything(),
-        expect.stringMatching(/team\.create +team Eves .* token eves/),
+        expect.stringMatching(/team\.create +team Eves .* token eves +-$/),
       ]);
     expect(await rtr('audit', 'list', '--actor', 'ada@example.com')).toEqual(['There are no such changes.']);
+    await rtr('limits', 'set', 'team:Eves', 'cost-per-day=5');
+    const [, changed] = await rtr('audit', 'list', '--target', 'team:Eves', '--limit', '1');
+    expect(changed).toMatch(/team\.change +team Eves .* limits\.costPerDay: none → 5$/);
+    expect(
+      JSON.parse((await rtr.whole('audit', 'export', '--json', '--action', 'team.create')).content),
+    ).toContainEqual(expect.objectContaining({ action: 'team.create' }));
     const { content } = await rtr.whole('audit', 'export', '--action', 'team.create');
     expect(content.split('\n')[0]).toMatch(/^id,at,actor_id/);
   });
@@ -205,7 +213,8 @@ describe('rtr prices, rtr settings and rtr registry', () => {
       expect((await show())?.split(/ +/)).toEqual(['alert-emails.router', shown]);
     }
     await expect(rtr('settings', 'set', 'alert-emails.router=somebody')).rejects.toThrow(/^alertEmails\.router/);
-    await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow(/^auditDays: /);
+    await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow('auditDays: This must be a number.');
+    await expect(rtr('settings', 'set', 'audit-days=0')).rejects.toThrow('auditDays: This must be at least 1.');
     await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
   });
 
@@ -224,10 +233,13 @@ describe('rtr prices, rtr settings and rtr registry', () => {
     const piped = adminCommandsOf({ ...cluster, piped: 'models: {}\n' });
     await piped('registry', 'set', '-f', '-');
     await expect(rtr('registry', 'set', '-f', good, '--based-on', '1')).rejects.toThrow('Version 2 is the newest one');
-    expect(await rtr('registry', 'revert', '1')).toEqual(['Version 3 is in use, as version 1 was.']);
+    const empty = adminCommandsOf({ ...cluster, piped: '# nothing\n' });
+    await expect(empty('registry', 'set', '-f', '-')).rejects.toThrow('would remove all names and rules');
+    expect(await empty('registry', 'set', '-f', '-', '--empty')).toEqual(['Version 3 is in use.']);
+    expect(await rtr('registry', 'revert', '1')).toEqual(['Version 4 is in use, as version 1 was.']);
     expect((await rtr('registry', 'show')).join('\n')).toContain('# names');
     expect(await rtr('registry', 'show', '2')).toEqual(['models: {}']);
-    expect(await rtr('registry', 'versions')).toHaveLength(4);
+    expect(await rtr('registry', 'versions')).toHaveLength(5);
   });
 });
 

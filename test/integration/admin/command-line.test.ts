@@ -60,6 +60,31 @@ describe('a command of the Admin API', () => {
     expect([code, err]).toEqual([1, 'Redis does not answer at 127.0.0.1:9: is the cluster running?\n']);
   });
 
+  it('prints a failure as JSON with --json, of its arguments too', async () => {
+    const failing = async (...words: string[]): Promise<unknown> => {
+      const { code, out, err } = await rtr([...words, '--json']);
+      expect([code, out]).toEqual([1, '']);
+      return JSON.parse(err);
+    };
+    expect(await failing('users', 'create', 'nobody')).toEqual({
+      error: { code: 'invalid_request', message: expect.stringMatching(/^email: /), field: 'email' },
+    });
+    expect(await failing('users', 'show', '')).toEqual({
+      error: { code: 'invalid_request', message: '"" is not the name or the id of anything. Nothing was sent.' },
+    });
+    expect(await failing('users', 'show', 'eve@example.com')).toMatchObject({ error: { code: 'not_found' } });
+    expect(await failing('users', 'fly')).toEqual({
+      error: { code: 'invalid_usage', message: expect.stringContaining("unknown command 'fly'") },
+    });
+    expect(await failing('keys', 'create')).toMatchObject({ error: { code: 'invalid_usage' } });
+    expect(await failing('usage', 'report', '--from', '2030-02-31')).toMatchObject({
+      error: { code: 'invalid_usage' },
+    });
+    expect(await failing('users', 'list', '--router', 'http://10.255.255.1')).toMatchObject({
+      error: { code: 'unavailable' },
+    });
+  });
+
   it('is for a router of another machine only with a token of it, and sends it none otherwise', async () => {
     const asked: IncomingHttpHeaders[] = [];
     const other = createServer((request, response) => {

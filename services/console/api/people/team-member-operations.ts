@@ -37,7 +37,8 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       path: '/teams/{id}/members',
       id: 'addTeamMember',
       subject: 'teams',
-      summary: 'Gives the person with an address a role in a team.',
+      summary:
+        'Makes the person with an address a member of a team. Somebody who is one already keeps the role (409 `already_member` for another one).',
       scopes: [],
       command: 'teams members add',
       body: addition,
@@ -47,7 +48,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         const user = await users.findByEmail(email);
         if (!user) throw noAccount();
         requireConfirmedEmail(user);
-        return admit(actor, team, user, role);
+        return admit(actor, team, user, role, true);
       },
     }),
     operation({
@@ -69,10 +70,20 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     }),
   ];
 
-  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist */
-  async function admit(actor: Actor, team: TeamRecord, user: UserRecord | undefined, role: TeamRole): Promise<Team> {
-    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
+  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist, 409 for a member with another role where `onlyNew` */
+  async function admit(
+    actor: Actor,
+    team: TeamRecord,
+    user: UserRecord | undefined,
+    role: TeamRole,
+    onlyNew = false,
+  ): Promise<Team> {
+    const before = user ? await teams.setMember(team.id, user.id, role, { onlyNew }) : 'unknown';
     if (!user || before === 'unknown') throw notFound();
+    if (onlyNew && before !== undefined) {
+      if (before !== role) throw isMember(user, before);
+      return teamAnswer(accounts, team);
+    }
     const action = before === undefined ? 'team.member.add' : 'team.member.change';
     await note(action, actor, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
     return teamAnswer(accounts, team);
@@ -89,6 +100,11 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
   function note(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
     return record(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
+}
+
+function isMember({ name }: UserRecord, role: TeamRole): ApiFailure {
+  const message = `${name} is in this team already, as ${role}. Change the role of the member instead.`;
+  return new ApiFailure(409, 'already_member', message, { field: 'role' });
 }
 
 function noAccount(): ApiFailure {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
-import { CallError } from '../client/router-client.ts';
+import { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
-import { refusalSentence } from './refusal-sentence.ts';
+import { unreachable } from '../client/unreachable.ts';
+import { refusalError } from './refusal-sentence.ts';
 
-/** Milliseconds for which one answer, or a piece of a file, is waited for. */
-const timeoutMs = 60_000;
+/** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. */
+const usualTimeoutMs = 30_000;
 
 /** Things of a list that are asked for at once. */
 const pageSize = 500;
@@ -24,6 +25,8 @@ export interface AdminAddress {
   token: () => Promise<string>;
   /** What to say where the router does not know the token. */
   unknownToken: string;
+  /** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. Default 30 s. */
+  timeoutMs?: number;
 }
 
 /** An answer with its revision, to be sent back with a change. */
@@ -44,8 +47,10 @@ export class AdminClient {
   readonly url: string;
   readonly #token: AdminAddress['token'];
   readonly #unknownToken: string;
+  readonly #timeoutMs: number;
 
-  constructor({ url, token, unknownToken }: AdminAddress) {
+  constructor({ url, token, unknownToken, timeoutMs = usualTimeoutMs }: AdminAddress) {
+    this.#timeoutMs = timeoutMs;
     this.url = url.replace(/\/api\/.*$/, '').replace(/\/+$/, '');
     this.#token = token;
     this.#unknownToken = unknownToken;
@@ -100,7 +105,7 @@ export class AdminClient {
       const wait = Number(headers['retry-after']);
       if (method === 'POST' || attempt === mostAttempts || !(wait <= longestWait)) {
         const refusal = { status: statusCode, text, headers, url: this.url, path, unknownToken: this.#unknownToken };
-        throw new CallError(statusCode, refusalSentence(refusal));
+        throw refusalError(refusal);
       }
       await sleep(wait * 1_000);
     }
@@ -123,8 +128,8 @@ export class AdminClient {
     return request(url, {
       method,
       headers,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
       ...(body && { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       throw this.#unreachable(cause);
@@ -141,9 +146,7 @@ export class AdminClient {
   }
 
   #unreachable(cause: unknown): CallError {
-    const reason = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : '';
-    const question = 'is it running, and RTR_URL (or --router) right?';
-    return new CallError(0, `The router does not answer at ${this.url}: ${question} (${reason})`, { cause });
+    return unreachable(this.url, { settings: 'RTR_URL (or --router)', timeoutMs: this.#timeoutMs }, cause);
   }
 }
 

@@ -1,11 +1,12 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { wholeNumber } from '../whole-number.ts';
 import type { AdminClient, Query } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { changeText } from './audit-change.ts';
 import { findParty, findPerson } from './find-party.ts';
 import { minuteText, printList } from './print-answers.ts';
 import { withSpan } from './usage-options.ts';
-import { writeFile } from './write-file.ts';
+import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
 
 interface AuditEntry {
   id: string;
@@ -35,22 +36,22 @@ export function auditCommand(run: RunAdminCommand): Command {
         const { client } = context;
         const found = client.list<AuditEntry>('/audit', await queryOf(client, options), options.limit);
         await printList(context, found, {
-          head: ['AT (UTC)', 'WHO', 'ACTION', 'WHAT', 'FROM'],
+          head: ['AT (UTC)', 'WHO', 'ACTION', 'WHAT', 'FROM', 'CHANGED'],
           row: (entry) => {
             const { at, actor, action, target } = entry;
             const what = target ? `${target.kind} ${target.name || target.id}` : '-';
-            return [minuteText(at), actor?.name ?? 'nobody', action, what, placeOf(entry)];
+            return [minuteText(at), actor?.name ?? 'nobody', action, what, placeOf(entry), changeText(entry.details)];
           },
           none: 'There are no such changes.',
         });
       }),
     );
   withFilters(addCommand(command, 'export', 'write changes as a file, newest first'))
-    .addOption(new Option('--format <format>', 'format of the file').choices(['csv', 'json']).default('csv'))
+    .addOption(formatOption())
     .option('--out <file>', 'path of the file; the standard output without it')
-    .action((options: AuditOptions & { format: string; out?: string }) =>
+    .action((options: AuditOptions & FileOptions) =>
       run(options, async (context) => {
-        const query = { format: options.format, ...(await queryOf(context.client, options)) };
+        const query = { format: formatOf(options), ...(await queryOf(context.client, options)) };
         await writeFile(context, '/audit/export', query, options.out);
       }),
     );

@@ -1,6 +1,6 @@
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { CallError } from '../client/router-client.ts';
+import { CallError } from '../client/call-error.ts';
 import { at, type AdminClient } from './admin-client.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 

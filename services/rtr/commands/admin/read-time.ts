@@ -26,11 +26,16 @@ function readTime(text: string, sign: 1 | -1): number {
 
 const form = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
+/** Whether a day exists: dates are read as if months had 31 days. @param text as `2030-02-28` */
+function isDay(text: string): boolean {
+  return new Date(`${text}T00:00Z`).toISOString().startsWith(text);
+}
+
 /** Milliseconds since 1970 of `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless it says otherwise. */
 export function dateTime(text: string): number | undefined {
   const found = form.exec(text);
   if (!found) return undefined;
   const isLocal = text.includes('T') && found.groups?.['zone'] === undefined;
   const time = Date.parse(isLocal ? `${text}Z` : text);
-  return Number.isNaN(time) ? undefined : time;
+  return Number.isNaN(time) || !isDay(text.slice(0, 10)) ? undefined : time;
 }

@@ -1,3 +1,5 @@
+import { CallError } from '../client/call-error.ts';
+
 /** An answer of the Admin API that refuses a request. */
 export interface Refusal {
   status: number;
@@ -17,8 +19,15 @@ interface Said {
   field?: unknown;
 }
 
+/** A refusal as an error for the user. */
+export function refusalError(refusal: Refusal): CallError {
+  const { code, field } = readError(refusal.text);
+  const details = { ...(typeof code === 'string' && { code }), ...(typeof field === 'string' && { field }) };
+  return new CallError(refusal.status, refusalSentence(refusal), details);
+}
+
 /** What is wrong with a request, in a sentence or two for the user. */
-export function refusalSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
+function refusalSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
   const { code, message, field } = readError(text);
   if (typeof message !== 'string') {
     if (status === 404) return `What answers at ${url} has no Admin API: is RTR_URL right, and the router up to date?`;

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { stringify } from 'yaml';
+import { isMap, parseDocument, stringify } from 'yaml';
+import { RouterError } from '#shared/core/errors.ts';
 import { problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { at } from './admin-client.ts';
@@ -25,6 +26,12 @@ interface Version {
 
 type FileOptions = AdminOptions & { file: string };
 
+interface SetOptions {
+  basedOn?: number;
+  note?: string;
+  empty?: true;
+}
+
 const number = wholeNumber(1, 999_999_999);
 const file = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
 
@@ -45,9 +52,8 @@ export function registryCommand(run: RunAdminCommand): Command {
     .requiredOption(...file)
     .option('--based-on <version>', 'version that was edited; the newest without it', wholeNumber(0, 999_999_999))
     .option('--note <text>', 'why, for the history')
-    .action((options: FileOptions & { basedOn?: number; note?: string }) =>
-      run(options, (context) => setRegistry(context, options)),
-    );
+    .option('--empty', 'store a file without any entries, which removes all names and rules')
+    .action((options: FileOptions & SetOptions) => run(options, (context) => setRegistry(context, options)));
   addCommand(command, 'check', 'check whether a registry could be stored; fails where it could not')
     .requiredOption(...file)
     .action((options: FileOptions) => run(options, (context) => checkRegistry(context, options)));
@@ -75,13 +81,23 @@ export function registryCommand(run: RunAdminCommand): Command {
 
 async function setRegistry(
   context: AdminContext,
-  { file: path, basedOn, note }: FileOptions & { basedOn?: number; note?: string },
+  { file: path, basedOn, note, empty }: FileOptions & SetOptions,
 ): Promise<void> {
   const { client } = context;
   const text = await readText(context, path);
+  if (empty === undefined && isEmpty(text)) {
+    const message = `${path} has no entries: storing it would remove all names and rules. Say so with --empty.`;
+    throw new RouterError('invalid_request', message);
+  }
   const now = basedOn ?? (await client.get<Registry>('/registry')).version;
   const { value } = await client.send<Registry>('PUT', '/registry', { body: { text, basedOn: now, note } });
   printDone(context, value, `Version ${value.version} is in use.`);
+}
+
+/** Whether a file has nothing but comments, or an empty map. */
+function isEmpty(text: string): boolean {
+  const { contents, errors } = parseDocument(text);
+  return errors.length === 0 && (contents === null || (isMap(contents) && contents.items.length === 0));
 }
 
 async function checkRegistry(context: AdminContext, { file: path }: FileOptions): Promise<void> {

@@ -7,7 +7,7 @@ import { addCommand, type AdminContext, type RunAdminCommand } from './admin-con
 import { printList } from './print-answers.ts';
 import { filterOf, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
 import { listRequests } from './usage-requests.ts';
-import { writeFile } from './write-file.ts';
+import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
 
 interface Totals {
   requests: number;
@@ -29,7 +29,7 @@ interface Refusals {
 
 type ReportOptions = UsageOptions & { step: string; by: string };
 type RefusalOptions = ReportOptions & { code?: string };
-type ExportOptions = UsageOptions & { format: string; out?: string };
+type ExportOptions = UsageOptions & FileOptions;
 
 const days = '30 days ago without it';
 
@@ -46,11 +46,11 @@ export function usageCommand(run: RunAdminCommand): Command {
   withOutcome(
     withFilters(withSpan(addCommand(command, 'export', 'write single requests as a file, oldest first'), days)),
   )
-    .addOption(new Option('--format <format>', 'format of the file').choices(['csv', 'json']).default('csv'))
+    .addOption(formatOption())
     .option('--out <file>', 'path of the file; the standard output without it')
     .action((options: ExportOptions) =>
       run(options, async (context) => {
-        const query = { format: options.format, ...spanOf(options), ...(await filterOf(context.client, options)) };
+        const query = { format: formatOf(options), ...spanOf(options), ...(await filterOf(context.client, options)) };
         await writeFile(context, '/usage/export', query, options.out);
       }),
     );
@@ -78,10 +78,13 @@ async function report(context: AdminContext, options: ReportOptions): Promise<vo
     ...(await filterOf(client, options)),
   });
   if (json) return print(JSON.stringify(found));
+  // Of these, several may have one name.
+  const hasIds = ['key', 'user', 'team'].includes(by);
   await printList(context, [...found.groups, { id: '', name: 'all', totals: found.totals }], {
-    head: [by.toUpperCase(), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
+    head: [by.toUpperCase(), ...(hasIds ? ['ID'] : []), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
     row: ({ id, name, totals: { requests, failed, promptTokens, completionTokens, cost } }) => {
-      return [name || id || 'none', requests, failed, promptTokens, completionTokens, Number(cost.toFixed(6))];
+      const counts = [requests, failed, promptTokens, completionTokens, Number(cost.toFixed(6))];
+      return [name || id || 'none', ...(hasIds ? [id || '-'] : []), ...counts];
     },
     none: '',
   });

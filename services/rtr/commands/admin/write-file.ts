@@ -1,10 +1,28 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { Option } from 'commander';
 import { localFileError } from '../client/client-context.ts';
-import { CallError } from '../client/router-client.ts';
+import { CallError } from '../client/call-error.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
+
+/** The options of commands that write a file. */
+export interface FileOptions {
+  format?: string;
+  out?: string;
+  json?: true;
+}
+
+export function formatOption(): Option {
+  const said = 'format of the file; csv without it, and json with --json on the standard output';
+  return new Option('--format <format>', said).choices(['csv', 'json']);
+}
+
+/** The format to ask for. */
+export function formatOf({ format, out, json }: FileOptions): string {
+  return format ?? (json && out === undefined ? 'json' : 'csv');
+}
 
 /**
  * Writes a file of the Admin API into one of this machine, which may not be there yet, or to the standard output.

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { contentOf, fetchFile } from '../client/fetch-file.ts';
-import { CallError } from '../client/router-client.ts';
+import { CallError } from '../client/call-error.ts';
 import { standardStream, writeTarget, type WriteTarget } from '../client/write-target.ts';
 import { pathSegment } from '../path-segment.ts';
 import { isOver, type BatchObject } from './batch-object.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { RouterError } from '#shared/core/errors.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
-import { CallError } from '../client/router-client.ts';
+import { CallError } from '../client/call-error.ts';
 import { sendFile } from '../client/send-file.ts';
 import { withInput, type LocalInput } from '../client/with-input.ts';
 import type { BatchObject } from './batch-object.ts';

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import { countText, durationText } from '../client/amounts.ts';
 import { askPatiently, type ClientContext } from '../client/client-context.ts';
-import type { CallError } from '../client/router-client.ts';
+import type { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
 import { doneOf, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
 

@@ -2,7 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ProgressBar } from './progress-bar.ts';
-import { CallError, type RouterClient } from './router-client.ts';
+import { CallError } from './call-error.ts';
+import type { RouterClient } from './router-client.ts';
 
 /** What the commands work with that speak to the router as its clients do. */
 export interface ClientContext {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { pathSegment } from '../path-segment.ts';
 import { bytesText } from './amounts.ts';
 import { localFileError, type ClientContext } from './client-context.ts';
-import { CallError } from './router-client.ts';
+import { CallError } from './call-error.ts';
 import type { WriteTarget } from './write-target.ts';
 
 /**

@@ -1,24 +1,11 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
+import { CallError } from './call-error.ts';
+import { unreachable } from './unreachable.ts';
 
-/** A request that the router refused, or did not answer. The message is written for the user. */
-export class CallError extends Error {
-  override name = 'CallError';
-  /** The HTTP status, also of an answer that is not the router's; 0 when there was no answer. */
-  readonly status: number;
-
-  constructor(status: number, message: string, options: ErrorOptions = {}) {
-    super(message, options);
-    this.status = status;
-  }
-
-  /** Whether the same request may succeed later. */
-  get mayPass(): boolean {
-    return (
-      this.status === 0 || this.status === 408 || this.status === 429 || (this.status >= 500 && this.status !== 507)
-    );
-  }
-}
+/** Milliseconds for which the beginning of an answer, or a piece of it, is waited for; after an upload the router looks at it whole. */
+const usualTimeoutMs = 30_000;
+const uploadTimeoutMs = 120_000;
 
 /** A body that is sent as it is read. */
 export interface SentBody {
@@ -40,6 +27,8 @@ export interface RouterAddress {
   key: string;
   /** Path segment of the API. */
   segment: string;
+  /** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. Default 30 s. */
+  timeoutMs?: number;
 }
 
 /** Speaks to the router as its clients do: over HTTP, with a key. Every method throws a CallError. */
@@ -47,8 +36,10 @@ export class RouterClient {
   readonly #url: string;
   readonly #key: string;
   readonly #base: string;
+  readonly #timeoutMs: number;
 
-  constructor({ url, key, segment }: RouterAddress) {
+  constructor({ url, key, segment, timeoutMs = usualTimeoutMs }: RouterAddress) {
+    this.#timeoutMs = timeoutMs;
     const path = `/api/${segment}`;
     const bare = url.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#url = bare.endsWith(path) ? bare.slice(0, -path.length) : bare;
@@ -83,11 +74,14 @@ export class RouterClient {
     options: { method: Dispatcher.HttpMethod; headers?: Record<string, string>; body?: string | Readable },
   ): Promise<Dispatcher.ResponseData> {
     const headers = { authorization: `Bearer ${this.#key}`, accept: 'application/json', ...options.headers };
-    const answer = await request(`${this.#base}${path}`, { ...options, headers }).catch((cause: unknown) => {
-      throw this.#unreachable(cause);
+    const timeoutMs = options.body instanceof Readable ? Math.max(uploadTimeoutMs, this.#timeoutMs) : this.#timeoutMs;
+    const times = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const answer = await request(`${this.#base}${path}`, { ...options, ...times, headers }).catch((cause: unknown) => {
+      throw this.#unreachable(cause, timeoutMs);
     });
     if (answer.statusCode < 400) return answer;
-    throw new CallError(answer.statusCode, await refusal(answer));
+    const { message, code, param } = await refusal(answer);
+    throw new CallError(answer.statusCode, message, { code, field: param });
   }
 
   async #read({ statusCode, body }: Dispatcher.ResponseData): Promise<unknown> {
@@ -100,21 +94,21 @@ export class RouterClient {
     }
   }
 
-  #unreachable(cause: unknown): CallError {
-    const reason = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : '';
-    return new CallError(
-      0,
-      `The router does not answer at ${this.#url}: is it running, and RTR_URL right? (${reason})`,
-      {
-        cause,
-      },
-    );
+  #unreachable(cause: unknown, timeoutMs = this.#timeoutMs): CallError {
+    return unreachable(this.#url, { settings: 'RTR_URL', timeoutMs }, cause);
   }
 }
 
-/** The sentence of an answer that refuses a request. */
-async function refusal({ statusCode, body }: Dispatcher.ResponseData): Promise<string> {
-  const answer = (await body.json().catch(() => undefined)) as { error?: { message?: unknown } } | undefined;
-  const message = answer?.error?.message;
-  return typeof message === 'string' ? message : `The router answered with status ${statusCode}.`;
+/** What an answer says that refuses a request. */
+async function refusal({
+  statusCode,
+  body,
+}: Dispatcher.ResponseData): Promise<{ message: string; code?: string; param?: string }> {
+  const answer = (await body.json().catch(() => undefined)) as { error?: Record<string, unknown> } | undefined;
+  const { message, code, param } = answer?.error ?? {};
+  return {
+    message: typeof message === 'string' ? message : `The router answered with status ${statusCode}.`,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof param === 'string' && { param }),
+  };
 }

@@ -8,6 +8,7 @@
 --   teamId
 --   userId
 --   role
+--   onlyNew  whether the role of a member stays as it is
 -- Returns the role before, '' for somebody new, or 'unknown' when the team or the person does not exist.
 local team, members, user, teamsOfUser = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -15,6 +16,9 @@ if redis.call('EXISTS', team) == 0 or redis.call('EXISTS', user) == 0 then
   return 'unknown'
 end
 local before = redis.call('HGET', members, args.userId)
+if before and args.onlyNew then
+  return before
+end
 redis.call('HSET', members, args.userId, args.role)
 redis.call('HSET', teamsOfUser, args.teamId, args.role)
 return before or ''

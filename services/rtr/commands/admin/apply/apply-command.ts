@@ -6,13 +6,14 @@ import { KeysFile } from './keys-file.ts';
 import { makeChanges } from './make-changes.ts';
 import { planAccess, readPresent } from './plan-access.ts';
 import { changeLines, changeObject, printSummary } from './print-changes.ts';
-import { readAccess } from './read-access.ts';
+import { mergeAccess } from './merge-access.ts';
+import { readAccess, type AccessFile } from './read-access.ts';
 
 /** The exit code of a dry run that has found something to change. */
 const wouldChange = 2;
 
 interface ApplyOptions extends AdminOptions {
-  file: string;
+  file: string[];
   dryRun?: true;
   prune?: true;
   keysOut?: string;
@@ -23,7 +24,7 @@ export function applyCommand(run: RunAdminCommand): Command {
   return withAdminOptions(
     new Command('apply').description('make teams, people, keys, limits, prices and settings what a file says'),
   )
-    .requiredOption('-f, --file <file>', 'the file (YAML); - for the standard input')
+    .requiredOption('-f, --file <file>', 'a file (YAML); - for the standard input; repeatable', each)
     .option('--dry-run', 'change nothing, print what would change, and exit with 2 if something would')
     .option(
       '--prune',
@@ -33,9 +34,11 @@ export function applyCommand(run: RunAdminCommand): Command {
     .action((options: ApplyOptions) => run(options, (context) => apply(context, options)));
 }
 
-async function apply(context: AdminContext, { file: path, dryRun, prune, keysOut }: ApplyOptions): Promise<void> {
+async function apply(context: AdminContext, { file: paths, dryRun, prune, keysOut }: ApplyOptions): Promise<void> {
   const { client, print, json, endWith } = context;
-  const file = readAccess(path, await readText(context, path));
+  const files: AccessFile[] = [];
+  for (const path of paths) files.push(readAccess(path, await readText(context, path)));
+  const file = mergeAccess(files);
   const present = await readPresent(client, file.access);
   const plan = planAccess(file, present, prune === true);
   if (!json) for (const change of plan.changes) for (const line of changeLines(change)) print(line);
@@ -44,6 +47,10 @@ async function apply(context: AdminContext, { file: path, dryRun, prune, keysOut
     if (plan.changes.length > 0) endWith(wouldChange);
   } else await make(context, plan, makerOf(context, present), keysOut);
   printSummary(context, plan, dryRun === undefined);
+}
+
+function each(path: string, before: readonly string[] = []): string[] {
+  return [...before, path];
 }
 
 async function make(

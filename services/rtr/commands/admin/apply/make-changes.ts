@@ -1,4 +1,4 @@
-import { CallError } from '../../client/router-client.ts';
+import { CallError } from '../../client/call-error.ts';
 import type { Change, Maker } from './change.ts';
 
 /**

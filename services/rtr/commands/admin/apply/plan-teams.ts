@@ -53,7 +53,7 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
           does: member ? 'change' : 'create',
           what: `member ${email} of team ${name}`,
           fields: differences(member, { role }),
-          make: (maker) => admit(maker, name, email, role),
+          make: (maker) => (member ? setRole(maker, name, member.id, role) : admit(maker, name, email, role)),
         });
       });
       return [...added, ...(prune ? [removals(name, wanted, now)] : [])];
@@ -76,6 +76,11 @@ function removals(name: string, { members }: WantedTeam, now: Team['members']): 
       },
     }));
   return { changes, unchanged: 0 };
+}
+
+async function setRole({ client, teams }: Maker, name: string, id: string, role: string): Promise<undefined> {
+  await client.send('PUT', at`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
+  return undefined;
 }
 
 async function admit({ client, teams }: Maker, name: string, email: string, role: string): Promise<undefined> {

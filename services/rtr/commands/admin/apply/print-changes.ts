@@ -29,18 +29,27 @@ export function printSummary({ print, json }: AdminContext, { changes, unchanged
     ]),
   );
   if (json) return print(JSON.stringify({ ...counts, unchanged, done: isDone }));
-  if (changes.length === 0) return print(`Nothing to change: ${unchanged} things are as the file says.`);
+  if (changes.length === 0) {
+    const things = unchanged === 1 ? 'one thing is' : `${unchanged} things are`;
+    return print(`Nothing to change: ${things} as the file says.`);
+  }
   const words = isDone ? ['created', 'changed', 'removed'] : ['to create', 'to change', 'to remove'];
   const parts = Object.values(counts).map((count, index) => `${count} ${words[index] ?? ''}`);
   print(`${parts.join(', ')}; ${unchanged} as the file says.`);
 }
 
-function fieldText({ field, before, after }: Difference, does: Change['does']): string {
-  const [was, is] = [before, after].map((value) => valueText(field, value));
-  return does === 'create' ? `${field}: ${is}` : `${field}: ${was} → ${is}`;
+function fieldText(difference: Difference, does: Change['does']): string {
+  const { field, after } = difference;
+  return does === 'create' ? `${field}: ${valueText(field, after)}` : differenceText(difference);
 }
 
-function valueText(field: string, value: unknown): string {
+/** As `limits.costPerDay: 5 → 10`. */
+export function differenceText({ field, before, after }: Difference): string {
+  const [was, is] = [before, after].map((value) => valueText(field, value));
+  return `${field}: ${was} → ${is}`;
+}
+
+export function valueText(field: string, value: unknown): string {
   if (value === undefined || value === null) return 'none';
   if (field === 'expiresAt' && typeof value === 'number') return `${minuteText(value)} UTC`;
   if (Array.isArray(value)) return value.join(', ');

@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
+import { inputPhrase } from '#shared/core/input-sentence.ts';
 import { noProtoFields, plainValue, protoFields } from '#shared/registry/plain-value.ts';
 import { lineOf, problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
@@ -42,7 +43,7 @@ export function readAccess(name: string, text: string): AccessFile {
   const said = readOrRefuse(name, () => plainValue(document));
   const unnameable = protoFields(said);
   if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
-  const { data, error } = accessSchema.safeParse(said);
+  const { data, error } = accessSchema.safeParse(said, { error: inputPhrase });
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];

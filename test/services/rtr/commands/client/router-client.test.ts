@@ -17,7 +17,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { askPatiently } from '#services/rtr/commands/client/client-context.ts';
 import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
-import { CallError } from '#services/rtr/commands/client/router-client.ts';
+import { CallError } from '#services/rtr/commands/client/call-error.ts';
 import { sendFile } from '#services/rtr/commands/client/send-file.ts';
 import { writeTarget } from '#services/rtr/commands/client/write-target.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';

@@ -1,0 +1,26 @@
+import { differences } from './apply/differences.ts';
+import { differenceText, valueText } from './apply/print-changes.ts';
+
+/**
+ * What a change has changed, as `limits.costPerDay: 5 → 10` or `member → admin`, and what else is known of it, as `overlapMs=0`.
+ * @param details of an entry of the audit trail
+ */
+export function changeText({ before, after, ...details }: Readonly<Record<string, unknown>>): string {
+  const others = Object.entries(details).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [`${name}=${isObject(value) ? nameOf(value) : String(value)}`],
+  );
+  return [...changesOf(before, after), ...others].join(', ') || '-';
+}
+
+function changesOf(before: unknown, after: unknown): string[] {
+  if (isObject(after)) return differences(isObject(before) ? before : undefined, after).map(differenceText);
+  return before === undefined && after === undefined ? [] : [`${valueText('', before)} → ${valueText('', after)}`];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(value: Readonly<Record<string, unknown>>): string {
+  return typeof value['name'] === 'string' ? value['name'] : JSON.stringify(value);
+}

@@ -1,0 +1,29 @@
+interface CallErrorDetails extends ErrorOptions {
+  /** The router's word for what is wrong. */
+  code?: string | undefined;
+  /** The input that is wrong. */
+  field?: string | undefined;
+}
+
+/** A request that the router refused, or did not answer. The message is written for the user. */
+export class CallError extends Error {
+  override name = 'CallError';
+  /** The HTTP status, also of an answer that is not the router's; 0 when there was no answer. */
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly field: string | undefined;
+
+  constructor(status: number, message: string, { code, field, ...options }: CallErrorDetails = {}) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+    this.field = field;
+  }
+
+  /** Whether the same request may succeed later. */
+  get mayPass(): boolean {
+    return (
+      this.status === 0 || this.status === 408 || this.status === 429 || (this.status >= 500 && this.status !== 507)
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import { errors } from 'undici';
+import { CallError } from './call-error.ts';
+
+/** What is wrong with a connection, by the code of its error. */
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ETIMEDOUT: 'it accepts no connection',
+  UND_ERR_CONNECT_TIMEOUT: 'it accepts no connection',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+};
+
+/**
+ * The error for a request that nobody has answered.
+ * @param settings that may be wrong, as `RTR_URL`
+ * @param timeoutMs for which the beginning of the answer, or a piece of it, was waited for
+ */
+export function unreachable(
+  url: string,
+  { settings, timeoutMs }: { settings: string; timeoutMs: number },
+  cause: unknown,
+): CallError {
+  if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError)
+    return new CallError(0, `The router at ${url} has not answered for ${timeoutMs / 1_000} s.`, { cause });
+  const question = `is it running, and ${settings} right?`;
+  return new CallError(0, `The router does not answer at ${url}: ${question} (${whyOf(cause)})`, { cause });
+}
+
+function whyOf(cause: unknown): string {
+  // Several addresses of one host fail together.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  if (!(first instanceof Error)) return String(first);
+  const code = 'code' in first ? String(first.code) : '';
+  return words[code] ?? (first.message || code || first.name);
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { ServerMissingError } from '../up/servers/install-server.ts';
+import { UpError } from '../up/up-error.ts';
+import { CallError } from './client/call-error.ts';
+
+/** A failure as a command prints it with `--json`, as the Admin API answers it. */
+export interface FailureObject {
+  error: { code: string; message: string; field?: string };
+}
+
+/** What a command prints of its failure: a sentence, and where only the program itself can be wrong, the place. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return codeOf(error) === undefined ? (error.stack ?? error.message) : error.message;
+}
+
+/** The same as JSON. */
+export function failureObject(error: unknown): FailureObject {
+  const message = error instanceof Error ? error.message : String(error);
+  const field = error instanceof CallError ? error.field : error instanceof RouterError ? error.param : undefined;
+  return { error: { code: codeOf(error) ?? 'internal', message, ...(field !== undefined && { field }) } };
+}
+
+/** Has the commands report wrong arguments and options as JSON, without the help. */
+export function reportUsageAsJson(command: Command): void {
+  command.showHelpAfterError(false).configureOutput({
+    outputError: (text, write) => {
+      const message = text.replace(/^error: /, '').trim();
+      write(`${JSON.stringify({ error: { code: 'invalid_usage', message } } satisfies FailureObject)}\n`);
+    },
+  });
+  for (const each of command.commands) reportUsageAsJson(each);
+}
+
+/** The word for a failure whose message is for the user; undefined for any other. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof CallError) return error.code ?? (error.status === 0 ? 'unreachable' : 'refused');
+  if (error instanceof RouterError) return error.code;
+  if (error instanceof ConfigError) return 'invalid_setting';
+  return error instanceof UpError || error instanceof ServerMissingError ? 'unavailable' : undefined;
+}

@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+type Issue = Parameters<z.core.$ZodErrorMap>[0];
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+  date: 'a date',
+};
+
+/**
+ * What is wrong with an input, for a person, as the rest of a sentence about it: `must be a number`. For the schemas that say nothing
+ * themselves; it is given to `safeParse` as `error`.
+ */
+export function inputPhrase(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case 'unrecognized_keys':
+      return 'is no field of this';
+    case 'invalid_value':
+      return issue.input === undefined
+        ? 'is missing'
+        : `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return sizePhrase(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    case 'too_big':
+      return sizePhrase(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return issue.input === undefined ? 'is missing' : 'has none of the forms that it may have';
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be an http or https address' : 'has not the form that it must have';
+    default:
+      return 'is not valid';
+  }
+}
+
+/** The same as a sentence: `This must be a number.` */
+export function inputSentence(issue: Issue): string {
+  return issue.code === 'unrecognized_keys' ? 'There is no such field.' : `This ${inputPhrase(issue)}.`;
+}
+
+function sizePhrase(origin: string, bound: string, size: number | bigint): string {
+  const unit = size === 1 || size === 1n ? '' : 's';
+  if (origin === 'string') return `must have ${bound} ${size} character${unit}`;
+  if (origin === 'array' || origin === 'set' || origin === 'map') return `must have ${bound} ${size} thing${unit}`;
+  return `must be ${bound} ${size}`;
+}

@@ -1,0 +1,54 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { expect, it, onTestFinished } from 'vitest';
+import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
+import { RouterClient } from '#services/rtr/commands/client/router-client.ts';
+
+/** The address of a server that answers as it is told. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const timeoutMs = 300;
+
+it.each([
+  ['never begins an answer', () => undefined],
+  ['begins an answer and hangs', (_, response) => void response.writeHead(200).write('{"data":')],
+] as [string, RequestListener][])('a router that %s is waited for for a bounded time', async (_, answer) => {
+  const url = await serve(answer);
+  const sentence = `The router at ${url} has not answered for 0.3 s.`;
+  const admin = new AdminClient({ url, token: () => Promise.resolve('t'), unknownToken: '', timeoutMs });
+  await expect(admin.get('/users')).rejects.toMatchObject({ status: 0, message: sentence });
+  const client = new RouterClient({ url, key: 'k', segment: 'openai', timeoutMs });
+  await expect(client.call('GET', '/batches')).rejects.toMatchObject({ status: 0, message: sentence });
+});
+
+it('an upload that goes on is waited for, however long it takes', async () => {
+  const url = await serve((request, response) => {
+    request.resume().on('end', () => response.end('{}'));
+  });
+  const pieces = async function* () {
+    for (let piece = 0; piece < 6; piece += 1) {
+      yield Buffer.alloc(1);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+  };
+  const client = new RouterClient({ url, key: 'k', segment: 'openai', timeoutMs });
+  const content = Readable.from(pieces());
+  await expect(client.send('/files', { contentType: 'text/plain', bytes: 6, content })).resolves.toEqual({});
+});
+
+it('says in words why a router cannot be reached', async () => {
+  const client = new RouterClient({ url: 'http://127.0.0.1:9', key: 'k', segment: 'openai' });
+  await expect(client.call('GET', '/batches')).rejects.toThrow(
+    'The router does not answer at http://127.0.0.1:9: is it running, and RTR_URL right? (nothing listens there)',
+  );
+});
