@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { userRoles } from '#shared/accounts/people/user.ts';
 import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
 
 /*
@@ -23,6 +24,11 @@ export const adminTokenSchema = z
     madeWith: z.string().exactOptional().describe('Id of the token with which it was made, and with which it ends.'),
   })
   .meta({ id: 'AdminToken' });
+
+/** The token with which a request comes. */
+export const ownAdminTokenSchema = adminTokenSchema
+  .extend({ role: z.enum(userRoles).describe('What the person is, or `admin` for a token of a command line.') })
+  .meta({ id: 'OwnAdminToken' });
 
 /**
  * `GET /tokens`: those of the signed-in person; for an admin, all. `POST /tokens` with a NewAdminToken answers `{ token, raw }`. `DELETE

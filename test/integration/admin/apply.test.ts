@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { goodPassword } from '../../helpers/console/open-console.ts';
@@ -236,11 +238,16 @@ describe('rtr apply', () => {
   });
 
   it('says what was done and what was not when a change is refused', async () => {
-    const file = fileWith('people:\n  zoe@example.com:\n  ada@example.com: { role: member }\nkeys:\n  late:\n');
+    const { id: ownerId } = await rtr.json('teams', 'create', 'Full');
+    const { store } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const full = { kind: 'team', class: 'normal', ownerId } as const;
+    for (let at = 0; at < 200; at += 1) await createOwnedKey(store, { ...full, name: `${at}` });
+    const text = 'people:\n  zoe@example.com:\nteams:\n  Full:\n    keys:\n      more:\n      late:\n';
+    const file = fileWith(text);
     const message = await rtr('apply', '-f', file).catch((error: Error) => error.message);
-    expect(message).toMatch(/^person ada@example\.com: This is the last administrator\./);
+    expect(message).toMatch(/^key more of team Full: .* 200 keys/);
     expect(message).toContain('\nDone before: person zoe@example.com.\n');
-    expect(message).toContain('Not done: person ada@example.com, key late of the router. Apply the file again');
+    expect(message).toContain('Not done: key more of team Full, key late of team Full. Apply the file again');
     expect((await rtr('users', 'list')).join('\n')).toContain('zoe@example.com');
   });
 

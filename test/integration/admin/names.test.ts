@@ -28,7 +28,7 @@ it('makes a thing once of many requests with one new name, and answers all of th
     ['/keys-by-name/farm', { kind: 'router' }],
   ] as const) {
     const statuses = await Promise.all(Array.from({ length: 8 }, () => put(path, body)));
-    expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
   }
 });
 

@@ -3,7 +3,12 @@ import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
 import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
-import { adminTokenSchema, createdAdminTokenSchema, type AdminToken } from '../../contract/tokens.ts';
+import {
+  adminTokenSchema,
+  createdAdminTokenSchema,
+  ownAdminTokenSchema,
+  type AdminToken,
+} from '../../contract/tokens.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
@@ -39,6 +44,22 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
         const all = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
         const { data, next } = pageOf(all, page, placeOf);
         return { data: await answers(data), next };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/tokens/current',
+      id: 'getOwnToken',
+      subject: 'tokens',
+      summary: 'Answers the admin token of the request.',
+      scopes: ['read', 'keys'],
+      command: 'tokens current',
+      answer: ownAdminTokenSchema,
+      handle: async ({ actor }) => {
+        const token = actor.token && (await adminTokens.find(actor.token.id));
+        const [answer] = token ? await answers([token]) : [];
+        if (!answer) throw notFound();
+        return { ...answer, role: actor.role };
       },
     }),
     operation({

@@ -7,7 +7,7 @@ import { differenceText, valueText } from './apply/print-changes.ts';
  */
 export function changeText({ before, after, ...details }: Readonly<Record<string, unknown>>): string {
   const others = Object.entries(details).flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [`${name}=${isObject(value) ? nameOf(value) : String(value)}`],
+    value === null || value === undefined ? [] : [`${name}=${textOf(value)}`],
   );
   return [...changesOf(before, after), ...others].join(', ') || '-';
 }
@@ -21,6 +21,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function nameOf(value: Readonly<Record<string, unknown>>): string {
-  return typeof value['name'] === 'string' ? value['name'] : JSON.stringify(value);
+function textOf(value: unknown): string {
+  return isObject(value) && typeof value['name'] === 'string' ? value['name'] : valueText('', value);
 }

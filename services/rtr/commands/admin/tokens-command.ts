@@ -3,7 +3,7 @@ import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { at } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { dayText, printDone, printList } from './print-answers.ts';
+import { dayText, minuteText, printDone, printFacts, printList } from './print-answers.ts';
 
 interface AdminToken {
   id: string;
@@ -46,6 +46,20 @@ export function tokensCommand(run: RunAdminCommand): Command {
         none: 'There are no admin tokens.',
       }),
     ),
+  );
+  addCommand(command, 'current', 'show the admin token that the command uses').action((options: AdminOptions) =>
+    run(options, async (context) => {
+      const token = await context.client.get<AdminToken & { role: string }>('/tokens/current');
+      const { id, name, scopes, role, owner, madeAt, expiresAt } = token;
+      printFacts(context, token, {
+        name,
+        id,
+        scopes: scopes.join(', '),
+        role,
+        owner: owner?.name ?? madeAt,
+        expires: minuteText(expiresAt),
+      });
+    }),
   );
   addCommand(command, 'revoke', 'refuse an admin token from now on')
     .argument('<token>', 'id of the token')

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { withAdminOptions, type AdminContext, type AdminOptions, type RunAdminCommand } from '../admin-context.ts';
 import { readText } from '../read-text.ts';
-import type { Maker, Plan, Present } from './change.ts';
+import { withInterrupt } from '../../with-interrupt.ts';
+import type { Change, Maker, Plan, Present } from './change.ts';
+import { requirePermitted, whyNotPermitted } from './require-rights.ts';
 import { KeysFile } from './keys-file.ts';
 import { makeChanges } from './make-changes.ts';
 import { planAccess, readPresent } from './plan-access.ts';
@@ -42,10 +44,15 @@ async function apply(context: AdminContext, { file: paths, dryRun, prune, keysOu
   const present = await readPresent(client, file.access);
   const plan = planAccess(file, present, prune === true);
   if (!json) for (const change of plan.changes) for (const line of changeLines(change)) print(line);
+  const reason = await whyNotPermitted(client, plan.changes);
   if (dryRun) {
     if (json) for (const change of plan.changes) print(JSON.stringify(changeObject(change)));
     if (plan.changes.length > 0) endWith(wouldChange);
-  } else await make(context, plan, makerOf(context, present), keysOut);
+    if (reason !== undefined) print(json ? JSON.stringify({ notPermitted: reason }) : reason);
+  } else {
+    requirePermitted(reason);
+    await make(context, plan, makerOf(context, present), keysOut);
+  }
   printSummary(context, plan, dryRun === undefined);
 }
 
@@ -62,14 +69,15 @@ async function make(
   const hasKeys = changes.some(({ newKey }) => newKey !== undefined);
   const keysFile = keysOut !== undefined && hasKeys ? await KeysFile.create(keysOut) : undefined;
   try {
-    await makeChanges(changes, maker, async (change, key) => {
+    const onMade = async (change: Change, key: string | undefined): Promise<void> => {
       const { newKey, what } = change;
       const isKept = newKey && key !== undefined && (await keysFile?.add({ ...newKey, key }));
       // A secret that could not be written would be lost.
       const shown = isKept ? undefined : key;
       if (json) print(JSON.stringify(changeObject(change, shown)));
       else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);
-    });
+    };
+    await withInterrupt((isInterrupted) => makeChanges(changes, maker, isInterrupted, onMade));
   } finally {
     await keysFile?.close();
   }

@@ -20,6 +20,8 @@ export interface Maker {
   /** Ids of people by address, and of teams by name, those that were just made included. */
   people: Map<string, string>;
   teams: Map<string, string>;
+  /** All prices, read when the first of them is changed. */
+  prices?: Promise<readonly Price[]>;
 }
 
 /** One change that a file asks for. */

@@ -17,7 +17,7 @@ export function differences(now: object | undefined, wanted: object): Difference
 }
 
 /** Of what is wanted, the fields that differ, as a change takes them. */
-export function changedFields(wanted: object, found: readonly Difference[]): object {
+export function changedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
   const names = new Set(found.map(({ field }) => field.split('.')[0]));
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));
 }

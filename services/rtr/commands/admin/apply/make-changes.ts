@@ -3,29 +3,37 @@ import type { Change, Maker } from './change.ts';
 
 /**
  * Makes changes one after another.
+ * @param isInterrupted whether to begin no further one
  * @param onMade is called with each that was made, and the secret of a key that was created
  * @throws CallError that says which change failed, what was done before, and what was not
  */
 export async function makeChanges(
   changes: readonly Change[],
   maker: Maker,
+  isInterrupted: () => boolean,
   onMade: (change: Change, secret: string | undefined) => Promise<void>,
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {
+    if (isInterrupted()) throw stopped('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
     let secret: string | undefined;
     try {
       secret = await change.make(maker);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      const sentences = [
-        `${change.what}: ${error.message}`,
-        `Done before: ${names(changes.slice(0, index))}.`,
-        `Not done: ${names(changes.slice(index))}. Apply the file again to do the rest.`,
-      ];
-      throw new CallError(error.status, sentences.join('\n'), { cause: error });
+      throw stopped(`${change.what}: ${error.message}`, changes, index, error);
     }
     await onMade(change, secret);
   }
+}
+
+function stopped(why: string, changes: readonly Change[], index: number, cause: CallError): CallError {
+  const sentences = [
+    why,
+    `Done before: ${names(changes.slice(0, index))}.`,
+    `Not done: ${names(changes.slice(index))}. Apply the file again to do the rest.`,
+  ];
+  const { status, code, field } = cause;
+  return new CallError(status, sentences.join('\n'), { cause, code, field });
 }
 
 function names(changes: readonly Change[]): string {

@@ -1,5 +1,4 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Access } from './access-schema.ts';
 import type { AccessFile } from './read-access.ts';
 
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
@@ -26,7 +25,7 @@ export function mergeAccess(files: readonly AccessFile[]): AccessFile {
   }
   const [first] = files;
   return {
-    access: merged as Access,
+    access: merged,
     mistake: (path, message) => {
       const file = places.get(JSON.stringify(path.slice(0, 2))) ?? first;
       return file ? file.mistake(path, message) : new RouterError('invalid_request', message);

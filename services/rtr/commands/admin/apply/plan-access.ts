@@ -8,6 +8,8 @@ import { planPeople } from './plan-people.ts';
 import { planPrices } from './plan-prices.ts';
 import { planMembers, planTeams } from './plan-teams.ts';
 import type { AccessFile } from './read-access.ts';
+import { requireAdministrator } from './require-rights.ts';
+import { stillAs } from './still-as.ts';
 
 /** Reads what is there of what a file may name. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<Present> {
@@ -29,6 +31,7 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
 /** What is to be done so that everything is as a file says, in the order in which it can be done. */
 export function planAccess(file: AccessFile, present: Present, prune: boolean): Plan {
   const { access } = file;
+  requireAdministrator(file, present);
   return joined([
     planSettings(access, present),
     planPeople(file, present),
@@ -49,6 +52,7 @@ function planSettings({ settings }: Access, present: Present): Plan {
     what: 'settings',
     fields,
     make: async ({ client }) => {
+      await stillAs(client, '/settings', fields);
       await client.send('PATCH', '/settings', { body: changedFields(wanted, fields) });
       return undefined;
     },

@@ -4,6 +4,7 @@ import type { WantedKey } from './access-schema.ts';
 import { joined, planOf, type Maker, type Plan, type Present } from './change.ts';
 import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
+import { stillAs } from './still-as.ts';
 
 /** Whose keys they are. */
 interface Owner {
@@ -68,11 +69,14 @@ function planOfKey(file: AccessFile, present: Present, owner: Owner, name: strin
     fields: now ? fields : fields.filter(({ after }) => after !== null),
     ...(!now && { newKey: { owner: owner.name, name } }),
     make: async (maker) => {
-      const body = {
-        kind: owner.kind,
-        ...owner.body(maker),
-        ...(now && locks.length === 0 ? changedFields(wanted, fields) : wanted),
-      };
+      if (now) {
+        const path = at`/keys/${now.id}`;
+        const ifMatch = await stillAs(maker.client, path, fields);
+        const body = locks.length === 0 ? changedFields(wanted, fields) : wanted;
+        await maker.client.send('PATCH', path, { body, ifMatch });
+        return undefined;
+      }
+      const body = { kind: owner.kind, ...owner.body(maker), ...wanted };
       const { value } = await maker.client.send<{ raw?: string }>('PUT', at`/keys-by-name/${name}`, { body });
       return value.raw;
     },

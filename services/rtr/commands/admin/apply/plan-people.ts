@@ -1,9 +1,10 @@
-import { at } from '../admin-client.ts';
+import { at, type AdminClient } from '../admin-client.ts';
 import type { Person } from '../admin-answers.ts';
 import { unconfirmed } from '../find-party.ts';
 import { joined, planOf, type Plan, type Present } from './change.ts';
-import { changedFields, differences } from './differences.ts';
+import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
+import { stillAs } from './still-as.ts';
 
 /**
  * The changes of people, without their keys.
@@ -20,12 +21,25 @@ export function planPeople({ access: { people = {} }, mistake }: AccessFile, pre
         what: `person ${email}`,
         fields,
         make: async (maker) => {
-          const body = now ? changedFields(wanted, fields) : wanted;
-          const { value } = await maker.client.send<Person>('PUT', at`/users-by-email/${email}`, { body });
+          if (now) return changePerson(maker.client, now.id, wanted, fields);
+          const { value } = await maker.client.send<Person>('PUT', at`/users-by-email/${email}`, { body: wanted });
           maker.people.set(email, value.id);
           return undefined;
         },
       });
     }),
   );
+}
+
+async function changePerson(
+  client: AdminClient,
+  id: string,
+  wanted: object,
+  fields: readonly Difference[],
+): Promise<undefined> {
+  const ifMatch = await stillAs(client, at`/users/${id}`, fields);
+  const { name, ...body } = changedFields(wanted, fields);
+  if (Object.keys(body).length > 0) await client.send('PATCH', at`/users/${id}`, { body, ifMatch });
+  if (name !== undefined) await client.send('PATCH', at`/users/${id}/profile`, { body: { name } });
+  return undefined;
 }

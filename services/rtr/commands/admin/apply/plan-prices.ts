@@ -3,6 +3,8 @@ import { at } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
 import { joined, planOf, type Change, type Plan, type Present } from './change.ts';
 import { differences } from './differences.ts';
+import { requireSame } from './still-as.ts';
+import type { Price } from '../admin-answers.ts';
 
 const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
 
@@ -12,11 +14,18 @@ export function planPrices({ prices }: Access, present: Present, prune: boolean)
     const now = present.prices.get(model);
     // What is absent is wanted absent, but for the day: it is today where the file has none.
     const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
+    const found = differences(now, whole);
     return planOf({
       does: now ? 'change' : 'create',
       what: `price of ${model}`,
-      fields: differences(now, whole),
-      make: async ({ client }) => {
+      fields: found,
+      make: async (maker) => {
+        const { client } = maker;
+        maker.prices ??= client.all<Price>('/prices');
+        requireSame(
+          (await maker.prices).find((price) => price.model === model),
+          found,
+        );
         await client.send('PUT', at`/prices/${model}`, { body: wanted });
         return undefined;
       },

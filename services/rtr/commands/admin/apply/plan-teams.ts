@@ -5,6 +5,7 @@ import type { Access } from './access-schema.ts';
 import { joined, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
+import { requireSame, stillAs } from './still-as.ts';
 
 type WantedTeam = NonNullable<Access['teams']>[string];
 
@@ -20,9 +21,14 @@ export function planTeams({ access: { teams = {} }, mistake }: AccessFile, prese
         what: `team ${name}`,
         fields,
         make: async (maker) => {
-          const body = now ? changedFields(wanted, fields) : wanted;
-          const { value } = await maker.client.send<Team>('PUT', at`/teams-by-name/${name}`, { body });
-          maker.teams.set(name, value.id);
+          if (now) {
+            const path = at`/teams/${now.id}`;
+            const ifMatch = await stillAs(maker.client, path, fields);
+            await maker.client.send('PATCH', path, { body: changedFields(wanted, fields), ifMatch });
+          } else {
+            const { value } = await maker.client.send<Team>('PUT', at`/teams-by-name/${name}`, { body: wanted });
+            maker.teams.set(name, value.id);
+          }
           return undefined;
         },
       });
@@ -53,7 +59,7 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
           does: member ? 'change' : 'create',
           what: `member ${email} of team ${name}`,
           fields: differences(member, { role }),
-          make: (maker) => (member ? setRole(maker, name, member.id, role) : admit(maker, name, email, role)),
+          make: (maker) => (member ? setRole(maker, name, member, role) : admit(maker, name, email, role)),
         });
       });
       return [...added, ...(prune ? [removals(name, wanted, now)] : [])];
@@ -78,7 +84,17 @@ function removals(name: string, { members }: WantedTeam, now: Team['members']): 
   return { changes, unchanged: 0 };
 }
 
-async function setRole({ client, teams }: Maker, name: string, id: string, role: string): Promise<undefined> {
+async function setRole(
+  { client, teams }: Maker,
+  name: string,
+  { id, role: before }: Team['members'][number],
+  role: string,
+): Promise<undefined> {
+  const { members } = await client.get<Team>(at`/teams/${teams.get(name) ?? ''}`);
+  requireSame(
+    members.find((member) => member.id === id),
+    [{ field: 'role', before, after: role }],
+  );
   await client.send('PUT', at`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
   return undefined;
 }

@@ -1,0 +1,52 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { AdminClient } from '../admin-client.ts';
+import { CallError } from '../../client/call-error.ts';
+import type { Access } from './access-schema.ts';
+import type { Change, Present } from './change.ts';
+import type { AccessFile } from './read-access.ts';
+
+interface OwnToken {
+  scopes: readonly string[];
+  role: string;
+}
+
+/** What keeps the token from making changes, in a sentence; undefined where nothing does, or the router does not say. */
+export async function whyNotPermitted(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
+  if (changes.length === 0) return undefined;
+  const token = await client.get<OwnToken>('/tokens/current').catch((error: unknown) => {
+    // A router of an earlier release.
+    if (error instanceof CallError && error.status === 404) return undefined;
+    throw error;
+  });
+  if (!token) return undefined;
+  const isOfKeys = changes.every(({ what }) => what.startsWith('key '));
+  const needed = isOfKeys ? ['keys', 'admin'] : ['admin'];
+  if (token.scopes.some((scope) => needed.includes(scope))) return undefined;
+  return `The admin token may not make these changes: they need the scope ${needed.join(' or ')}, and it has ${token.scopes.join(', ')}.`;
+}
+
+/** @throws RouterError where the file leaves nobody who is an administrator */
+export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: Present): void {
+  const before = [...present.people.values()].filter((person) => isAdministrator(person));
+  const after = new Map(before.map(({ email }) => [email, true]));
+  for (const [email, wanted] of Object.entries(people))
+    after.set(email, isAdministrator(mergedPerson(present, email, wanted)));
+  if (before.length === 0 || [...after.values()].some(Boolean)) return;
+  const last = before.find(({ email }) => people[email] !== undefined)?.email ?? '';
+  const field = people[last]?.role === 'member' ? 'role' : 'blocked';
+  throw mistake(['people', last, field], 'leaves nobody who is an administrator');
+}
+
+/** @throws RouterError */
+export function requirePermitted(reason: string | undefined): void {
+  if (reason !== undefined) throw new RouterError('permission_denied', reason);
+}
+
+function mergedPerson(present: Present, email: string, wanted: NonNullable<Access['people']>[string]) {
+  const now = present.people.get(email);
+  return { role: wanted.role ?? now?.role ?? 'member', blocked: wanted.blocked ?? now?.blocked ?? false };
+}
+
+function isAdministrator({ role, blocked }: { role: string; blocked: boolean }): boolean {
+  return role === 'admin' && !blocked;
+}

@@ -1,0 +1,39 @@
+import type { AdminClient } from '../admin-client.ts';
+import { CallError } from '../../client/call-error.ts';
+import type { Difference } from './differences.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a thing again before it is changed, so that what somebody else has changed since the plan was made is not overwritten.
+ * @returns its revision, with which it is to be changed
+ * @throws CallError where a field is neither as it was nor as it is wanted
+ */
+export async function stillAs(
+  client: AdminClient,
+  path: string,
+  fields: readonly Difference[],
+): Promise<string | undefined> {
+  const { value, etag } = await client.send<object>('GET', path);
+  requireSame(value, fields);
+  return etag;
+}
+
+/** @throws CallError as `stillAs` */
+export function requireSame(now: object | undefined, fields: readonly Difference[]): void {
+  const changed = fields.find(({ field, before, after }) => {
+    const value = textOf(field.split('.').reduce<unknown>(inside, now));
+    return value !== textOf(before) && value !== textOf(after);
+  });
+  if (!changed) return;
+  const message = `${changed.field} has been changed by somebody else since the plan was made.`;
+  throw new CallError(412, message, { code: 'stale', field: changed.field });
+}
+
+function inside(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Values)[name] : undefined;
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

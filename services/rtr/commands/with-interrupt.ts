@@ -1,0 +1,18 @@
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Does work that a signal is to end between two of its steps, instead of in the middle of one.
+ * @param work is called with what says whether a signal has come
+ */
+export async function withInterrupt<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+  };
+  for (const signal of signals) process.on(signal, interrupt);
+  try {
+    return await work(() => isInterrupted);
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt);
+  }
+}

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { runCommand } from '../../helpers/processes/run-command.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+
+let cluster: ScriptedCluster;
+let rtr: AdminCommands;
+const folder = mkdtempSync(join(tmpdir(), 'rtr-carefully-'));
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  rtr = adminCommandsOf(cluster);
+  await rtr('users', 'create', 'ada@example.com', '--role', 'admin');
+});
+afterAll(() => cluster.stop());
+
+function fileWith(text: string): string {
+  const path = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A way to the cluster on which each request waits for what is to happen before it. */
+async function wayWith(before: (method: string, path: string) => Promise<void>): Promise<string> {
+  const server = createServer((request, response) => {
+    const { method = '', url = '' } = request;
+    void (async () => {
+      const sent = await buffer(request);
+      await before(method, url);
+      const { authorization = '', 'if-match': ifMatch } = request.headers;
+      const headers = {
+        authorization,
+        'content-type': 'application/json',
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      };
+      const answer = await fetch(`${cluster.url}${url}`, { method, headers, ...(sent.length > 0 && { body: sent }) });
+      const etag = answer.headers.get('etag');
+      response.writeHead(answer.status, { ...(etag !== null && { etag }), 'content-type': 'application/json' });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('overwrites nothing that somebody else has changed since the plan was made', async () => {
+  await rtr('teams', 'create', 'Lab');
+  const { id: keyId } = await rtr.json('keys', 'create', '--name', 'farm', '--router-key');
+  const changes: Record<string, { text: string; other: string[]; path: RegExp; kept: () => Promise<unknown> }> = {
+    person: {
+      text: 'people:\n  ada@example.com: { weight: 3 }\n',
+      other: ['users', 'set', 'ada@example.com', '--weight', '7'],
+      path: /^\/api\/admin\/v1\/users\/\w+$/,
+      kept: async () => (await rtr.json('users', 'show', 'ada@example.com')).weight,
+    },
+    team: {
+      text: 'teams:\n  Lab: { weight: 3 }\n',
+      other: ['teams', 'set', 'Lab', '--weight', '7'],
+      path: /\/teams\/\w+$/,
+      kept: async () => (await rtr.json('teams', 'show', 'Lab')).weight,
+    },
+    key: {
+      text: 'keys:\n  farm: { weight: 3 }\n',
+      other: ['keys', 'set', keyId, '--weight', '7'],
+      path: /\/keys\/\w+$/,
+      kept: async () => (await rtr.json('keys', 'show', keyId)).weight,
+    },
+    settings: {
+      text: 'settings: { auditDays: 40 }\n',
+      other: ['settings', 'set', 'audit-days=70'],
+      path: /\/settings$/,
+      kept: async () => (await rtr.json('settings', 'show')).auditDays / 10,
+    },
+  };
+  for (const [what, { text, other, path, kept }] of Object.entries(changes)) {
+    // Before the first change is sent, or before it is read again: settings are read for the plan, too.
+    let reads = what === 'settings' ? 0 : 1;
+    const url = await wayWith(async (method, asked) => {
+      if (method === 'GET' && path.test(asked)) reads += 1;
+      if (reads === 2) {
+        reads += 1;
+        await rtr(...other);
+      }
+    });
+    const applied = adminCommandsOf({ ...cluster, url })('apply', '-f', fileWith(text));
+    await expect(applied, what).rejects.toThrow(/has been changed by somebody else since the plan was made\.\nDone/);
+    expect(await kept(), what).toBe(7);
+  }
+});
+
+it('finishes the change under way when it is interrupted, keeps its secret, and says what is not done', async () => {
+  const url = await wayWith(async (method, path) => {
+    if (method !== 'PUT' || !path.includes('keys-by-name/first')) return;
+    command.child.kill('SIGINT');
+    await sleep(300);
+  });
+  const file = fileWith('keys:\n  first:\n  second:\n');
+  const env = { RTR_URL: url, RTR_PREFIX: cluster.prefix, REDIS_URL: inject('redisUrl') };
+  const command = runCommand(process.execPath, ['services/rtr/main.ts', 'apply', '-f', file], {
+    cwd: process.cwd(),
+    env,
+  });
+  expect(await command.ended).toBe(1);
+  expect(command.out).toMatch(/key first of the router, shown only this once: rtr_\w+\n$/);
+  expect(command.err).toBe(
+    'Interrupted.\nDone before: key first of the router.\n' +
+      'Not done: key second of the router. Apply the file again to do the rest.\n',
+  );
+  const names = (await rtr('keys', 'list', '--json')).map((line) => (JSON.parse(line) as { name: string }).name);
+  expect(names).toContain('first');
+  expect(names).not.toContain('second');
+});
+
+it('says before anything is changed that the token may not make the changes, or nobody would be left', async () => {
+  const { raw } = await rtr.json('tokens', 'create', '--name', 'reader', '--scopes', 'read');
+  const reader = adminCommandsOf({ ...cluster, token: raw });
+  expect((await reader('tokens', 'current')).join('\n')).toMatch(/scopes +read\nrole +admin/);
+  const file = fileWith('teams:\n  Never:\n');
+  const sentence = 'The admin token may not make these changes: they need the scope admin, and it has read.';
+  expect(await reader.whole('apply', '-f', file, '--dry-run')).toMatchObject({
+    code: 2,
+    lines: ['+ team Never', sentence, '1 to create, 0 to change, 0 to remove; 0 as the file says.'],
+  });
+  await expect(reader('apply', '-f', file)).rejects.toThrow(sentence);
+  const { raw: ofKeys } = await rtr.json('tokens', 'create', '--name', 'keys', '--scopes', 'keys');
+  await adminCommandsOf({ ...cluster, token: ofKeys })('apply', '-f', fileWith('keys:\n  mine:\n'));
+  for (const [text, place] of [
+    ['people:\n  ada@example.com: { role: member }\n', 'line 2, people.ada@example.com.role'],
+    ['people:\n  ada@example.com: { blocked: true }\n', 'line 2, people.ada@example.com.blocked'],
+  ] as const)
+    await expect(rtr('apply', '-f', fileWith(text), '--dry-run')).rejects.toThrow(
+      `${place}: leaves nobody who is an administrator`,
+    );
+});
