@@ -9,6 +9,8 @@ export interface Sealer {
   sealBytes: (pieces: readonly Uint8Array[]) => Promise<string>;
   /** The text; undefined if it was not sealed with this key, or was changed. */
   unseal: (sealed: string) => string | undefined;
+  /** The bytes, for what is no text; undefined as `unseal` says. */
+  unsealBytes: (sealed: string) => Buffer | undefined;
 }
 
 const nonceBytes = 12;
@@ -24,6 +26,21 @@ const sliceBytes = 256 * 1024;
  */
 export function sealer(key: Uint8Array): Sealer {
   const [encryption, derivation] = [derive(key, 'encryption'), derive(key, 'nonce')];
+  const unsealBytes = (sealed: string): Buffer | undefined => {
+    const bytes = Buffer.from(sealed, 'base64url');
+    if (bytes.length < nonceBytes + tagBytes) return undefined;
+    const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    });
+    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    try {
+      const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+      return Buffer.concat([opened, decipher.final()]);
+    } catch {
+      // Any text may come from a client: one that another key has sealed, or none.
+      return undefined;
+    }
+  };
   return {
     seal: (text) => {
       const nonce = createHmac('sha256', derivation).update(text).digest().subarray(0, nonceBytes);
@@ -41,21 +58,8 @@ export function sealer(key: Uint8Array): Sealer {
       sealed.push(cipher.final());
       return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64url');
     },
-    unseal: (sealed) => {
-      const bytes = Buffer.from(sealed, 'base64url');
-      if (bytes.length < nonceBytes + tagBytes) return undefined;
-      const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceBytes), {
-        authTagLength: tagBytes,
-      });
-      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      try {
-        const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-        return Buffer.concat([text, decipher.final()]).toString();
-      } catch {
-        // Any text may come from a client: one that another key has sealed, or none.
-        return undefined;
-      }
-    },
+    unseal: (sealed) => unsealBytes(sealed)?.toString(),
+    unsealBytes,
   };
 }
 
@@ -83,15 +87,17 @@ export function derive(key: Uint8Array, purpose: string): Buffer {
 export function sealerOf(keys: readonly Uint8Array[]): Sealer | undefined {
   const [newest, ...older] = keys.map(sealer);
   if (!newest) return undefined;
+  const unsealBytes = (sealed: string): Buffer | undefined => {
+    for (const each of [newest, ...older]) {
+      const bytes = each.unsealBytes(sealed);
+      if (bytes !== undefined) return bytes;
+    }
+    return undefined;
+  };
   return {
     seal: newest.seal,
     sealBytes: newest.sealBytes,
-    unseal: (sealed) => {
-      for (const { unseal } of [newest, ...older]) {
-        const text = unseal(sealed);
-        if (text !== undefined) return text;
-      }
-      return undefined;
-    },
+    unseal: (sealed) => unsealBytes(sealed)?.toString(),
+    unsealBytes,
   };
 }
