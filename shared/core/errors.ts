@@ -29,6 +29,10 @@ export const errorTable = {
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
   upgrade_refused: { status: 426, movable: false, clientMayRetry: false },
   request_timeout: { status: 408, movable: false, clientMayRetry: true },
+  /** The idempotency key was used for another request. */
+  idempotency_key_reused: { status: 422, movable: false, clientMayRetry: false },
+  /** A request with the idempotency key was executed, and its answer, or the part that is asked for, is not kept. */
+  answer_not_kept: { status: 409, movable: false, clientMayRetry: false },
   body_too_large: { status: 413, movable: false, clientMayRetry: false },
   storage_quota_exceeded: { status: 403, movable: false, clientMayRetry: false },
   unsupported_encoding: { status: 415, movable: false, clientMayRetry: false },

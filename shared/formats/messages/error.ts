@@ -35,6 +35,8 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   method_not_allowed: { type: 'invalid_request_error' },
   upgrade_refused: { type: 'invalid_request_error' },
   request_timeout: { type: 'invalid_request_error' },
+  idempotency_key_reused: { type: 'invalid_request_error' },
+  answer_not_kept: { type: 'invalid_request_error' },
   body_too_large: { type: 'request_too_large' },
   storage_quota_exceeded: { type: 'permission_error' },
   unsupported_encoding: { type: 'invalid_request_error' },

@@ -25,6 +25,8 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   method_not_allowed: { type: 'invalid_request_error', code: 'method_not_allowed' },
   upgrade_refused: { type: 'invalid_request_error', code: 'upgrade_refused' },
   request_timeout: { type: 'invalid_request_error', code: 'request_timeout' },
+  idempotency_key_reused: { type: 'invalid_request_error', code: 'idempotency_key_reused' },
+  answer_not_kept: { type: 'invalid_request_error', code: 'answer_not_kept' },
   body_too_large: { type: 'invalid_request_error', code: 'request_too_large' },
   storage_quota_exceeded: { type: 'invalid_request_error', code: 'storage_quota_exceeded' },
   unsupported_encoding: { type: 'invalid_request_error', code: 'unsupported_encoding' },

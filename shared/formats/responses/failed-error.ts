@@ -31,6 +31,8 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   method_not_allowed: 'invalid_prompt',
   upgrade_refused: 'invalid_prompt',
   request_timeout: 'server_error',
+  idempotency_key_reused: 'invalid_prompt',
+  answer_not_kept: 'invalid_prompt',
   body_too_large: 'invalid_prompt',
   storage_quota_exceeded: 'invalid_prompt',
   unsupported_encoding: 'invalid_prompt',

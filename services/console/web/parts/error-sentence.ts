@@ -15,6 +15,8 @@ const sentences: Record<ErrorCode, string> = {
   model_not_found: 'No model of this name is served.',
   previous_response_not_found: 'The response that the request continues is not stored.',
   response_begun_anew: 'The response is no longer the one that the client has seen: it was made anew.',
+  idempotency_key_reused: 'The idempotency key was used for another request.',
+  answer_not_kept: 'The answer to the idempotency key, or the part that was asked for, is not kept.',
   not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path does not support this method.',
   upgrade_refused: 'There are no WebSockets here.',
