@@ -1,8 +1,9 @@
-import { once } from 'node:events';
 import type { Response } from 'express';
 import type { ReadEvents } from '#shared/accounts/background-responses/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
+import { Bell } from '../http/bell.ts';
+import { drained } from '../http/drained.ts';
 import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
@@ -119,48 +120,4 @@ function refuse(read: ReadEvents | undefined, id: string, after: number): assert
     throw new RouterError('invalid_value', message, { param: 'starting_after' });
   }
   if (reason === 'gone') throw new RouterError('invalid_request', broken.gone.message, { param: 'stream' });
-}
-
-/** Waits until the client has read what was sent; a client that reads nothing is disconnected. */
-async function drained(response: Response, unreadMs: number, gone: AbortSignal): Promise<void> {
-  const timer = setTimeout(() => response.destroy(), unreadMs);
-  try {
-    await once(response, 'drain', { signal: gone }).catch(() => undefined);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Wakes who waits for a change. One that came before the wait ends it at once. */
-class Bell {
-  readonly #ends: AbortSignal;
-  #isRung = false;
-  #wake: (() => void) | undefined;
-
-  /** @param ends aborts when nobody waits any more */
-  constructor(ends: AbortSignal) {
-    this.#ends = ends;
-  }
-
-  ring(): void {
-    if (this.#wake) this.#wake();
-    else this.#isRung = true;
-  }
-
-  /** Resolves when it rings, after so many milliseconds at the latest. */
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#ends.removeEventListener('abort', end);
-        this.#wake = undefined;
-        this.#isRung = false;
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      this.#ends.addEventListener('abort', end);
-      this.#wake = end;
-      if (this.#isRung || this.#ends.aborted) end();
-    });
-  }
 }
