@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { accessTokenMs } from '../programs/access-tokens.ts';
 import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
+import { removeIdempotentOf } from '../idempotent-answers/remove-idempotent-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import { removeFilesOf } from '../files/remove-files-of.ts';
 import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
@@ -45,6 +46,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   await removeFilesOf(redis, prefix, id);
   await removeWebhooksOf(redis, prefix, `user:${id}`);
   await removeBackgroundOf(redis, prefix, id);
+  await removeIdempotentOf(redis, prefix, id);
   await forgetNames(parts, id, keyIds);
   const args = {
     id,

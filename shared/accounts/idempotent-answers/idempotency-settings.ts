@@ -1,0 +1,60 @@
+import { setting } from '#shared/core/load-config.ts';
+
+/** The settings of requests with an idempotency key. */
+export const idempotencySettings = {
+  IDEMPOTENCY_GRACE_MS: setting.integer(
+    'Time for which the answer to a request with an `Idempotency-Key` goes on without a client; it is cancelled at once if 0',
+    0,
+    0,
+    600_000,
+  ),
+  IDEMPOTENCY_KEYS: setting.integer(
+    'Most idempotency keys of one person, team or key without owner that are known at once',
+    10_000,
+    1,
+    1_000_000,
+  ),
+  IDEMPOTENCY_ANSWER_BYTES: setting.integer(
+    'Most bytes in Redis of one answer that is kept for an idempotency key; a longer one is not kept',
+    8 * 1024 * 1024,
+    1_024,
+    256 * 1024 ** 2,
+  ),
+  IDEMPOTENCY_OWNER_BYTES: setting.integer(
+    'Most bytes in Redis of the answers kept for idempotency keys of one person, team or key without owner; the oldest go first',
+    32 * 1024 * 1024,
+    1_024,
+    64 * 1024 ** 3,
+  ),
+  IDEMPOTENCY_MAX_BYTES: setting.integer(
+    'The same of all; the oldest of whoever has most go first',
+    64 * 1024 * 1024,
+    1_024,
+    1024 ** 4,
+  ),
+};
+
+/** Bounds of what is kept for idempotency keys. */
+export interface IdempotencyBounds {
+  /** Keys of one owner. */
+  ownerKeys: number;
+  /** Bytes of one answer, of all of an owner, and of all. */
+  answerBytes: number;
+  ownerBytes: number;
+  totalBytes: number;
+}
+
+/** The bounds that the settings say. */
+export function idempotencyBounds(config: {
+  IDEMPOTENCY_KEYS: number;
+  IDEMPOTENCY_ANSWER_BYTES: number;
+  IDEMPOTENCY_OWNER_BYTES: number;
+  IDEMPOTENCY_MAX_BYTES: number;
+}): IdempotencyBounds {
+  return {
+    ownerKeys: config.IDEMPOTENCY_KEYS,
+    answerBytes: config.IDEMPOTENCY_ANSWER_BYTES,
+    ownerBytes: config.IDEMPOTENCY_OWNER_BYTES,
+    totalBytes: config.IDEMPOTENCY_MAX_BYTES,
+  };
+}

@@ -1,0 +1,35 @@
+-- The function that adds to an answer what has come of it. It stands before each script that does, behind answers.lua.
+--
+-- Of the arguments of the script:
+--   from         number of the first event
+--   last         number of the last one; unused for none
+--   answerBytes  bytes of one answer
+-- ARGV[2]  the events, sealed; empty for none
+-- ARGV[3]  status and headers, sealed; empty if they were added before
+-- ARGV[4]  the facts of the request, sealed; empty if they are as they were
+-- Returns whether they are kept.
+local function addEntry()
+  if ARGV[3] ~= '' then
+    redis.call('HSET', record, 'head', ARGV[3])
+  end
+  if ARGV[4] ~= '' then
+    redis.call('HSET', record, 'facts', ARGV[4])
+  end
+  if field('isLost') then
+    return false
+  end
+  local bytes = #ARGV[2]
+  -- What was written before is written again if Redis's reply was lost.
+  if args.from <= number('next') and (bytes == 0 or args.last < number('next')) then
+    return true
+  end
+  if args.from ~= number('next') or bytesOf(owner, id) + bytes > args.answerBytes or not makeRoom(bytes) then
+    lose(owner, id)
+    return false
+  end
+  redis.call('XADD', events, whole(args.last + 1) .. '-0', 'e', ARGV[2])
+  redis.call('PEXPIRE', events, whole(redis.call('PTTL', record)))
+  redis.call('HSET', record, 'next', whole(args.last + 1))
+  count(owner, id, bytes)
+  return true
+end

@@ -1,0 +1,144 @@
+-- What is common to the scripts of answers that are kept for an idempotency key. It stands before each of them. They name the keys of
+-- an owner, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+--
+-- idempotent-answer:<owner>:<id>     hash, expires: one key of an owner and its last execution
+--   attempt     id of the execution
+--   number      how many executions of the key came before it
+--   state       `running` or `over`
+--   leaseUntil  when the key is free, unless whoever executes renews the lease
+--   facts       endpoint and digest of the request, sealed
+--   head        status and headers of the answer, sealed; absent until they are known
+--   next        number of the next entry
+--   kind        of one that is over: `whole`, `cut` (its connection was closed midway) or `cancelled`
+--   isFree      set if the next request with the key is executed
+--   isLost      set if its entries are not kept
+-- idempotent-events:<owner>:<id>     stream, expires: the pieces of the answer, sealed; an entry's id is the number of its last event plus 1
+-- idempotent-followers:<owner>:<id>  sorted set, expires: who waits for the answer, by when that ends unless it is renewed
+-- idempotent-expiries                sorted set, `<owner> <id>` by the time at which it is forgotten
+-- idempotent-ended-of:<owner>        sorted set, ids by the time at which they were over, of those that have entries
+-- idempotent-bytes-of:<owner>        hash, id to its bytes; all ids of the owner
+-- idempotent-bytes                   sorted set, owner by bytes; idempotent-total string, the bytes of all
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   owner
+--   id      digest of the idempotency key
+local args = cjson.decode(ARGV[1])
+local prefix, owner, id = args.prefix, args.owner, args.id
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Keys that are swept at once, and bytes that a key counts beside its answer.
+local sweptAtOnce = 100
+local recordBytes = 512
+
+local function nameOf(kind, ofOwner, ofId)
+  return prefix .. 'idempotent-' .. kind .. ':' .. ofOwner .. ':' .. ofId
+end
+
+local record = nameOf('answer', owner, id)
+local events = nameOf('events', owner, id)
+local followers = nameOf('followers', owner, id)
+
+-- Lua's own conversion writes large numbers with an exponent.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+local function field(name)
+  return redis.call('HGET', record, name)
+end
+
+local function number(name)
+  return tonumber(field(name) or 0)
+end
+
+-- Adds bytes of a key to those that are counted; takes some away with a number below 0.
+local function count(ofOwner, ofId, bytes)
+  redis.call('HINCRBY', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId, whole(bytes))
+  redis.call('INCRBY', prefix .. 'idempotent-total', whole(bytes))
+  if tonumber(redis.call('ZINCRBY', prefix .. 'idempotent-bytes', whole(bytes), ofOwner)) <= 0 then
+    redis.call('ZREM', prefix .. 'idempotent-bytes', ofOwner)
+  end
+end
+
+local function bytesOf(ofOwner, ofId)
+  return tonumber(redis.call('HGET', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId) or 0)
+end
+
+-- Removes a key and all that is known of it.
+local function forget(ofOwner, ofId)
+  for _, kind in ipairs({ 'answer', 'events', 'followers' }) do
+    redis.call('UNLINK', nameOf(kind, ofOwner, ofId))
+  end
+  redis.call('ZREM', prefix .. 'idempotent-expiries', ofOwner .. ' ' .. ofId)
+  redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
+  count(ofOwner, ofId, -bytesOf(ofOwner, ofId))
+  redis.call('HDEL', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId)
+end
+
+-- Removes the entries of an answer, and has it be unknown what it was.
+local function lose(ofOwner, ofId)
+  if redis.call('EXISTS', nameOf('answer', ofOwner, ofId)) == 0 then
+    forget(ofOwner, ofId)
+    return
+  end
+  redis.call('UNLINK', nameOf('events', ofOwner, ofId))
+  redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
+  redis.call('HSET', nameOf('answer', ofOwner, ofId), 'isLost', 1)
+  count(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
+end
+
+-- Forgets keys that have expired. Redis has removed what they were by then; their bytes are still counted.
+local function sweep()
+  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'idempotent-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
+  for _, member in ipairs(expired) do
+    forget(string.match(member, '^(%S+) (.+)$'))
+  end
+end
+
+-- Has this key be forgotten after so many milliseconds.
+local function expireAfter(ms)
+  redis.call('ZADD', prefix .. 'idempotent-expiries', whole(now + ms), owner .. ' ' .. id)
+  for _, name in ipairs({ record, events, followers }) do
+    redis.call('PEXPIREAT', name, whole(now + ms))
+  end
+end
+
+-- Makes room for bytes of the owner: entries of answers that are over go, the oldest first, those of the owner or of whoever has most.
+-- Returns whether there is room then.
+local function makeRoom(bytes)
+  local function loseOldest(ofOwner)
+    local oldest = redis.call('ZRANGE', prefix .. 'idempotent-ended-of:' .. ofOwner, 0, 0)[1]
+    if oldest then
+      lose(ofOwner, oldest)
+    end
+    return oldest
+  end
+  while tonumber(redis.call('ZSCORE', prefix .. 'idempotent-bytes', owner) or 0) + bytes > args.ownerBytes do
+    if not loseOldest(owner) then
+      return false
+    end
+  end
+  while tonumber(redis.call('GET', prefix .. 'idempotent-total') or 0) + bytes > args.totalBytes do
+    if not loseOldest(redis.call('ZREVRANGE', prefix .. 'idempotent-bytes', 0, 0)[1] or owner) then
+      return false
+    end
+  end
+  return true
+end
+
+-- Whether the execution is the one that has the key.
+local function isMine()
+  return field('attempt') == args.attempt and field('state') == 'running'
+end
+
+-- How many wait for the answer.
+local function countFollowers()
+  redis.call('ZREMRANGEBYSCORE', followers, '-inf', whole(now))
+  return redis.call('ZCARD', followers)
+end
+
+local function changed(what)
+  redis.call('PUBLISH', prefix .. 'background-changes:' .. args.attempt, what)
+end

@@ -1,0 +1,12 @@
+-- Adds to an answer what has come of it, see add-entry.lua.
+--
+-- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
+--   attempt  id of the execution
+--   ownerBytes, totalBytes  see claim.lua
+-- Returns 1, 0 if the execution has not got the key any more, or -1 if the answer is not kept.
+if not isMine() then
+  return 0
+end
+local isKept = addEntry()
+changed('events')
+return isKept and 1 or -1

@@ -1,0 +1,37 @@
+-- Claims a key for an execution, unless somebody executes a request with it, or an answer of it is kept.
+--
+-- ARGV[1]  JSON, besides prefix, owner and id:
+--   attempt     id of the execution
+--   leaseMs     milliseconds for which it has the key
+--   keepMs      milliseconds for which the key is known afterwards
+--   isResumed   whether the request is never executed, because it goes on with an answer
+--   ownerKeys   keys of the owner that are known at once
+--   ownerBytes  bytes of an owner's answers
+--   totalBytes  the same of all
+-- ARGV[2]  the facts of the request, sealed
+-- Returns {'claimed', number}, {'taken', state, attempt, facts}, {'unknown'} for a request that is resumed, or {'full'}.
+sweep()
+local state, attempt, facts, leaseUntil, isFree =
+  unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))
+if state and not isFree and (state == 'over' or tonumber(leaseUntil) > now) then
+  return { 'taken', state, attempt, facts }
+end
+if args.isResumed then
+  return { 'unknown' }
+end
+local isNew = redis.call('HEXISTS', prefix .. 'idempotent-bytes-of:' .. owner, id) == 0
+if isNew and redis.call('HLEN', prefix .. 'idempotent-bytes-of:' .. owner) >= args.ownerKeys then
+  return { 'full' }
+end
+local before = state and number('number') + 1 or 0
+if not isNew then
+  forget(owner, id)
+end
+if not makeRoom(recordBytes) then
+  return { 'full' }
+end
+redis.call('HSET', record, 'state', 'running', 'attempt', args.attempt, 'number', before, 'facts', ARGV[2])
+redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs), 'next', 0)
+count(owner, id, recordBytes)
+expireAfter(args.leaseMs + args.keepMs)
+return { 'claimed', before }

@@ -1,0 +1,25 @@
+-- Ends an execution with the last of its answer, see add-entry.lua.
+--
+-- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
+--   attempt  id of the execution
+--   kind     `whole`, or `cut` if the connection was closed midway
+--   isFree   whether the next request with the key is executed
+--   keepMs   milliseconds for which the answer is kept
+--   ownerBytes, totalBytes  see claim.lua
+-- Returns 1, also when it is called again because the reply was lost, or 0 if the execution has not got the key any more.
+if field('attempt') == args.attempt and field('state') == 'over' then
+  return 1
+end
+if not isMine() then
+  return 0
+end
+if addEntry() then
+  redis.call('ZADD', prefix .. 'idempotent-ended-of:' .. owner, whole(now), id)
+end
+redis.call('HSET', record, 'state', 'over', 'kind', args.kind)
+if args.isFree then
+  redis.call('HSET', record, 'isFree', 1)
+end
+expireAfter(args.keepMs)
+changed('over')
+return 1

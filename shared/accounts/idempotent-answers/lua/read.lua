@@ -1,0 +1,40 @@
+-- Reads of an answer what follows an event, and says that somebody waits for it.
+--
+-- ARGV[1]  JSON, besides prefix, owner and id:
+--   attempt     id of the execution
+--   follower    id of who waits
+--   followerMs  milliseconds for which it counts as waiting
+--   after       number of the event that they follow; -1 for none
+--   most        entries at most
+--   mostBytes   bytes after which no more entries are read
+-- Returns {} if there is no such answer any more, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if whoever executed is gone
+-- else 0, facts, head, and of each entry the number of its last event and the events, sealed}. The first one may have older events, too.
+if field('attempt') ~= args.attempt then
+  return {}
+end
+local state = field('state')
+if state == 'running' then
+  redis.call('ZADD', followers, whole(now + args.followerMs), args.follower)
+  redis.call('PEXPIRE', followers, whole(redis.call('PTTL', record)))
+end
+local isGone = state == 'running' and number('leaseUntil') <= now
+local reply = {
+  state,
+  field('kind') or '',
+  number('number'),
+  number('next'),
+  field('isLost') and 1 or 0,
+  isGone and 1 or 0,
+  field('facts'),
+  field('head') or '',
+}
+local bytes = 0
+for _, entry in ipairs(redis.call('XRANGE', events, whole(args.after + 2), '+', 'COUNT', args.most)) do
+  table.insert(reply, tonumber(string.match(entry[1], '^%d+')) - 1)
+  table.insert(reply, entry[2][2])
+  bytes = bytes + #entry[2][2]
+  if bytes >= args.mostBytes then
+    break
+  end
+end
+return reply

@@ -1,0 +1,192 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import {
+  IdempotentAnswers,
+  type AnswerEntry,
+  type Claim,
+  type KeyedAttempt,
+} from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+
+const facts = { endpoint: 'POST /', digest: 'd' };
+const bounds = { ownerKeys: 100, answerBytes: 10_000, ownerBytes: 20_000, totalBytes: 30_000 };
+const secrets = [randomBytes(32)];
+
+let open: OpenKeyStore;
+let answers: IdempotentAnswers;
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  answers = make();
+});
+
+function make(changed: Partial<typeof bounds> = {}): IdempotentAnswers {
+  const parts = { bounds: { ...bounds, ...changed }, keys: new OwnerKeys(() => secrets) };
+  return new IdempotentAnswers(open.connection.redis, open.prefix, parts);
+}
+
+async function claimed(owner: string, key: string, from = answers): Promise<KeyedAttempt> {
+  const claim = await from.claim(owner, key, facts, false);
+  if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
+  return claim.of;
+}
+
+const entry = (
+  from: number,
+  last: number,
+  bytes: Buffer | undefined,
+  more: Partial<AnswerEntry> = {},
+): AnswerEntry => ({
+  from,
+  last,
+  bytes,
+  head: undefined,
+  facts: undefined,
+  ...more,
+});
+const outcomes = (claims: readonly Claim[]) => claims.map(({ outcome }) => outcome);
+
+/** Ends the lease of an execution. */
+async function expireLease({ owner, id }: KeyedAttempt): Promise<void> {
+  await open.connection.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
+}
+
+describe('a claim', () => {
+  it('is granted to one of many, and names the execution to the others', async () => {
+    const claims = await Promise.all(Array.from({ length: 50 }, () => answers.claim('ada', 'k', facts, false)));
+    expect(outcomes(claims).toSorted().slice(0, 2)).toEqual(['claimed', 'taken']);
+    expect(outcomes(claims).filter((outcome) => outcome === 'claimed')).toHaveLength(1);
+    const attempts = new Set(claims.map((claim) => (claim.outcome === 'unknown' ? '' : claim.of.attempt)));
+    expect(attempts.size).toBe(1);
+    const taken = claims.find((claim) => claim.outcome === 'taken');
+    expect(taken).toMatchObject({ isOver: false, facts });
+  });
+
+  it('is granted again, with the next number, once the lease is over', async () => {
+    const first = await claimed('ada', 'k');
+    expect(await answers.renew(first)).toBe(0);
+    await expireLease(first);
+    expect((await answers.read(first, 'f', -1))?.state).toBe('gone');
+    const second = await answers.claim('ada', 'k', facts, false);
+    expect(second).toMatchObject({ outcome: 'claimed', number: 1 });
+    expect(await answers.renew(first)).toBe(-1);
+    expect(await answers.append(first, entry(0, 0, Buffer.from('a')))).toBe('superseded');
+    expect(await answers.read(first, 'f', -1)).toBeUndefined();
+  });
+
+  it('is not granted for going on with an answer that is not there', async () => {
+    expect(await answers.claim('ada', 'k', facts, true)).toEqual({ outcome: 'unknown' });
+    expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
+  });
+});
+
+describe('an answer', () => {
+  it('is read from any event on, as bytes', async () => {
+    const of = await claimed('ada', 'k');
+    const head = { status: 200, headers: { a: 'b' }, requestId: 'r', isEvents: true };
+    const pieces = [randomBytes(500), randomBytes(10), randomBytes(300)];
+    expect(await answers.append(of, entry(0, 4, pieces[0], { head }))).toBe('kept');
+    expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
+    // Written again, because the reply was lost.
+    expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
+    await answers.finish(of, entry(6, 9, pieces[2]), 'whole', false);
+    await answers.finish(of, entry(6, 9, pieces[2]), 'whole', false);
+    const read = async (after: number) => (await answers.read(of, 'f', after))?.entries.map(({ bytes }) => bytes);
+    expect(await read(-1)).toEqual(pieces);
+    expect(await read(3)).toEqual(pieces);
+    expect(await read(4)).toEqual(pieces.slice(1));
+    expect(await read(9)).toEqual([]);
+    expect(await answers.read(of, 'f', 5)).toMatchObject({ state: 'whole', next: 10, head, facts, isLost: false });
+  });
+
+  it('of which a part is missing is not kept', async () => {
+    const of = await claimed('ada', 'k');
+    await answers.append(of, entry(0, 4, Buffer.from('a')));
+    expect(await answers.append(of, entry(6, 7, Buffer.from('b')))).toBe('lost');
+    expect(await answers.read(of, 'f', -1)).toMatchObject({ isLost: true, entries: [] });
+    const other = await claimed('ada', 'other');
+    await answers.append(other, entry(0, 4, Buffer.from('a')));
+    await answers.finish(other, entry(6, 6, undefined), 'whole', false);
+    expect(await answers.read(other, 'f', -1)).toMatchObject({ isLost: true, state: 'whole' });
+    // Nobody executes it again.
+    expect((await answers.claim('ada', 'other', facts, false)).outcome).toBe('taken');
+  });
+
+  it('is abandoned only when nobody follows it', async () => {
+    const of = await claimed('ada', 'k');
+    await answers.read(of, 'one', -1);
+    await answers.read(of, 'two', -1);
+    expect(await answers.abandon(of)).toBe(2);
+    await answers.leave(of, 'one');
+    expect(await answers.renew(of)).toBe(1);
+    const followers = `${open.prefix}idempotent-followers:${of.owner}:${of.id}`;
+    await open.connection.redis.zadd(followers, 1, 'two');
+    expect(await answers.abandon(of)).toBe(0);
+    expect(await answers.read(of, 'three', -1)).toMatchObject({ state: 'cancelled' });
+    expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
+  });
+});
+
+describe('the bounds', () => {
+  it('count what there is, and nothing once it has expired', async () => {
+    const { redis } = open.connection;
+    for (const [owner, key] of [
+      ['ada', 'a'],
+      ['ada', 'b'],
+      ['bob', 'a'],
+    ] as const) {
+      const of = await claimed(owner, key);
+      await answers.append(of, entry(0, 0, Buffer.alloc(1_000)));
+      await answers.finish(of, entry(1, 1, undefined), 'whole', false);
+    }
+    const name = (kind: string) => `${open.prefix}idempotent-${kind}`;
+    const sum = async () => {
+      const owners = await redis.zrange(name('bytes'), '0', '-1', 'WITHSCORES');
+      return owners.filter((_, at) => at % 2 === 1).reduce((total, bytes) => total + Number(bytes), 0);
+    };
+    expect(await sum()).toBeGreaterThan(3_000);
+    expect(Number(await redis.get(name('total')))).toBe(await sum());
+    for (const member of await redis.zrange(name('expiries'), '0', '-1')) await redis.zadd(name('expiries'), 1, member);
+    await claimed('eve', 'a');
+    expect(Number(await redis.get(name('total')))).toBe(512);
+    expect(await sum()).toBe(512);
+    const left = (await redis.keys(`${open.prefix}idempotent-*`)).filter((each) => !each.includes('eve'));
+    expect(left.map((each) => each.slice(open.prefix.length)).toSorted()).toEqual([
+      'idempotent-bytes',
+      'idempotent-expiries',
+      'idempotent-total',
+    ]);
+  });
+
+  it('remove the oldest answers of the owner, and of all those of who has most', async () => {
+    const fill = async (owner: string, key: string, bytes: number, from = answers) => {
+      const of = await claimed(owner, key, from);
+      const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
+      await from.finish(of, entry(1, 1, undefined), 'whole', false);
+      return { of, kept };
+    };
+    const isLost = async (of: KeyedAttempt) => (await answers.read(of, 'f', -1))?.isLost;
+    const old = await fill('ada', '1', 6_000);
+    const next = await fill('ada', '2', 6_000);
+    const bob = await fill('bob', '1', 5_000);
+    const last = await fill('ada', '3', 6_000);
+    expect([await isLost(old.of), await isLost(next.of), await isLost(last.of), await isLost(bob.of)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    const eve = await fill('eve', '1', 5_000);
+    expect([await isLost(next.of), await isLost(bob.of), await isLost(eve.of)]).toEqual([true, false, false]);
+    expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
+  });
+
+  it('refuse further keys of an owner who has too many, and nobody else', async () => {
+    const few = make({ ownerKeys: 2 });
+    await claimed('ada', '1', few);
+    await claimed('ada', '2', few);
+    await expect(few.claim('ada', '3', facts, false)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    expect((await few.claim('ada', '2', facts, false)).outcome).toBe('taken');
+    expect((await few.claim('bob', randomUUID(), facts, false)).outcome).toBe('claimed');
+  });
+});
