@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { backgroundSettings } from '#shared/accounts/background-responses/background-settings.ts';
 import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
+import { idempotencySettings } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
@@ -42,6 +43,7 @@ export const ingressConfig = z
       "Folder of the cluster's authority, with which administrators make credentials for workers in the console and the Admin API; if unset, only `rtr credentials` makes them",
     ),
     ...backgroundSettings,
+    ...idempotencySettings,
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .optional()

@@ -22,6 +22,8 @@ import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
+import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { idempotencyBounds } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
@@ -55,6 +57,8 @@ import { HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
+import type { IdempotencyParts } from './idempotency/idempotency-parts.ts';
+import { countKeyed } from './metrics/count-keyed.ts';
 import { loadOf } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { watchBackground } from './metrics/watch-background.ts';
@@ -72,6 +76,7 @@ import type { InputFiles } from '#shared/serving/files/inline-files.ts';
 import { patientAnswers } from '#shared/serving/stored/patient-answers.ts';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
@@ -91,6 +96,9 @@ const probeClientMs = 30_000;
 
 /** Milliseconds for sending the errors of requests that the drain has ended. */
 const lastErrorsMs = 500;
+
+/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together. */
+const mostUnwritten = 32 * 1024 * 1024;
 
 /** Milliseconds for which idle keep-alive connections stay open; load balancers close theirs sooner. */
 const keepAliveTimeoutMs = 75_000;
@@ -292,6 +300,25 @@ await runService(async (environment, releases) => {
   releases.add('MCP', () => mcp.close());
   const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
   const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
+  const ending = new AbortController();
+  const idempotency: IdempotencyParts = {
+    answers: new IdempotentAnswers(serving.storedRedis.redis, `${prefix}:`, {
+      bounds: idempotencyBounds(config),
+      keys: ownerKeys,
+    }),
+    changes,
+    room: new StoringRoom(mostUnwritten),
+    unread,
+    open,
+    store,
+    graceMs: config.IDEMPOTENCY_GRACE_MS,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    unreadMs,
+    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    ending: ending.signal,
+    count: countKeyed(metricsRegistry),
+    log,
+  };
   const app = createApp({
     ...healthParts,
     log,
@@ -338,6 +365,7 @@ await runService(async (environment, releases) => {
     batches,
     jobs,
     background,
+    idempotency,
     maxLineBytes: config.MAX_BODY_BYTES,
     record,
     countRefusal,
@@ -379,6 +407,7 @@ await runService(async (environment, releases) => {
     webConsole.feed.close();
     await drained;
     isEnding = true;
+    ending.abort();
     await dispatcher.drain(0);
     await open.drain(lastErrorsMs);
   });

@@ -12,6 +12,7 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { sendContent } from '../files/send-content.ts';
 import { wrongMethod } from '../http/answer-error.ts';
+import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
@@ -32,7 +33,13 @@ export interface BatchRoutesParts extends CreateBatchParts {
  * Adds the paths of an API's batches to a router. They find the batches of the key's owner alone; those of others are unknown. Mount it
  * behind `requireKey`.
  */
-export function addBatchRoutes(router: Router, api: ClientApi, shape: BatchFormat, parts: BatchRoutesParts): void {
+export function addBatchRoutes(
+  router: Router,
+  api: ClientApi,
+  shape: BatchFormat,
+  parts: BatchRoutesParts,
+  keyed: KeyedHandler,
+): void {
   const { batches, jobs, files, log, publicUrl } = parts;
   const { path } = shape;
   const owned = (response: Response): string => {
@@ -48,13 +55,14 @@ export function addBatchRoutes(router: Router, api: ClientApi, shape: BatchForma
   const baseUrl = ({ protocol, headers, baseUrl: at }: Request): string =>
     `${publicUrl?.replace(/\/$/, '') ?? `${protocol}://${headers.host ?? ''}`}${at}`;
 
-  router.post(path, async (request, response) => {
+  const create = keyed(shape.source.kind === 'file' ? 'whole' : 'arrives', async (request, response) => {
     const id = `${shape.idPrefix}${randomUUID().replaceAll('-', '')}`;
     const batch = await createBatch(request, response, { id, owner: owned(response), api, shape }, parts);
     // It is added again within a minute if this fails.
     await jobs.add(validationJob(id)).catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch waits'));
     response.json(shape.show(batch, baseUrl(request)));
   });
+  router.post(path, create);
   router.get(path, async (request, response) => {
     const asked = shape.readPage(request.query);
     const page = await batches.list(owned(response), api.segment, asked);
@@ -67,11 +75,12 @@ export function addBatchRoutes(router: Router, api: ClientApi, shape: BatchForma
   router.get(one, async (request, response) => {
     response.json(shape.show(await find(request, response), baseUrl(request)));
   });
-  router.post(`${one}/cancel`, async (request, response) => {
+  const cancel = keyed('unread', async (request, response) => {
     const { id } = await find(request, response);
     await batches.cancel(id);
     response.json(shape.show(await find(request, response), baseUrl(request)));
   });
+  router.post(`${one}/cancel`, cancel);
   router.all(`${one}/cancel`, wrongMethod('POST'));
   if (!shape.hasResults) {
     router.all(one, wrongMethod('GET', 'HEAD'));

@@ -10,6 +10,7 @@ import { formatsOf } from '#shared/formats/batches/formats-of.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { arrivingBody } from '../files/arriving-body.ts';
+import { claimKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -95,7 +96,9 @@ async function fromFile(
   const { id: key } = identityOf(response);
   const holding = held.open(key);
   response.on('close', () => holding.release());
-  const creation = source.read(await readBody(request, holding.grow));
+  const body = await readBody(request, holding.grow);
+  await claimKey(response, body);
+  const creation = source.read(body);
   const { endpoint, path, windowMs, inputFile: shown, window, metadata, outputSeconds } = creation;
   if (!formatsOf({ api: api.segment, path }, formats)) {
     throw new RouterError('invalid_request', `Invalid 'endpoint': ${endpoint} cannot be used in batches.`, {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { arrivingDigest } from '../idempotency/body-digest.ts';
 
 /**
  * The body of a request, as it arrives. The time in which the reader does not ask for more does not count. The request stays open when
@@ -8,12 +9,14 @@ import { RouterError } from '#shared/core/errors.ts';
  * @throws RouterError `request_timeout`, or `invalid_request` for a body that is cut off
  */
 export async function* arrivingBody(request: IncomingMessage, timeoutMs: number): AsyncGenerator<Uint8Array> {
+  const digest = arrivingDigest(request);
   const pieces = request.iterator({ destroyOnReturn: false });
   let isLate = false;
   try {
     for (;;) {
       const piece = await inTime(pieces.next(), timeoutMs);
       if (piece.done === true) break;
+      digest?.update(piece.value as Uint8Array);
       yield piece.value as Uint8Array;
     }
   } catch (error) {

@@ -6,6 +6,7 @@ import { fileIdOf } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import { wrongMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
+import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
@@ -33,7 +34,7 @@ export interface FileRoutesParts {
  * Adds the paths of files to a router, as a format shows them. They find the files of the key's owner alone; those of others are
  * unknown. Mount it behind `requireKey`.
  */
-export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts): void {
+export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts, keyed: KeyedHandler): void {
   const { path } = shape;
   const { files, bodyTimeoutMs: timeoutMs } = parts;
   const owned = (response: Response): string => {
@@ -47,9 +48,10 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
     if (!file) throw shape.notFound(shown);
     return file;
   };
-  router.post(path, async (request, response) => {
+  const create = keyed('arrives', async (request, response) => {
     response.json(shape.show(await upload(request, response, owned(response), shape, parts)));
   });
+  router.post(path, create);
   router.get(path, async (request, response) => {
     response.json(await list(request, owned(response), shape, files));
   });

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
+import { claimKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReceivedBody } from '../http/receive-body.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -29,7 +30,7 @@ const startLength = 88;
  * Receives a form as the JSON text that it is read as, see `formFileSchema`. Files are turned into base64 as they arrive, and are twice in
  * memory only while their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
  * @returns undefined if the client has disconnected
- * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or as `receiveForm` does
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or as `receiveForm` and `claimKey` do
  */
 export async function receiveFormBody(
   request: Request,
@@ -54,7 +55,9 @@ export async function receiveFormBody(
   });
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  return { body: jsonOf(form), grow: holding.grow, releaseBody: holding.releaseBody };
+  const body = jsonOf(form);
+  await claimKey(response, body);
+  return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }
 
 async function inBase64(

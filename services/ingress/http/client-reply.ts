@@ -7,6 +7,7 @@ import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
+import { DetachedResponse } from '../idempotency/detached-response.ts';
 import { refuse, startEvents } from './refuse.ts';
 import { PacedResponse } from './unread/paced-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
@@ -122,6 +123,7 @@ export class ClientReply implements ModelSink {
 
   /** Ends the answer with an error: an event if it has begun, otherwise an answer with the error's status. */
   fail(error: RouterError): void {
+    if (this.#response instanceof DetachedResponse) this.#response.noteFailure({ error, hasBegun: this.#hasBegun });
     try {
       if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
       if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);

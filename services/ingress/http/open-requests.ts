@@ -42,6 +42,15 @@ export class OpenRequests {
     next();
   };
 
+  /** Counts a response without a connection. @returns ends that */
+  hold(response: ServerResponse): () => void {
+    this.#open.add(response);
+    return () => {
+      this.#open.delete(response);
+      this.#onChange?.();
+    };
+  }
+
   /** Whether an answer on this connection has begun and is not complete. */
   isAnswering(socket: Duplex): boolean {
     const response = this.#bySocket.get(socket);

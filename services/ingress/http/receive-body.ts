@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
+import { claimKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { identityOf } from './require-key.ts';
 import type { ReadBody } from './read-body.ts';
@@ -22,7 +23,7 @@ export interface ReceivedBody {
 /**
  * Reads a request's body within the limits of this process. Call it after `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
- * @throws RouterError `overloaded`, `shutting_down`, or as `ReadBody` does
+ * @throws RouterError `overloaded`, `shutting_down`, or as `ReadBody` and `claimKey` do
  */
 export async function receiveBody(
   request: Request,
@@ -36,5 +37,8 @@ export async function receiveBody(
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  const claimed = claimKey(response, body);
+  // Others need not wait, not even for the next turn.
+  if (claimed) await claimed;
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }

@@ -1,11 +1,13 @@
 import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import type { ClientApi } from '#shared/formats/client-api.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.ts';
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
+import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
+import { idempotent, type KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
@@ -23,6 +25,7 @@ export interface ApiRoutesParts
     FileRoutesParts,
     BatchRoutesParts,
     Pick<DesktopConfigurationParts, 'publicUrl'> {
+  idempotency: IdempotencyParts;
   files: FileRoutesParts['files'] & BatchRoutesParts['files'];
   /** Output tokens per second of a model's last answers, where known. */
   speedOf: (model: string) => number | undefined;
@@ -35,6 +38,17 @@ export interface GenerateRoute {
   handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
 }
 
+function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutesParts): RequestHandler {
+  const keyed = { format, answerError: answerError(format, parts), body: 'whole', isUncancelled: false } as const;
+  return idempotent(serveModelRequest(format, route, parts), keyed, parts.idempotency);
+}
+
+/** Serves requests with an idempotency key to paths whose work is not cancelled when the client leaves. */
+function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
+  const route = { format, answerError: answerError(format, parts), isUncancelled: true };
+  return (body, handler) => idempotent(handler, { ...route, body }, parts.idempotency);
+}
+
 /** The routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
 export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
@@ -43,7 +57,7 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
     .flatMap((route) =>
       prefixes.map((prefix) => ({
         path: `${base}${prefix}${route.path}`,
-        handlers: [requireKey(parts, keyHeader), serveModelRequest(format, route, parts), answerError(format, parts)],
+        handlers: [requireKey(parts, keyHeader), modelHandler(format, route, parts), answerError(format, parts)],
       })),
     );
 }
@@ -73,22 +87,22 @@ export function apiRoutes(
   });
   for (const format of formats) {
     for (const route of format.routes) {
-      if (route.operation !== 'generate') keyed.post(route.path, serveModelRequest(format, route, parts));
+      if (route.operation !== 'generate') keyed.post(route.path, modelHandler(format, route, parts));
       keyed.all(route.path, wrongMethod('POST'), answerError(format, parts));
     }
   }
   for (const format of formats) {
     const { stored, background, files, read } = format;
     if (stored) {
-      addStoredRoutes(keyed, { stored, background, read }, parts);
+      addStoredRoutes(keyed, { stored, background, read }, parts, keyedBy(format, parts));
       keyed.use(stored.path, answerError(format, parts));
     }
     if (files) {
-      addFileRoutes(keyed, files, parts);
+      addFileRoutes(keyed, files, parts, keyedBy(format, parts));
       keyed.use(files.path, answerError(format, parts));
     }
   }
-  if (api.batches) addBatchRoutes(keyed, api, api.batches, parts);
+  if (api.batches) addBatchRoutes(keyed, api, api.batches, parts, keyedBy(formats[0], parts));
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
   const { programs, desktop } = api;
   if (programs) {

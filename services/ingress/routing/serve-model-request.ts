@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
@@ -18,6 +18,8 @@ import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
+import { runUncancelled } from '../idempotency/claim-key.ts';
+import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { setAsked } from '../http/refused-request.ts';
 import { setReply } from '../http/reply-of.ts';
 import { mayContinue } from '../http/may-continue.ts';
@@ -40,7 +42,7 @@ export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBac
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
-export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): RequestHandler {
+export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
     // The body stays in `start`, because the locals of this function live as long as the answer.
     const running = await start(request, response, format, route, parts);
@@ -68,6 +70,8 @@ async function start(
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
     const about = contextOf(request.headers, format, given);
+    // It is made, and paid for, whoever asks for it.
+    runUncancelled(response);
     const wanted = await answerInBackground(response, { format, request: given, ...about }, parts);
     received.releaseBody();
     // The client may leave at any time, which stops nothing.

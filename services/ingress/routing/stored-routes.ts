@@ -11,6 +11,7 @@ import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-
 import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { wrongMethod } from '../http/answer-error.ts';
+import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
 
 export interface StoredRoutesParts {
@@ -29,7 +30,12 @@ export interface StoringFormat extends Pick<ClientFormat, 'read'> {
  * the key's owner alone; those of others are unknown. Mount it behind `requireKey`, and behind the paths of the format that look like
  * an answer's.
  */
-export function addStoredRoutes(router: Router, format: StoringFormat, parts: StoredRoutesParts): void {
+export function addStoredRoutes(
+  router: Router,
+  format: StoringFormat,
+  parts: StoredRoutesParts,
+  keyed: KeyedHandler,
+): void {
   const { stored, background: shape } = format;
   const { answers, background } = parts;
   const one = `${stored.path}/:id`;
@@ -65,7 +71,7 @@ export function addStoredRoutes(router: Router, format: StoringFormat, parts: St
     response.json(stored.listItems(await inputOf(format, parts, wanted), request.query));
   });
   router.all(`${one}/input_items`, wrongMethod('GET', 'HEAD'));
-  router.post(`${one}/cancel`, async (request, response) => {
+  const cancelOne = keyed('unread', async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     const record = await background.responses.find(wanted.owner, wanted.id);
@@ -74,6 +80,7 @@ export function addStoredRoutes(router: Router, format: StoringFormat, parts: St
     if (!record) throw new RouterError('invalid_request', 'Cannot cancel a synchronous response.');
     response.json(answer);
   });
+  router.post(`${one}/cancel`, cancelOne);
   router.all(`${one}/cancel`, wrongMethod('POST'));
 }
 

@@ -1,4 +1,4 @@
-import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
@@ -12,11 +12,15 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
+import { idempotent } from '../idempotency/idempotent.ts';
+import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {
   unread: UnreadOutputs;
+  idempotency: IdempotencyParts;
 }
 
 /** The tools API, mounted at `/api/tools/v1`: lists the tools, and runs one without a language model. */
@@ -28,7 +32,14 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
     const listed = await listAllTools(parts, new HttpCaller(response, toolsFormat));
     response.json({ object: 'list', data: listed.map(toolAnswer) });
   });
-  routes.post('/execute', execute(parts));
+  const keyed = {
+    format: toolsFormat,
+    answerError: answerError(toolsFormat, parts),
+    body: 'whole',
+    // A tool may have had effects when its client leaves, and would have them again.
+    isUncancelled: true,
+  } as const;
+  routes.post('/execute', idempotent(execute(parts), keyed, parts.idempotency));
   routes.all('/list', wrongMethod('GET', 'HEAD'));
   routes.all('/execute', wrongMethod('POST'));
   routes.use(unknownPath, answerError(toolsFormat, parts));
@@ -41,7 +52,7 @@ function toolAnswer({ name, title, description, inputSchema, outputSchema, annot
   return { name, title, description, ...schemas, annotations, server, worker };
 }
 
-function execute(parts: ToolsRoutesParts): RequestHandler {
+function execute(parts: ToolsRoutesParts): AnsweringHandler {
   return async (request, response) => {
     // The body stays in `start`, because the locals of this function live as long as the answer.
     const running = await start(request, response, parts);

@@ -1,0 +1,36 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { PacedResponse } from '../http/unread/paced-response.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
+
+/** The client whose request is executed. It gets the answer as it is made, until it leaves. */
+export class AttachedClient {
+  readonly #response: ServerResponse;
+  readonly #output: PacedResponse;
+
+  /** @param unread the unread output of this process */
+  constructor(response: ServerResponse, unread: UnreadOutputs) {
+    this.#response = response;
+    // Who reads too little is disconnected, as one that leaves by itself; the answer may go on.
+    this.#output = new PacedResponse(response, unread, () => void response.destroy());
+  }
+
+  begin(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.#response.destroyed || this.#response.headersSent) return;
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) this.#response.setHeader(name, value);
+    }
+    this.#response.writeHead(status);
+  }
+
+  data(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#output.write(bytes);
+  }
+
+  end(): void {
+    this.#output.end('');
+  }
+
+  cut(): void {
+    this.#response.destroy();
+  }
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'express';
+import type {
+  AnswerHead,
+  KeyedAttempt,
+  ReadAnswer,
+  ReadEntry,
+  RequestFacts,
+} from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import { Bell } from '../http/bell.ts';
+import { drained } from '../http/drained.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { eventsAfter } from './events-after.ts';
+import { isSignOfLife, numbersOfOne } from './event-numberer.ts';
+import type { IdempotencyParts } from './idempotency-parts.ts';
+
+/** Milliseconds between two looks at an answer: they say that somebody waits for it, too. */
+const lookMs = 1_000;
+
+/** Milliseconds for which a client whose answer has begun waits for a store that is away. */
+const storeAwayMs = 60_000;
+
+/** An answer that a client wants, and did not ask for first. */
+export interface FollowedAnswer {
+  of: KeyedAttempt;
+  /** The id of the event that its first one follows; undefined for the whole answer. */
+  after: number | undefined;
+  format: AnswerFormat;
+  /** @throws RouterError if the answer is one to another request */
+  compare: (facts: RequestFacts) => void;
+}
+
+/**
+ * Sends the answer of an execution, what there is of it and then what comes, until it is over or the client leaves.
+ * @returns `free` if there will be no answer, and nothing was sent
+ * @throws RouterError `answer_not_kept`, `invalid_value` for an event that there is not, `store_unavailable`, or as `compare` does, while
+ * nothing was sent
+ */
+export async function followAnswer(
+  response: Response,
+  followed: FollowedAnswer,
+  parts: Pick<IdempotencyParts, 'answers' | 'changes' | 'keepAliveMs' | 'unreadMs' | 'ending' | 'log'>,
+): Promise<'answered' | 'free'> {
+  const follower = new Follower(response, followed, parts);
+  return follower.follow();
+}
+
+class Follower {
+  readonly #response: Response;
+  readonly #followed: FollowedAnswer;
+  readonly #parts: Parameters<typeof followAnswer>[2];
+  readonly #id = randomUUID();
+  readonly #gone = new AbortController();
+  readonly #sign: string;
+  /** Number of the last event that was sent or is not wanted, within the execution. */
+  #last = -1;
+  #head: AnswerHead | undefined;
+  #writtenAt = 0;
+
+  constructor(response: Response, followed: FollowedAnswer, parts: Parameters<typeof followAnswer>[2]) {
+    this.#response = response;
+    this.#followed = followed;
+    this.#parts = parts;
+    const sign = followed.format.openStream({ requestId: requestIdOf(response) }).keepAlive();
+    this.#sign = isSignOfLife(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
+  }
+
+  async follow(): Promise<'answered' | 'free'> {
+    const { answers, changes, ending, log } = this.#parts;
+    const { of } = this.#followed;
+    const onClose = (): void => this.#gone.abort();
+    this.#response.on('close', onClose);
+    if (this.#response.destroyed) onClose();
+    const bell = new Bell(AbortSignal.any([this.#gone.signal, ending]));
+    const unwatch = changes.watch(of.attempt, () => bell.ring());
+    try {
+      let readAt = performance.now();
+      while (!this.#gone.signal.aborted) {
+        const read = await answers.read(of, this.#id, this.#last).catch((error: unknown) => {
+          if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
+          return 'away' as const;
+        });
+        if (read !== 'away') {
+          readAt = performance.now();
+          const outcome = await this.#take(read);
+          if (outcome === 'more') continue;
+          if (outcome !== 'later') return outcome;
+        }
+        if (ending.aborted) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+        await bell.wait(Math.min(lookMs, this.#parts.keepAliveMs));
+        this.#keepAlive();
+      }
+      return 'answered';
+    } catch (error) {
+      if (!this.#head || !(error instanceof RouterError)) throw error;
+      this.#break(error);
+      return 'answered';
+    } finally {
+      unwatch();
+      this.#response.off('close', onClose);
+      answers
+        .leave(of, this.#id)
+        .catch((err: unknown) => log.debug({ err }, 'an answer is waited for a little longer'));
+    }
+  }
+
+  /** Sends what was read. */
+  async #take(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
+    if (!read || read.state === 'cancelled' || read.state === 'gone') {
+      if (this.#head) throw new RouterError('worker_lost', 'Whoever made the answer was lost.');
+      return 'free';
+    }
+    if (read.isLost) throw notKept();
+    if (!this.#head) {
+      if (!read.head) return read.state === 'running' ? 'later' : 'free';
+      this.#followed.compare(read.facts);
+      this.#seek(read, read.head);
+      this.#begin(read.head);
+      this.#head = read.head;
+      // What was asked for stands in the next answer of the store.
+      if (this.#last >= 0) return 'more';
+    }
+    const isEnd = read.state !== 'running';
+    if (read.entries.length === 0) {
+      if (!isEnd) return 'later';
+      // Somebody has removed them by hand.
+      if (this.#last < read.next - 1) throw notKept();
+      if (read.state === 'cut') this.#response.destroy();
+      else this.#response.end();
+      return 'answered';
+    }
+    await this.#send(read.entries);
+    return 'more';
+  }
+
+  /** @throws RouterError unless the event that the client has seen is one of this execution */
+  #seek({ number, next, state }: ReadAnswer, { isEvents }: AnswerHead): void {
+    const { after } = this.#followed;
+    if (after === undefined) return;
+    const param = 'last-event-id';
+    if (!isEvents) throw new RouterError('invalid_value', 'The answer is no stream of events.', { param });
+    const last = after - number * numbersOfOne;
+    if (last < 0) throw notKept();
+    if (last >= numbersOfOne || (state !== 'running' && last >= next)) {
+      const message = `The answer has ended before the event ${after}.`;
+      throw new RouterError('invalid_value', message, { param });
+    }
+    this.#last = last;
+  }
+
+  #begin({ status, headers, requestId }: AnswerHead): void {
+    for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
+    this.#response.setHeader('idempotent-replayed', 'true');
+    this.#response.setHeader('original-request', requestId);
+    this.#response.writeHead(status);
+    this.#response.flushHeaders();
+    this.#writtenAt = performance.now();
+  }
+
+  async #send(entries: readonly ReadEntry[]): Promise<void> {
+    const sent = entries.map(({ bytes, last }) => {
+      const wanted = this.#head?.isEvents === true ? eventsAfter(bytes, last, this.#last) : bytes;
+      this.#last = last;
+      return wanted;
+    });
+    this.#writtenAt = performance.now();
+    if (!this.#response.write(Buffer.concat(sent)))
+      await drained(this.#response, this.#parts.unreadMs, this.#gone.signal);
+  }
+
+  #keepAlive(): void {
+    if (this.#head?.isEvents !== true || performance.now() - this.#writtenAt < this.#parts.keepAliveMs) return;
+    this.#writtenAt = performance.now();
+    this.#response.write(this.#sign);
+  }
+
+  /** Ends an answer that has begun with an error. */
+  #break(error: RouterError): void {
+    if (this.#head?.isEvents !== true) return void this.#response.destroy();
+    const { openStream } = this.#followed.format;
+    this.#response.end(
+      openStream({ requestId: requestIdOf(this.#response), nextEvent: this.#last + 1 }).errorEvent(error),
+    );
+  }
+}
+
+/** The error of a request whose answer, or the part of it that is wanted, is not kept. */
+export function notKept(): RouterError {
+  const message =
+    'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';
+  return new RouterError('answer_not_kept', message, { param: 'idempotency-key' });
+}

@@ -1,0 +1,203 @@
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import type {
+  AnswerEntry,
+  KeyedAttempt,
+  RequestFacts,
+} from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import { arrivingBody } from '../files/arriving-body.ts';
+import { identityOf } from '../http/require-key.ts';
+import { digestArriving, digestOf } from './body-digest.ts';
+import { DetachedResponse, type AnswerTaker } from './detached-response.ts';
+import { followAnswer, notKept } from './follow-answer.ts';
+import type { IdempotencyParts } from './idempotency-parts.ts';
+import { KeyedExecution } from './keyed-execution.ts';
+import { readKey, type RepeatableRequest } from './read-key.ts';
+
+/** A handler that answers a request, and does no more with a response than a `DetachedResponse` can. */
+export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
+
+/** How a route serves requests with an idempotency key. */
+export interface KeyedRoute {
+  /** What answers errors that are thrown, and its format. */
+  answerError: ErrorRequestHandler;
+  format: AnswerFormat;
+  /**
+   * Whether the handler claims the key once it has the whole body, or reads the body while it works, so that its digest is known
+   * afterwards, or reads none.
+   */
+  body: 'whole' | 'arrives' | 'unread';
+  /** Whether what was begun goes on without its client, because it cannot be cancelled, or must not be done twice. */
+  isUncancelled: boolean;
+}
+
+/** Ends a handler whose request was answered with an earlier answer. */
+const answered = Symbol('answered');
+
+/** What there is of an answer that was not begun. */
+const nothing: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
+
+/** Milliseconds for which one request takes part in executions that others give up. */
+const longestMs = 600_000;
+
+/** One request with an idempotency key: it is executed, or gets the answer to an earlier one. */
+export class KeyedRequest implements AnswerTaker {
+  readonly #request: Request;
+  readonly #response: Response;
+  readonly #route: KeyedRoute;
+  readonly #parts: IdempotencyParts;
+  readonly #asked: RepeatableRequest;
+  readonly #detached: DetachedResponse;
+  readonly #facts: RequestFacts;
+  #execution: KeyedExecution | undefined;
+
+  /** @throws RouterError as `readKey` does */
+  constructor(request: Request, response: Response, route: KeyedRoute, parts: IdempotencyParts) {
+    this.#request = request;
+    this.#response = response;
+    this.#route = route;
+    this.#parts = parts;
+    this.#asked = readKey(request);
+    this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
+    const claimKey = (body: Uint8Array): Promise<void> => this.#claimFor(body);
+    const runUncancelled = (): void => this.#execution?.runUncancelled();
+    const locals = { ...response.locals, runUncancelled, ...(route.body === 'whole' && { claimKey }) };
+    this.#detached = new DetachedResponse(request, locals, this);
+  }
+
+  /**
+   * Answers the request.
+   * @throws what the handler throws before the request is executed
+   */
+  async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
+    const detached = this.#detached;
+    this.#response.on('close', () => {
+      if (this.#execution) this.#execution.leave();
+      else detached.destroy();
+    });
+    try {
+      if (this.#route.body === 'arrives') await this.#claimArriving();
+      else if (this.#route.body === 'unread') await this.#claimFor(Buffer.alloc(0));
+      await handle(this.#request, detached.asExpress);
+    } catch (error) {
+      if (error === answered) return;
+      if (!this.#execution) throw error;
+      this.#execution.refuse();
+      if (detached.headersSent) {
+        // An answer that has begun can only be cut off.
+        if (!detached.isOver) this.#parts.log.error({ err: error }, 'the answer to an idempotency key failed');
+        detached.destroy();
+      } else this.#route.answerError(error, this.#request, detached.asExpress, next);
+    } finally {
+      // Releases what is held for a request that was not executed.
+      if (!this.#execution) detached.destroy();
+    }
+  }
+
+  begin(...head: Parameters<AnswerTaker['begin']>): void {
+    this.#execution?.begin(...head);
+  }
+
+  data(bytes: Uint8Array): void {
+    this.#execution?.data(bytes);
+  }
+
+  end(): void {
+    this.#execution?.end();
+  }
+
+  cut(): void {
+    this.#execution?.cut();
+  }
+
+  async #claimFor(body: Uint8Array): Promise<void> {
+    this.#facts.digest = digestOf(body);
+    const startedAt = performance.now();
+    for (;;) {
+      const taken = await this.#claim();
+      if (!taken) return;
+      if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
+      // Whoever executed it has given up, or died: this request may be the next one.
+      if (this.#asked.after !== undefined) throw notKept();
+      if (performance.now() - startedAt > longestMs) throw overtaken();
+      if (this.#response.destroyed) throw answered;
+    }
+  }
+
+  /** Claims the key before the body is read. */
+  async #claimArriving(): Promise<void> {
+    const digest = digestArriving(this.#request);
+    const taken = await this.#claim(() => digest.digest());
+    if (!taken) return;
+    for await (const _ of arrivingBody(this.#request, this.#parts.bodyTimeoutMs));
+    this.#facts.digest = digest.digest();
+    if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
+    // Nobody has its body any more.
+    throw this.#asked.after === undefined ? overtaken() : notKept();
+  }
+
+  /**
+   * Claims the key.
+   * @param digest of a body that arrives, to be called once it has
+   * @returns who has the key; undefined if this request is executed
+   */
+  async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
+    const { answers, store } = this.#parts;
+    store.assertIntact();
+    const owner = storeOwnerOf(identityOf(this.#response));
+    const { key, after } = this.#asked;
+    const claim = await answers.claim(owner, key, this.#facts, after !== undefined);
+    switch (claim.outcome) {
+      case 'unknown':
+        throw notKept();
+      case 'taken':
+        this.#compare(claim.facts);
+        return claim;
+      case 'claimed': {
+        // The client may have left meanwhile, and nothing was begun. Without an answer of the store, the lease ends by itself.
+        if (this.#detached.isOver) {
+          await answers.finish(claim.of, nothing, 'cut', true).catch(() => undefined);
+          throw answered;
+        }
+        const { isUncancelled } = this.#route;
+        const facts = (): RequestFacts => (digest ? { ...this.#facts, digest: digest() } : this.#facts);
+        this.#execution = new KeyedExecution(
+          this.#response,
+          this.#detached,
+          { ...claim, isUncancelled, facts },
+          this.#parts,
+        );
+        return undefined;
+      }
+    }
+  }
+
+  #follow(of: KeyedAttempt, isOver: boolean): Promise<'answered' | 'free'> {
+    const { after } = this.#asked;
+    this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
+    const compare = (facts: RequestFacts): void => this.#compare(facts);
+    const { format } = this.#route;
+    return followAnswer(this.#response, { of, after, format, compare }, this.#parts);
+  }
+
+  /** @throws RouterError `idempotency_key_reused` if the key was used for another request */
+  #compare({ endpoint, digest }: RequestFacts): void {
+    if (endpoint !== this.#facts.endpoint) throw reused('another endpoint');
+    // What arrives is compared when it has.
+    if (digest !== undefined && this.#facts.digest !== undefined && digest !== this.#facts.digest)
+      throw reused('another body');
+  }
+}
+
+function reused(what: string): RouterError {
+  const message = `The Idempotency-Key was used before, for a request with ${what}. Use a new key for each request.`;
+  return new RouterError('idempotency_key_reused', message, { param: 'idempotency-key' });
+}
+
+function overtaken(): RouterError {
+  const message =
+    'The request with this Idempotency-Key that was under way has ended without an answer. Send it again.';
+  return new RouterError('overloaded', message, { retryAfter: 1 });
+}

@@ -1,0 +1,40 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { BodyDigest, digestOf } from '#services/ingress/idempotency/body-digest.ts';
+
+function digest(type: string | undefined, pieces: readonly Buffer[]): string {
+  const made = new BodyDigest(type);
+  for (const piece of pieces) made.update(piece);
+  return made.digest();
+}
+
+/** A form with a file, split at a place. */
+function form(boundary: string, content: Buffer, at: number): { type: string; pieces: Buffer[] } {
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { type: `multipart/form-data; boundary=${boundary}`, pieces: [body.subarray(0, at), body.subarray(at)] };
+}
+
+describe('the digest of a body that arrives', () => {
+  it('is its SHA-256', () => {
+    const body = randomBytes(10_000);
+    const expected = createHash('sha256').update(body).digest('base64');
+    expect(digest('application/json', [body.subarray(0, 5), body.subarray(5)])).toBe(expected);
+    expect(digestOf(body)).toBe(expected);
+  });
+
+  it('of a form does not depend on its boundary, nor on how it arrives', () => {
+    const content = randomBytes(200);
+    const digests = new Set<string>();
+    for (const boundary of ['abc', '----formdata-undici-0123456789', 'x'.repeat(70)]) {
+      for (let at = 0; at < 350; at += 1) {
+        const { type, pieces } = form(boundary, content, at);
+        digests.add(digest(type, pieces));
+        digests.add(digest(type.replace(/boundary=(.*)/, 'boundary="$1"; charset=utf-8'), pieces));
+      }
+    }
+    expect(digests.size).toBe(1);
+    const { type, pieces } = form('abc', randomBytes(200), 10);
+    expect(digests.has(digest(type, pieces))).toBe(false);
+  });
+});

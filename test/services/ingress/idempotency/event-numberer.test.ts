@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { EventNumberer, isSignOfLife } from '#services/ingress/idempotency/event-numberer.ts';
+import { eventsAfter } from '#services/ingress/idempotency/events-after.ts';
+
+const stream = [
+  ': keep-alive\n\n',
+  'data: {"text":"é one"}\n\n',
+  'event: ping\ndata: {"type":"ping"}\n\n',
+  'event: delta\ndata: {"text":"two"}\n\n',
+  'data: [DONE]\n\n',
+].join('');
+
+const numbered = [
+  ': keep-alive\n\n',
+  'id: 0\ndata: {"text":"é one"}\n\n',
+  'event: ping\ndata: {"type":"ping"}\n\n',
+  'id: 1\nevent: delta\ndata: {"text":"two"}\n\n',
+  'id: 2\ndata: [DONE]\n\n',
+];
+
+/** Numbers a stream that comes in these pieces. */
+function number(pieces: readonly Buffer[], first = 0) {
+  const events: string[] = [];
+  const numberer = new EventNumberer(first, (bytes, at) => {
+    expect(at).toBe(events.length);
+    events.push(bytes.toString());
+  });
+  const sent = Buffer.concat(pieces.map((piece) => numberer.take(piece))).toString();
+  numberer.end();
+  return { sent, events };
+}
+
+describe('the numbers of events', () => {
+  it('stand ahead of each event, and of no sign of life, wherever the stream is split', () => {
+    const bytes = Buffer.from(stream);
+    // A sign of life is written whole.
+    const splits = Array.from({ length: bytes.length }, (_, at) => at).filter((at) => {
+      const before = bytes.subarray(0, at).toString();
+      const begun = before.slice(before.lastIndexOf('\n\n') + 2);
+      return begun === '' || !('event: ping\n'.startsWith(begun) || ':'.startsWith(begun));
+    });
+    expect(splits.length).toBeGreaterThan(80);
+    for (const at of splits) {
+      const { sent, events } = number([bytes.subarray(0, at), bytes.subarray(at)]);
+      expect(sent).toBe(numbered.join(''));
+      expect(events).toEqual(numbered.filter((event) => event.startsWith('id: ')));
+    }
+  });
+
+  it('begin with another one in a later execution', () => {
+    const { events } = number([Buffer.from('data: a\n\ndata: b\n\n')], 2_000_000);
+    expect(events).toEqual(['id: 2000000\ndata: a\n\n', 'id: 2000001\ndata: b\n\n']);
+  });
+
+  it('are given to a last event without its empty line, too', () => {
+    expect(number([Buffer.from('data: a\n\ndata: b\n')]).events).toEqual(['id: 0\ndata: a\n\n', 'id: 1\ndata: b\n']);
+  });
+
+  it('do not refer to the memory that the stream came in', () => {
+    const piece = Buffer.from('data: a\n\n');
+    const kept: Buffer[] = [];
+    new EventNumberer(0, (bytes) => void kept.push(bytes)).take(piece);
+    piece.fill('x');
+    expect(Buffer.concat(kept).toString()).toBe('id: 0\ndata: a\n\n');
+  });
+});
+
+describe('the events that follow one', () => {
+  it('are those of a part with a higher number', () => {
+    const part = Buffer.from('id: 7\ndata: a\n\nid: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
+    const rest = (after: number) => eventsAfter(part, 9, after).toString();
+    expect(rest(9)).toBe('');
+    expect(rest(8)).toBe('id: 9\ndata: c\n\n');
+    expect(rest(7)).toBe('id: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
+    expect(rest(6)).toBe(part.toString());
+    expect(rest(-1)).toBe(part.toString());
+    const open = Buffer.from('id: 7\ndata: a\n\nid: 8\ndata: b\n');
+    expect(eventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
+  });
+});
+
+describe('a sign of life', () => {
+  it('is a comment, or a ping of the messages format', () => {
+    for (const text of [': keep-alive\n\n', 'event: ping\ndata: {}\n\n'])
+      expect(isSignOfLife(Buffer.from(text))).toBe(true);
+    for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])
+      expect(isSignOfLife(Buffer.from(text))).toBe(false);
+  });
+});
