@@ -13,6 +13,7 @@ import { chromiumPath, openBrowser } from '../helpers/console/open-browser.ts';
 describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Chromium', () => {
   const releases = new Releases();
   let cluster: Cluster;
+  let otherUrl: string;
   /** A page whose origin is allowed, and one whose origin is not. */
   let allowed: Page;
   let other: Page;
@@ -20,8 +21,9 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
   beforeAll(async () => {
     const script = await bundleApp();
     const [allowedOrigin, otherOrigin] = [await servePage(script, releases), await servePage(script, releases)];
-    cluster = await startCluster({ ingress: { CORS_ORIGINS: allowedOrigin } });
+    cluster = await startCluster({ ingress: { CORS_ORIGINS: allowedOrigin, IDEMPOTENCY_GRACE_MS: '5000' } });
     releases.add('cluster', () => cluster.stop());
+    ({ url: otherUrl } = await cluster.addIngress());
     const browser = await openBrowser();
     releases.add('browser', () => browser.close());
     [allowed, other] = [await browser.newPage(), await browser.newPage()];
@@ -45,6 +47,22 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
     if (seen === 'unreadable') return;
     expect(seen.pieces.length).toBeGreaterThan(3);
     expect(Object.keys(seen.headers)).toContainEqual(expect.stringMatching(/ratelimit.*remaining/));
+  });
+
+  it('goes on with a stream whose connection was cut, at another ingress, without a lost or doubled character', async () => {
+    const content = 'Tell a story.\n[demo tokens=60 rate=60]';
+    const [whole, resumed] = await Promise.all(
+      ['0', '5'].map((cuts) => run(allowed, 'resumeChat', `${cluster.url},${otherUrl}`, cluster.key, content, cuts)),
+    );
+    if (whole === undefined || whole === 'unreadable' || resumed === undefined || resumed === 'unreadable')
+      throw new Error('the page cannot read the answer');
+    expect(whole.pieces.join('').length).toBeGreaterThan(200);
+    expect(resumed.pieces).toEqual(whole.pieces);
+    expect(whole.headers).not.toHaveProperty('idempotent-replayed');
+    expect(resumed.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'original-request': expect.stringMatching(/^req_/) as string,
+    });
   });
 
   it.each(sdks)('reads errors and when to try again (%s)', async (call) => {

@@ -32,7 +32,7 @@ export async function expectEachOnce(
 }
 
 /** How many requests the totals of the ledger have. */
-async function countLedger(redisUrl: string, prefix: string): Promise<number> {
+export async function countLedger(redisUrl: string, prefix: string): Promise<number> {
   const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
   const connection = connectRedis(redisUrl, { log, name: 'test' });
   try {

@@ -41,6 +41,55 @@ export function streamMessage(url: string, apiKey: string): Promise<Seen> {
   });
 }
 
+/**
+ * The text of a chat answer by fetch, whose connection is cut again and again after some events, and which goes on at the next URL each
+ * time. Its pieces are those texts; the headers are those of the last answer.
+ */
+export async function resumeChat(urls: string, apiKey: string, content: string, cuts: string): Promise<Seen> {
+  const key = crypto.randomUUID();
+  const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content }], stream: true });
+  return seen(async (pieces) => {
+    let last: string | undefined;
+    for (let cut = 0; ; cut += 1) {
+      const places = urls.split(',');
+      const controller = new AbortController();
+      const headers = new Headers({ authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' });
+      headers.set('idempotency-key', key);
+      if (last !== undefined) headers.set('last-event-id', last);
+      const url = `${places[cut % places.length]}/api/openai/v1/chat/completions`;
+      const answer = await fetch(url, { method: 'POST', headers, body, signal: controller.signal });
+      if (!answer.ok) throw new Error(await answer.text());
+      const most = cut < Number(cuts) ? 7 : Infinity;
+      last = (await readEvents(answer, most, pieces)) ?? last;
+      if (most === Infinity) return answer;
+      controller.abort();
+    }
+  });
+}
+
+/** Reads events of a stream, as many as asked for. @returns the id of the last one */
+async function readEvents(answer: Response, most: number, pieces: string[]): Promise<string | undefined> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let [text, count] = ['', 0];
+  let last: string | undefined;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done || value === undefined) return last;
+    text += value;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const lines = text.slice(0, end).split('\n');
+      text = text.slice(end + 2);
+      const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
+      if (data === undefined) continue;
+      last = lines.find((line) => line.startsWith('id: '))?.slice(4);
+      const chunk = data === '[DONE]' ? {} : (JSON.parse(data) as { choices?: { delta?: { content?: string } }[] });
+      pieces.push(chunk.choices?.[0]?.delta?.content ?? '');
+      count += 1;
+      if (count >= most) return last;
+    }
+  }
+}
+
 /** The answer of a fetch that would send cookies. */
 export function fetchWithCookies(url: string, apiKey: string): Promise<Seen> {
   const headers = { authorization: `Bearer ${apiKey}` };

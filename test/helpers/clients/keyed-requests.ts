@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Cluster } from '../cluster/start-cluster.ts';
+
+/** A request with an idempotency key. */
+export interface KeyedPost {
+  url: string;
+  /** The key of the account. */
+  key: string;
+  /** Below `/api`. */
+  path?: string;
+  body: object | string | FormData;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** A new idempotency key. */
+export function newKey(): string {
+  return `key-${randomUUID()}`;
+}
+
+/** Sends a POST, to the chat completions where no path is given. */
+export function post({ url, key, path = '/openai/v1/chat/completions', body, headers, signal }: KeyedPost) {
+  const isForm = body instanceof FormData;
+  return fetch(`${url}/api${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(!isForm && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: isForm || typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}
+
+/** The body of a chat request. @param words options of the demo engine, such as `rate=50 tokens=40` */
+export function chat(words: string, fields: object = {}): object {
+  return { model: 'demo', messages: [{ role: 'user', content: `Tell a story.\n[demo ${words}]` }], ...fields };
+}
+
+/** An event of a stream with ids. */
+export interface NumberedEvent {
+  id: number | undefined;
+  data: string;
+}
+
+/** The events of a part of a stream; comments and pings are left out. */
+export function eventsIn(text: string): NumberedEvent[] {
+  return text.split('\n\n').flatMap((block) => {
+    const lines = block.split('\n');
+    const data = lines.find((line) => line.startsWith('data: '));
+    if (data === undefined || lines.includes('event: ping')) return [];
+    const id = lines.find((line) => line.startsWith('id: '));
+    return [{ id: id === undefined ? undefined : Number(id.slice(4)), data: data.slice(6) }];
+  });
+}
+
+/** Reads a stream until it has so many whole events, and cuts the connection. @returns them */
+export async function readEvents(response: Response, most: number, cut: AbortController): Promise<NumberedEvent[]> {
+  let text = '';
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+    const whole = eventsIn(text.slice(0, text.lastIndexOf('\n\n') + 2));
+    if (whole.length < most) continue;
+    cut.abort();
+    return whole.slice(0, most);
+  }
+  throw new Error(`The stream has ended before ${most} events: ${text}`);
+}
+
+/** How many answers the demo engine of a cluster has begun, is making, and has stopped making. */
+export async function engineState({ engineUrl }: Pick<Cluster, 'engineUrl'>) {
+  const answer = await fetch(`${engineUrl}/demo/state`);
+  return (await answer.json()) as { started: number; active: number; finished: number; aborted: number };
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { until } from '../../helpers/until.ts';
+
+/* Every POST of the APIs, executed once with an idempotency key, and replayed at another ingress. */
+
+const models = 'demo,vectors,ranker,judge,painter,speaker,scribe';
+const operations =
+  'demo=generate+complete vectors=embed ranker=rank judge=moderate painter=draw+redraw speaker=speak scribe=transcribe+translate';
+
+let cluster: Cluster;
+let otherUrl: string;
+
+beforeAll(async () => {
+  cluster = await startCluster({ engine: { DEMO_MODELS: models, DEMO_OPERATIONS: operations } });
+  await cluster.addToolsWorker();
+  ({ url: otherUrl } = await cluster.addIngress());
+});
+afterAll(() => cluster.stop());
+
+const said = [{ role: 'user', content: 'Hello.\n[demo tokens=5]' }];
+
+/** The form of a file. Its boundary is another one each time it is sent. */
+function form(content: string, fields: Record<string, string>, field = 'file', name = 'a.bin'): FormData {
+  const made = new FormData();
+  for (const [key, value] of Object.entries(fields)) made.append(key, value);
+  made.append(field, new Blob([content], { type: 'application/octet-stream' }), name);
+  return made;
+}
+
+const line = JSON.stringify({
+  custom_id: 'a',
+  method: 'POST',
+  url: '/v1/chat/completions',
+  body: { model: 'demo', messages: said },
+});
+
+/** What each of them is sent, and how many requests to workers one execution is. */
+const endpoints: { path: string; body: () => object; other: () => object; records?: number }[] = [
+  json('/openai/v1/chat/completions', { model: 'demo', messages: said }),
+  json('/openai/v1/chat/completions', { model: 'demo', messages: said, stream: true }),
+  json('/openai/v1/completions', { model: 'demo', prompt: 'Hello.\n[demo tokens=5]' }),
+  json('/openai/v1/responses', { model: 'demo', input: 'Hello.\n[demo tokens=5]' }),
+  json('/openai/v1/responses', { model: 'demo', input: 'Hello.\n[demo tokens=5]', background: true }, 0),
+  json('/openai/v1/responses/compact', { model: 'demo', input: 'Hello.\n[demo tokens=5]' }),
+  json('/openai/v1/responses/input_tokens', { model: 'demo', input: 'Hello.' }),
+  json('/openai/v1/embeddings', { model: 'vectors', input: 'Hello.' }),
+  json('/openai/v1/moderations', { model: 'judge', input: 'Hello.' }),
+  json('/openai/v1/rerank', { model: 'ranker', query: 'Hello', documents: ['Hello.', 'No.'] }),
+  json('/openai/v1/images/generations', { model: 'painter', prompt: 'A cat' }),
+  json('/openai/v1/audio/speech', { model: 'speaker', input: 'Hello.', voice: 'alloy' }),
+  json('/anthropic/v1/messages', { model: 'demo', messages: said, max_tokens: 50 }),
+  json('/anthropic/v1/messages/count_tokens', { model: 'demo', messages: said }),
+  {
+    path: '/openai/v1/images/edits',
+    body: () => form('picture', { model: 'painter', prompt: 'A cat' }, 'image', 'a.png'),
+    other: () => form('pictures', { model: 'painter', prompt: 'A cat' }, 'image', 'a.png'),
+  },
+  {
+    path: '/openai/v1/audio/transcriptions',
+    body: () => form('sound', { model: 'scribe' }),
+    other: () => form('noise', { model: 'scribe' }),
+  },
+  {
+    path: '/openai/v1/audio/translations',
+    body: () => form('sound', { model: 'scribe' }),
+    other: () => form('noise', { model: 'scribe' }),
+  },
+  {
+    path: '/openai/v1/files',
+    body: () => form(line, { purpose: 'batch' }),
+    other: () => form(`${line}\n`, { purpose: 'batch' }),
+    records: 0,
+  },
+  json('/tools/v1/execute', { tool: 'calculator', input: { expression: '6 * 7' } }),
+  json(
+    '/anthropic/v1/messages/batches',
+    { requests: [{ custom_id: 'a', params: { model: 'demo', max_tokens: 5, messages: said } }] },
+    0,
+  ),
+];
+
+function json(path: string, body: object, records = 1) {
+  return { path, body: () => body, other: () => ({ ...body, user: 'other' }), records };
+}
+
+function send(url: string, path: string, key: string, body: object): Promise<Response> {
+  return post({ url, key: cluster.key, path, body, headers: { 'idempotency-key': key } });
+}
+
+describe('a POST with an idempotency key', () => {
+  it.each(endpoints)('to $path is executed once', async ({ path, body, other, records = 1 }) => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const key = newKey();
+    const first = await send(cluster.url, path, key, body());
+    const bytes = Buffer.from(await first.arrayBuffer());
+    expect([first.status, first.status === 200 ? '' : bytes.toString()]).toEqual([200, '']);
+    const again = await send(otherUrl, path, key, body());
+    const replayed = Buffer.from(await again.arrayBuffer());
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(replayed.equals(bytes)).toBe(true);
+    const refused = await send(otherUrl, path, key, other());
+    expect(refused.status).toBe(422);
+    expect(await refused.text()).toContain('Idempotency-Key');
+    await until(async () => (await readUsage(cluster.prefix)).length >= before + records);
+    expect((await readUsage(cluster.prefix)).length).toBe(before + records);
+  });
+
+  it('creates one file, and one batch of it, which is cancelled once', async () => {
+    const list = async (path: string) => {
+      const answer = await fetch(`${cluster.url}/api/openai/v1${path}`, {
+        headers: { authorization: `Bearer ${cluster.key}` },
+      });
+      return ((await answer.json()) as { data: { id: string }[] }).data.length;
+    };
+    const files = await list('/files');
+    const [fileKey, batchKey, cancelKey] = [newKey(), newKey(), newKey()];
+    const sent = await Promise.all(
+      [cluster.url, otherUrl, cluster.url, otherUrl].map((url) =>
+        send(url, '/openai/v1/files', fileKey, form(line, { purpose: 'batch' })),
+      ),
+    );
+    const ids = await Promise.all(sent.map(async (answer) => ((await answer.json()) as { id: string }).id));
+    expect(new Set(ids).size).toBe(1);
+    expect(await list('/files')).toBe(files + 1);
+    const batches = await list('/batches');
+    const batch = { input_file_id: ids[0], endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const created = await Promise.all(
+      [cluster.url, otherUrl].map((url) => send(url, '/openai/v1/batches', batchKey, batch)),
+    );
+    const batchIds = await Promise.all(created.map(async (answer) => ((await answer.json()) as { id: string }).id));
+    expect(new Set(batchIds).size).toBe(1);
+    expect(await list('/batches')).toBe(batches + 1);
+    const path = `/openai/v1/batches/${batchIds[0]}/cancel`;
+    const cancelled = await (await send(cluster.url, path, cancelKey, {})).text();
+    const again = await send(otherUrl, path, cancelKey, {});
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await again.text()).toBe(cancelled);
+  });
+
+  it('to MCP, or to the console, is served as one without', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+    for (const _ of [1, 2]) {
+      const answer = await post({
+        url: cluster.url,
+        key: cluster.key,
+        path: '/tools/mcp',
+        body: call,
+        headers: { 'idempotency-key': 'one', accept: 'application/json, text/event-stream' },
+      });
+      expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      await answer.text();
+    }
+  });
+});

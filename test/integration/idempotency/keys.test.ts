@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { chat, engineState, newKey, post, type KeyedPost } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: Cluster;
+let otherUrl: string;
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  ({ url: otherUrl } = await cluster.addIngress());
+});
+afterAll(() => cluster.stop());
+
+/** Sends a request with a key to one of the two ingress nodes. */
+function send(idempotencyKey: string, asked: Partial<KeyedPost> & Pick<KeyedPost, 'body'>): Promise<Response> {
+  const headers = { 'idempotency-key': idempotencyKey, ...asked.headers };
+  return post({ url: cluster.url, key: cluster.key, ...asked, headers });
+}
+
+async function executions(): Promise<number> {
+  return (await engineState(cluster)).started;
+}
+
+/** The requests of the ledger, once there are so many more than before. */
+async function recordedSince(before: number, count: number): Promise<void> {
+  await until(async () => (await readUsage(cluster.prefix)).length - before >= count);
+  expect((await readUsage(cluster.prefix)).length - before).toBe(count);
+}
+
+const places = () => [
+  { place: 'the same ingress', url: cluster.url },
+  { place: 'another ingress', url: otherUrl },
+];
+
+describe('a request with an idempotency key', () => {
+  it.each([0, 1])('that is sent again is answered with what the first one got (ingress %i)', async (at) => {
+    const { url } = places()[at] ?? { url: '' };
+    for (const stream of [false, true]) {
+      const key = newKey();
+      const body = chat('tokens=12', { stream });
+      const [started, recorded] = [await executions(), (await readUsage(cluster.prefix)).length];
+      const first = await send(key, { body });
+      const text = await first.text();
+      expect(first.headers.get('idempotent-replayed')).toBeNull();
+      const again = await send(key, { body, url });
+      expect(again.status).toBe(200);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'));
+      for (const name of ['content-type', 'x-rtr-worker', 'x-rtr-tier'])
+        expect(again.headers.get(name)).toBe(first.headers.get(name));
+      expect(await again.text()).toBe(text);
+      expect(await executions()).toBe(started + 1);
+      await recordedSince(recorded, 1);
+    }
+  });
+
+  it.each([0, 1])('joins the one that runs, which is executed once (ingress %i)', async (at) => {
+    const { url } = places()[at] ?? { url: '' };
+    for (const stream of [false, true]) {
+      const key = newKey();
+      const body = chat('tokens=30 rate=40', { stream });
+      const [started, recorded] = [await executions(), (await readUsage(cluster.prefix)).length];
+      const first = send(key, { body });
+      await until(async () => (await executions()) === started + 1);
+      const second = await send(key, { body, url });
+      const texts = await Promise.all([(await first).text(), second.text()]);
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      expect(texts[1]).toBe(texts[0]);
+      expect(texts[0].length).toBeGreaterThan(300);
+      expect(await executions()).toBe(started + 1);
+      await recordedSince(recorded, 1);
+    }
+  });
+
+  it('is executed once when many are sent at the same moment', async () => {
+    const key = newKey();
+    const body = chat('tokens=20 rate=100');
+    const started = await executions();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, at) => {
+        const answer = await send(key, { body, url: at % 2 === 0 ? cluster.url : otherUrl });
+        return [answer.status, await answer.text()];
+      }),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await executions()).toBe(started + 1);
+  });
+
+  it('is refused with another body, or at another endpoint, in the format of the client', async () => {
+    const key = newKey();
+    const body = chat('tokens=3');
+    const started = await executions();
+    await (await send(key, { body })).text();
+    const other = await send(key, { body: chat('tokens=4'), url: otherUrl });
+    expect(other.status).toBe(422);
+    expect(other.headers.get('x-should-retry')).toBe('false');
+    expect(await other.json()).toMatchObject({
+      error: { type: 'invalid_request_error', code: 'idempotency_key_reused', param: 'idempotency-key' },
+    });
+    const elsewhere = await send(key, { body: { ...body, max_tokens: 5 }, path: '/anthropic/v1/messages' });
+    expect(elsewhere.status).toBe(422);
+    expect(await elsewhere.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.stringContaining('another endpoint') as string },
+    });
+    expect(await executions()).toBe(started + 1);
+    // Also while the first one runs.
+    const running = newKey();
+    const first = send(running, { body: chat('tokens=20 rate=40') });
+    await until(async () => (await executions()) === started + 2);
+    expect((await send(running, { body })).status).toBe(422);
+    expect((await first).status).toBe(200);
+  });
+
+  it('belongs to its owner: that of another one is another key', async () => {
+    const { raw } = await cluster.addKey({});
+    const key = newKey();
+    const started = await executions();
+    const mine = await (await send(key, { body: chat('tokens=5') })).text();
+    const others = await send(key, { body: chat('tokens=6'), key: raw, url: otherUrl });
+    expect(others.status).toBe(200);
+    expect(others.headers.get('idempotent-replayed')).toBeNull();
+    expect(await others.text()).not.toBe(mine);
+    const again = await send(key, { body: chat('tokens=5'), url: otherUrl });
+    expect(await again.text()).toBe(mine);
+    expect(await executions()).toBe(started + 2);
+  });
+
+  it('with a key that is none is refused', async () => {
+    for (const wrong of ['', 'a'.repeat(256), 'tab\there']) {
+      const answer = await send(wrong, { body: chat('tokens=3') });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ error: { code: 'invalid_value', param: 'idempotency-key' } });
+    }
+    const longest = await send('a'.repeat(255), { body: chat('tokens=3') });
+    expect(longest.status).toBe(200);
+    const event = await send(newKey(), { body: chat('tokens=3'), headers: { 'last-event-id': 'x' } });
+    expect(event.status).toBe(400);
+    expect(await event.json()).toMatchObject({ error: { code: 'invalid_value', param: 'last-event-id' } });
+  });
+
+  it('that was refused before it was executed leaves its key free', async () => {
+    const key = newKey();
+    const body = { ...chat('tokens=3'), model: 'nobody-serves-this' };
+    expect((await send(key, { body })).status).toBe(404);
+    const again = await send(key, { body });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([404, null]);
+    // Even for another body.
+    expect((await send(key, { body: chat('tokens=3') })).status).toBe(200);
+  });
+
+  it('that failed for a moment leaves its key free; a final error is replayed', async () => {
+    const failing = newKey();
+    const started = await executions();
+    const body = chat('tokens=3 fault=500');
+    const first = await send(failing, { body });
+    const used = await executions();
+    expect(first.status).toBeGreaterThanOrEqual(500);
+    expect(used).toBeGreaterThan(started);
+    const second = await send(failing, { body });
+    expect(second.headers.get('idempotent-replayed')).toBeNull();
+    expect(await executions()).toBeGreaterThan(used);
+
+    const final = newKey();
+    const wrong = chat('fault=unknown');
+    const refused = await send(final, { body: wrong });
+    expect(refused.status).toBe(400);
+    const text = await refused.text();
+    const before = (await readUsage(cluster.prefix)).length;
+    const again = await send(final, { body: wrong, url: otherUrl });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true']);
+    expect(await again.text()).toBe(text);
+    await recordedSince(before, 0);
+  });
+
+  it('that broke in the middle of a stream is replayed as it was', async () => {
+    const key = newKey();
+    const body = chat('tokens=20 fault=drop after=5', { stream: true });
+    const text = await (await send(key, { body })).text();
+    expect(text).toContain('"error"');
+    const started = await executions();
+    expect(await (await send(key, { body, url: otherUrl })).text()).toBe(text);
+    expect(await executions()).toBe(started);
+  });
+
+  it('is counted by what became of it', async () => {
+    const [key, body] = [newKey(), chat('tokens=3')];
+    await (await send(key, { body })).text();
+    // The end may still be on its way to Redis, and who asks then joins.
+    await sleep(300);
+    await (await send(key, { body })).text();
+    const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+    for (const outcome of ['executed', 'joined', 'replayed'])
+      expect(metrics).toMatch(new RegExp(`rtr_idempotent_requests_total\\{[^}]*outcome="${outcome}"[^}]*\\} [1-9]`));
+  });
+});
+
+describe('a request without an idempotency key', () => {
+  it('is executed each time, and leaves nothing', async () => {
+    const started = await executions();
+    const body = chat(`tokens=${3 + ((randomBytes(1)[0] ?? 0) % 3)}`, { stream: true });
+    for (const _ of [1, 2]) {
+      const answer = await post({ url: cluster.url, key: cluster.key, body });
+      expect(await answer.text()).not.toMatch(/^id: /m);
+    }
+    expect(await executions()).toBe(started + 2);
+  });
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import {
+  chat,
+  engineState,
+  eventsIn,
+  newKey,
+  post,
+  readEvents,
+  type NumberedEvent,
+} from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: Cluster;
+let otherUrl: string;
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    worker: { SLOTS: '8' },
+    ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '300' },
+  });
+  ({ url: otherUrl } = await cluster.addIngress());
+});
+afterAll(() => cluster.stop());
+
+const prompt = (words: string) => `Tell a story.\n[demo ${words}]`;
+
+/** The formats whose answers are streamed. */
+const formats = [
+  { format: 'chat', path: '/openai/v1/chat/completions', body: (words: string) => chat(words, { stream: true }) },
+  {
+    format: 'completions',
+    path: '/openai/v1/completions',
+    body: (words: string) => ({ model: 'demo', prompt: prompt(words), stream: true, max_tokens: 500 }),
+  },
+  {
+    format: 'messages',
+    path: '/anthropic/v1/messages',
+    body: (words: string) => ({ ...chat(words, { stream: true }), max_tokens: 500 }),
+  },
+  {
+    format: 'responses',
+    path: '/openai/v1/responses',
+    body: (words: string) => ({ model: 'demo', input: prompt(words), stream: true }),
+  },
+];
+
+interface Asked {
+  path: string;
+  body: object;
+  key: string;
+  url?: string;
+  after?: number;
+  signal?: AbortSignal;
+}
+
+function send({ path, body, key, url = cluster.url, after, signal }: Asked): Promise<Response> {
+  const headers = { 'idempotency-key': key, ...(after !== undefined && { 'last-event-id': String(after) }) };
+  return post({ url, key: cluster.key, path, body, headers, ...(signal && { signal }) });
+}
+
+const idsOf = (events: readonly NumberedEvent[]) => events.map(({ id }) => id);
+const upTo = (count: number, from = 0) => Array.from({ length: count - from }, (_, at) => from + at);
+
+describe.each(formats)('a stream of the $format format with an idempotency key', ({ format, path, body }) => {
+  it('has an id at each event, and goes on after any of them', async () => {
+    const asked = { path, body: body('tokens=12'), key: newKey() };
+    const events = eventsIn(await (await send(asked)).text());
+    expect(events.length).toBeGreaterThan(format === 'responses' ? 15 : 10);
+    expect(idsOf(events)).toEqual(upTo(events.length));
+    if (format === 'responses')
+      expect(events.map(({ data }) => (JSON.parse(data) as { sequence_number: number }).sequence_number)).toEqual(
+        idsOf(events),
+      );
+    const { started } = await engineState(cluster);
+    for (const { id } of events) {
+      const rest = await send({ ...asked, url: otherUrl, after: Number(id) });
+      expect(rest.headers.get('idempotent-replayed')).toBe('true');
+      expect(eventsIn(await rest.text())).toEqual(events.slice(Number(id) + 1));
+    }
+    const beyond = await send({ ...asked, after: events.length });
+    expect(beyond.status).toBe(400);
+    expect((await engineState(cluster)).started).toBe(started);
+  });
+
+  it('goes on at another ingress while it is made, after its client was cut off', async () => {
+    const before = (await readUsage(cluster.prefix)).length;
+    const words = 'tokens=40 rate=60';
+    const whole = textOf(format, eventsIn(await (await send({ path, body: body(words), key: newKey() })).text()));
+    const asked = { path, body: body(words), key: newKey() };
+    const cut = new AbortController();
+    const seen = await readEvents(await send({ ...asked, signal: cut.signal }), 12, cut);
+    const again = new AbortController();
+    const after = Number(seen.at(-1)?.id);
+    const more = await readEvents(await send({ ...asked, url: otherUrl, after, signal: again.signal }), 8, again);
+    const rest = eventsIn(await (await send({ ...asked, after: Number(more.at(-1)?.id) })).text());
+    const all = [...seen, ...more, ...rest];
+    expect(idsOf(all)).toEqual(upTo(all.length));
+    expect(textOf(format, all)).toBe(whole);
+    await until(async () => (await readUsage(cluster.prefix)).length >= before + 2);
+    const [record] = await readUsage(cluster.prefix);
+    expect(record).toMatchObject({ outcome: 'done', completionTokens: 40 });
+  });
+});
+
+describe('a stream with an idempotency key', () => {
+  it('has no ids at signs of life, which are not sent again', async () => {
+    for (const { path, body, format } of formats.slice(0, 3)) {
+      const asked = { path, body: body('tokens=6 delay=1500'), key: newKey() };
+      const [first, joined] = await Promise.all([
+        send(asked).then((answer) => answer.text()),
+        send({ ...asked, url: otherUrl }).then((answer) => answer.text()),
+      ]);
+      const sign = format === 'messages' ? 'event: ping\n' : ': keep-alive\n';
+      for (const text of [first, joined]) {
+        expect(text.split('\n\n').filter((block) => `${block}\n`.startsWith(sign)).length).toBeGreaterThan(1);
+        expect(text).not.toMatch(/id: \d+\n(?::|event: ping)/);
+      }
+      expect(eventsIn(joined)).toEqual(eventsIn(first));
+      const replayed = await (await send(asked)).text();
+      expect(replayed).not.toContain(sign);
+      expect(eventsIn(replayed)).toEqual(eventsIn(first));
+    }
+  });
+
+  it('that is not known is not executed when it is to go on', async () => {
+    const { started } = await engineState(cluster);
+    const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5', { stream: true }), key: newKey() };
+    const answer = await send({ ...asked, after: 3 });
+    expect(answer.status).toBe(409);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect(await answer.json()).toMatchObject({ error: { code: 'answer_not_kept' } });
+    expect((await engineState(cluster)).started).toBe(started);
+  });
+
+  it('that is executed anew has other ids, so that nobody gets the rest of another text', async () => {
+    const asked = {
+      path: '/openai/v1/chat/completions',
+      body: chat('tokens=900 rate=60', { stream: true }),
+      key: newKey(),
+    };
+    const { aborted } = await engineState(cluster);
+    const cut = new AbortController();
+    const seen = await readEvents(await send({ ...asked, signal: cut.signal }), 3, cut);
+    await until(async () => (await engineState(cluster)).aborted === aborted + 1);
+    expect((await send({ ...asked, after: Number(seen.at(-1)?.id) })).status).toBe(409);
+    const anew = new AbortController();
+    const events = await readEvents(await send({ ...asked, signal: anew.signal }), 3, anew);
+    expect(idsOf(events)).toEqual([1_000_000, 1_000_001, 1_000_002]);
+    expect((await send({ ...asked, after: 2, url: otherUrl })).status).toBe(409);
+    const end = new AbortController();
+    const rest = await send({ ...asked, after: 1_000_002, url: otherUrl, signal: end.signal });
+    expect(idsOf(await readEvents(rest, 2, end))).toEqual([1_000_003, 1_000_004]);
+  });
+
+  it('that is no stream cannot go on after an event', async () => {
+    const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5'), key: newKey() };
+    await (await send(asked)).text();
+    const answer = await send({ ...asked, after: 3 });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { code: 'invalid_value', param: 'last-event-id' } });
+  });
+});
+
+/** The text of an answer's events. */
+function textOf(format: string, events: readonly NumberedEvent[]): string {
+  return events.map(({ data }) => (data === '[DONE]' ? '' : pieceOf(format, data))).join('');
+}
+
+function pieceOf(format: string, data: string): string {
+  const event = JSON.parse(data) as {
+    type?: string;
+    delta?: string | { text?: string };
+    choices?: { text?: string; delta?: { content?: string } }[];
+  };
+  if (format === 'responses')
+    return event.type === 'response.output_text.delta' && typeof event.delta === 'string' ? event.delta : '';
+  if (format === 'messages') return typeof event.delta === 'object' ? (event.delta.text ?? '') : '';
+  const [choice] = event.choices ?? [];
+  return choice?.text ?? choice?.delta?.content ?? '';
+}

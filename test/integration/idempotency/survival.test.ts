@@ -1,0 +1,288 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { chat, engineState, eventsIn, newKey, post, readEvents } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: Cluster;
+let otherUrl: string;
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  ({ url: otherUrl } = await cluster.addIngress());
+});
+afterAll(() => cluster.stop());
+
+interface Asked {
+  key: string;
+  body: object;
+  url?: string;
+  after?: number;
+  signal?: AbortSignal;
+}
+
+function send({ key, body, url = cluster.url, after, signal }: Asked): Promise<Response> {
+  const headers = { 'idempotency-key': key, ...(after !== undefined && { 'last-event-id': String(after) }) };
+  return post({ url, key: cluster.key, body, headers, ...(signal && { signal }) });
+}
+
+const idsOf = (events: readonly { id: number | undefined }[]) => events.map(({ id }) => id);
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+describe('when the client of a request with an idempotency key is gone', () => {
+  it('it is cancelled at once, and the next one with the key is executed', async () => {
+    for (const stream of [true, false]) {
+      const asked = { key: newKey(), body: chat('tokens=3000 rate=30', { stream }) };
+      const before = await engineState(cluster);
+      const cut = new AbortController();
+      const sent = send({ ...asked, signal: cut.signal });
+      if (stream) await readEvents(await sent, 3, cut);
+      else {
+        sent.catch(() => undefined);
+        await until(async () => (await engineState(cluster)).started === before.started + 1);
+        cut.abort();
+      }
+      const cutAt = performance.now();
+      await until(async () => (await engineState(cluster)).aborted === before.aborted + 1);
+      expect(performance.now() - cutAt).toBeLessThan(1_500);
+      const again = new AbortController();
+      const answer = send({ ...asked, url: otherUrl, signal: again.signal });
+      answer.catch(() => undefined);
+      await until(async () => (await engineState(cluster)).started === before.started + 2);
+      again.abort();
+      await until(async () => (await engineState(cluster)).active === 0);
+    }
+  });
+
+  it('it goes on for somebody who joined, at another ingress too, and is cancelled when they leave', async () => {
+    for (const url of [cluster.url, otherUrl]) {
+      const asked = { key: newKey(), body: chat('tokens=90 rate=30', { stream: true }) };
+      const before = await engineState(cluster);
+      const [cut, leave] = [new AbortController(), new AbortController()];
+      const first = readEvents(await send({ ...asked, signal: cut.signal }), 10, cut);
+      const joined = send({ ...asked, url }).then((answer) => answer.text());
+      const left = send({ ...asked, url: otherUrl, signal: leave.signal }).then((answer) =>
+        readEvents(answer, 12, leave),
+      );
+      await Promise.all([first, left]);
+      const events = eventsIn(await joined);
+      expect(idsOf(events)).toEqual(upTo(events.length));
+      expect(events.at(-1)?.data).toBe('[DONE]');
+      const after = await engineState(cluster);
+      expect([after.started, after.aborted]).toEqual([before.started + 1, before.aborted]);
+    }
+    const asked = { key: newKey(), body: chat('tokens=3000 rate=30', { stream: true }) };
+    const { aborted } = await engineState(cluster);
+    const [cut, leave] = [new AbortController(), new AbortController()];
+    const first = await send({ ...asked, signal: cut.signal });
+    const joined = await send({ ...asked, url: otherUrl, signal: leave.signal });
+    const seen = readEvents(joined, 60, leave);
+    await readEvents(first, 3, cut);
+    await sleep(1_000);
+    expect((await engineState(cluster)).aborted).toBe(aborted);
+    await seen;
+    const leftAt = performance.now();
+    await until(async () => (await engineState(cluster)).aborted === aborted + 1);
+    expect(performance.now() - leftAt).toBeLessThan(1_500);
+  });
+
+  it('it goes on for the time of grace: who comes in it gets all of it, and without anybody it is cancelled', async () => {
+    const { url } = await cluster.addIngress({ IDEMPOTENCY_GRACE_MS: '2500' });
+    const asked = { key: newKey(), body: chat('tokens=150 rate=30', { stream: true }), url };
+    const before = await engineState(cluster);
+    const cut = new AbortController();
+    const seen = await readEvents(await send({ ...asked, signal: cut.signal }), 5, cut);
+    await sleep(1_000);
+    const rest = eventsIn(await (await send({ ...asked, url: otherUrl, after: 4 })).text());
+    const all = [...seen, ...rest];
+    expect(idsOf(all)).toEqual(upTo(all.length));
+    expect(all.at(-1)?.data).toBe('[DONE]');
+    expect((await engineState(cluster)).started).toBe(before.started + 1);
+
+    const alone = { ...asked, key: newKey(), body: chat('tokens=3000 rate=30', { stream: true }) };
+    const gone = new AbortController();
+    await readEvents(await send({ ...alone, signal: gone.signal }), 5, gone);
+    const goneAt = performance.now();
+    await until(async () => (await engineState(cluster)).aborted === before.aborted + 1);
+    expect(performance.now() - goneAt).toBeGreaterThan(2_000);
+    expect(performance.now() - goneAt).toBeLessThan(4_500);
+    await until(async () => (await readUsage(cluster.prefix))[0]?.outcome === 'cancelled');
+  });
+});
+
+describe('when the ingress that executes a request with an idempotency key is killed', () => {
+  it('its key is free within seconds: who waits for the answer gets one, who has seen a part is told', async () => {
+    const { process, url } = await cluster.addIngress();
+    const asked = { key: newKey(), body: chat('tokens=60 rate=30') };
+    const streamed = { key: newKey(), body: chat('tokens=600 rate=30', { stream: true }) };
+    const { started } = await engineState(cluster);
+    const lost = [send({ ...asked, url }), send({ ...streamed, url })].map((answer) =>
+      answer.then((sent) => sent.text()).catch(() => 'lost'),
+    );
+    await until(async () => (await engineState(cluster)).started === started + 2);
+    const waiting = send({ ...asked, url: otherUrl });
+    const following = await send({ ...streamed, url: otherUrl });
+    await sleep(500);
+    await process.kill();
+    const killedAt = performance.now();
+    expect(await Promise.all(lost)).toEqual(['lost', 'lost']);
+    const text = await following.text();
+    const events = eventsIn(text).filter(({ id }) => id !== undefined);
+    expect(events.length).toBeGreaterThan(3);
+    expect(text).toContain('worker_lost');
+    expect((await send({ ...streamed, url: otherUrl, after: Number(events.at(-1)?.id) })).status).toBe(409);
+    const answer = await waiting;
+    expect(answer.status).toBe(200);
+    expect(performance.now() - killedAt).toBeLessThan(12_000);
+    const replay = await send({ ...asked });
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(await replay.text()).toBe(await answer.text());
+  });
+});
+
+describe('when the ingress that executes a request with an idempotency key is stopped', () => {
+  it('it serves the answer to its end, for its client and for those elsewhere', async () => {
+    const { process, url } = await cluster.addIngress();
+    const asked = { key: newKey(), body: chat('tokens=60 rate=30', { stream: true }) };
+    const { started } = await engineState(cluster);
+    const first = send({ ...asked, url }).then((answer) => answer.text());
+    await until(async () => (await engineState(cluster)).started === started + 1);
+    const second = send({ ...asked, url: otherUrl }).then((answer) => answer.text());
+    await sleep(300);
+    const stopped = process.stop();
+    const texts = await Promise.all([first, second]);
+    await stopped;
+    expect(texts[0]).toContain('[DONE]');
+    expect(texts[1]).toBe(texts[0]);
+    expect(await (await send(asked)).text()).toBe(texts[0]);
+    expect((await engineState(cluster)).started).toBe(started + 1);
+  });
+});
+
+describe('what is kept for idempotency keys', () => {
+  it('is sealed: neither the request nor the answer nor the key stands in Redis', async () => {
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const key = 'a-key-with-a-name';
+    const secret = 'zanzibar-und-timbuktu';
+    const said = `Hello.\n[demo say "The word is ${secret}."]`;
+    const body = { model: 'demo', messages: [{ role: 'user', content: said }] };
+    expect(await (await send({ key, body })).text()).toContain(secret);
+    await sleep(300);
+    const names = await connection.redis.keys(`${cluster.prefix}:idempotent-events:*`);
+    expect(names.length).toBeGreaterThan(0);
+    const dump = await Promise.all(
+      (await connection.redis.keys(`${cluster.prefix}:*`)).map(async (name) => [
+        name,
+        (await connection.redis.dumpBuffer(name))?.toString('latin1') ?? '',
+      ]),
+    );
+    const texts = JSON.stringify(dump) + dump.flat().join('\n');
+    for (const word of [secret, 'zanzibar', key, Buffer.from(secret).toString('base64').slice(0, -4)])
+      expect(texts).not.toContain(word);
+    expect(texts).toContain('idempotent-answer');
+  });
+
+  it('is there for ten minutes, and then the request is executed', async () => {
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { raw, id } = await cluster.addKey({});
+    const asked = { url: cluster.url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } };
+    await (await post(asked)).text();
+    const namesOf = () => connection.redis.keys(`${cluster.prefix}:idempotent-*:${id}:*`);
+    await until(async () => (await namesOf()).length === 2);
+    await until(async () => (await post(asked)).headers.get('idempotent-replayed') === 'true');
+    for (const name of await namesOf()) {
+      const left = await connection.redis.pttl(name);
+      expect(left).toBeGreaterThan(590_000);
+      expect(left).toBeLessThanOrEqual(600_000);
+      await connection.redis.pexpire(name, 1);
+    }
+    await sleep(10);
+    const { started } = await engineState(cluster);
+    const again = await post(asked);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    expect((await engineState(cluster)).started).toBe(started + 1);
+  });
+
+  it('goes with its owner', async () => {
+    const { store, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { raw, id } = await cluster.addKey({});
+    await (
+      await post({ url: cluster.url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } })
+    ).text();
+    const names = () => connection.redis.keys(`${cluster.prefix}:idempotent-*:${id}*`);
+    await until(async () => (await names()).length >= 3);
+    await store.revoke(id, Date.now());
+    expect(await names()).toEqual([]);
+    expect(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, id)).toBeNull();
+  });
+
+  it('is bounded for each answer: a longer one is not kept, and a duplicate is told so', async () => {
+    const { url } = await cluster.addIngress({ IDEMPOTENCY_ANSWER_BYTES: '20000' });
+    for (const stream of [true, false]) {
+      const asked = { key: newKey(), body: chat('tokens=9000', { stream }), url };
+      const { started } = await engineState(cluster);
+      const text = await (await send(asked)).text();
+      expect(text.length).toBeGreaterThan(30_000);
+      if (stream) expect(idsOf(eventsIn(text))).toEqual(upTo(eventsIn(text).length));
+      // Who comes before Redis knows gets the beginning, and then the error.
+      await sleep(300);
+      for (const ingress of [url, otherUrl]) {
+        const again = await send({ ...asked, url: ingress });
+        expect(again.status).toBe(409);
+        expect(await again.json()).toMatchObject({ error: { code: 'answer_not_kept' } });
+      }
+      expect((await engineState(cluster)).started).toBe(started + 1);
+    }
+    // While it runs.
+    const asked = { key: newKey(), body: chat('tokens=1000 rate=400', { stream: true }), url };
+    const first = send(asked).then((answer) => answer.text());
+    await sleep(200);
+    const joined = await (await send({ ...asked, url: otherUrl })).text();
+    expect(joined).toContain('answer_not_kept');
+    expect(eventsIn(await first).at(-1)?.data).toBe('[DONE]');
+  });
+
+  it('is bounded for each owner and in all: the oldest answers go, and are not executed again', async () => {
+    const settings = { IDEMPOTENCY_ANSWER_BYTES: '40000', IDEMPOTENCY_OWNER_BYTES: '60000' };
+    const { url } = await cluster.addIngress(settings);
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
+    const body = chat('tokens=3500');
+    const keys = [newKey(), newKey(), newKey(), newKey()];
+    const ask = (key: string, raw = one.raw) => post({ url, key: raw, body, headers: { 'idempotency-key': key } });
+    const others = newKey();
+    const kept = await (await ask(others, other.raw)).text();
+    for (const key of keys) {
+      await (await ask(key)).text();
+      await sleep(150);
+    }
+    const bytes = Number(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, one.id));
+    expect(bytes).toBeLessThanOrEqual(60_000);
+    expect(bytes).toBeGreaterThan(20_000);
+    const statuses = await Promise.all(keys.map(async (key) => (await ask(key)).status));
+    expect(statuses[0]).toBe(409);
+    expect(statuses.at(-1)).toBe(200);
+    expect(await (await ask(others, other.raw)).text()).toBe(kept);
+    // All of all owners.
+    const full = await cluster.addIngress({ ...settings, IDEMPOTENCY_MAX_BYTES: '50000' });
+    const third = await cluster.addKey({});
+    const key = newKey();
+    await (await post({ url: full.url, key: third.raw, body, headers: { 'idempotency-key': key } })).text();
+    await until(async () => Number(await connection.redis.get(`${cluster.prefix}:idempotent-total`)) <= 50_000);
+    const again = await post({ url: full.url, key: third.raw, body, headers: { 'idempotency-key': key } });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  });
+
+  it('is bounded in the number of keys, for each owner', async () => {
+    const { url } = await cluster.addIngress({ IDEMPOTENCY_KEYS: '3' });
+    const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
+    const ask = async (raw: string) =>
+      (await post({ url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } })).status;
+    expect([await ask(one.raw), await ask(one.raw), await ask(one.raw), await ask(one.raw)]).toEqual([
+      200, 200, 200, 429,
+    ]);
+    expect(await ask(other.raw)).toBe(200);
+  });
+});

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { chat, engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { countLedger } from '../../helpers/batches/expect-each-once.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { seededRandom } from '../../helpers/seeded-random.ts';
+import { until } from '../../helpers/until.ts';
+
+const count = 1_000;
+
+let cluster: Cluster;
+let other: { process: ServiceProcess; url: string };
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    worker: { SLOTS: '64' },
+    engine: { DEMO_SLOTS: '64' },
+    // What is not needed any more is collected in time, so that what stays shows.
+    ingressFlags: [...process.execArgv, '--max-old-space-size=100'],
+  });
+  other = await cluster.addIngress();
+});
+afterAll(() => cluster.stop());
+
+/** Megabytes of memory of the two ingress nodes. */
+function memory(): number {
+  return [cluster.ingress, other.process].reduce((sum, { child }) => {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'latin1');
+    return sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+  }, 0);
+}
+
+/** Sends 1,000 requests with keys, each of them twice at random moments within seconds, to a random ingress. */
+async function sendAllTwice(random: () => number, withinMs: number): Promise<void> {
+  const requests = Array.from({ length: count }, (_, at) => ({
+    key: newKey(),
+    body: chat(`tokens=${5 + (at % 20)} rate=200`, { stream: at % 2 === 0, user: `u${at}` }),
+  }));
+  const sendOne = async ({ key, body }: (typeof requests)[number]): Promise<string> => {
+    await sleep(random() * withinMs);
+    const url = random() < 0.5 ? cluster.url : other.url;
+    const answer = await post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
+    expect(answer.status).toBe(200);
+    return answer.text();
+  };
+  await Promise.all(
+    requests.map(async (request) => {
+      const [one, two] = await Promise.all([sendOne(request), sendOne(request)]);
+      expect(withoutSigns(two)).toBe(withoutSigns(one));
+      expect(one.length).toBeGreaterThan(100);
+    }),
+  );
+}
+
+function withoutSigns(text: string): string {
+  return text.replaceAll(': keep-alive\n\n', '');
+}
+
+describe('1,000 requests with idempotency keys, sent twice at random moments to two ingress nodes', () => {
+  it('are executed once and charged once each, with flat memory', async () => {
+    const random = seededRandom(25);
+    const seen: number[] = [];
+    for (let round = 1; round <= 4; round += 1) {
+      await sendAllTwice(random, round === 1 ? 12_000 : 6_000);
+      expect((await engineState(cluster)).started).toBe(round * count);
+      await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) >= round * count);
+      seen.push(memory());
+    }
+    // None comes later.
+    await sleep(1_500);
+    expect(await countLedger(inject('redisUrl'), cluster.prefix)).toBe(4 * count);
+    expect(Number(seen.at(-1)) - Number(seen[1]), seen.join(', ')).toBeLessThan(40);
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const total = Number(await connection.redis.get(`${cluster.prefix}:idempotent-total`));
+    expect(total).toBeGreaterThan(0);
+    expect(total).toBeLessThan(64 * 1024 * 1024);
+  });
+});
