@@ -211,7 +211,8 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  const answers = patientAnswers(stored, new ShortOutages(serving.storedRedis, config.STORE_WAIT_MS));
+  const storedOutages = new ShortOutages(serving.storedRedis, config.STORE_WAIT_MS);
+  const answers = patientAnswers(stored, storedOutages);
   const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
   const kept = () => dispatcher.keptBytes;
@@ -306,6 +307,7 @@ await runService(async (environment, releases) => {
       bounds: idempotencyBounds(config),
       keys: ownerKeys,
     }),
+    outages: storedOutages,
     changes,
     room: new StoringRoom(mostUnwritten),
     unread,

@@ -41,7 +41,7 @@ export interface FollowedAnswer {
 export async function followAnswer(
   response: Response,
   followed: FollowedAnswer,
-  parts: Pick<IdempotencyParts, 'answers' | 'changes' | 'keepAliveMs' | 'unreadMs' | 'ending' | 'log'>,
+  parts: Pick<IdempotencyParts, 'answers' | 'outages' | 'changes' | 'keepAliveMs' | 'unreadMs' | 'ending' | 'log'>,
 ): Promise<'answered' | 'free'> {
   const follower = new Follower(response, followed, parts);
   return follower.follow();
@@ -68,7 +68,7 @@ class Follower {
   }
 
   async follow(): Promise<'answered' | 'free'> {
-    const { answers, changes, ending, log } = this.#parts;
+    const { answers, outages, changes, ending, log } = this.#parts;
     const { of } = this.#followed;
     const onClose = (): void => this.#gone.abort();
     this.#response.on('close', onClose);
@@ -78,7 +78,8 @@ class Follower {
     try {
       let readAt = performance.now();
       while (!this.#gone.signal.aborted) {
-        const read = await answers.read(of, this.#id, this.#last).catch((error: unknown) => {
+        const asked = outages.through(() => answers.read(of, this.#id, this.#last));
+        const read = await asked.catch((error: unknown) => {
           if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
           return 'away' as const;
         });

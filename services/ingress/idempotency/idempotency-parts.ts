@@ -1,5 +1,6 @@
 import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
@@ -11,6 +12,8 @@ export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'aba
 /** What requests with an idempotency key need at the ingress. One object per process. */
 export interface IdempotencyParts {
   answers: IdempotentAnswers;
+  /** Has requests wait while Redis is restarted. */
+  outages: Pick<ShortOutages, 'through'>;
   changes: Pick<ResponseChanges, 'watch'>;
   /** Bounds what answers have in memory until it is written. */
   room: StoringRoom;

@@ -1,8 +1,9 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
-import type {
-  AnswerEntry,
-  KeyedAttempt,
-  RequestFacts,
+import {
+  newAttempt,
+  type AnswerEntry,
+  type KeyedAttempt,
+  type RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -144,11 +145,14 @@ export class KeyedRequest implements AnswerTaker {
    * @returns who has the key; undefined if this request is executed
    */
   async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
-    const { answers, store } = this.#parts;
-    store.assertIntact();
+    const { answers, outages, store } = this.#parts;
     const owner = storeOwnerOf(identityOf(this.#response));
     const { key, after } = this.#asked;
-    const claim = await answers.claim(owner, key, this.#facts, after !== undefined);
+    const attempt = newAttempt();
+    const claim = await outages.through(async () => {
+      store.assertIntact();
+      return answers.claim(owner, key, this.#facts, after !== undefined, attempt);
+    });
     switch (claim.outcome) {
       case 'unknown':
         throw notKept();

@@ -128,12 +128,19 @@ export class IdempotentAnswers {
   /**
    * Claims a key.
    * @param isResumed whether the request goes on with an answer, and is never executed
+   * @param attempt id of the execution; who claims again, because the reply was lost, names the same one
    * @throws RouterError `rate_limit_exceeded` if the owner has too many keys, or there is no room for another one
    */
-  async claim(owner: string, key: string, facts: RequestFacts, isResumed: boolean): Promise<Claim> {
+  async claim(
+    owner: string,
+    key: string,
+    facts: RequestFacts,
+    isResumed: boolean,
+    attempt = newAttempt(),
+  ): Promise<Claim> {
     const id = createHash('sha256').update(key).digest('hex');
     const { ownerKeys, ownerBytes, totalBytes } = this.#bounds;
-    const mine = { owner, id, attempt: `ia_${randomUUID()}` };
+    const mine = { owner, id, attempt };
     const args = { ...mine, leaseMs, keepMs: keptMs, isResumed, ownerKeys, ownerBytes, totalBytes };
     const texts = [this.#sealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
@@ -142,8 +149,8 @@ export class IdempotentAnswers {
       case 'claimed':
         return { outcome, of: mine, number: Number(rest[0]) };
       case 'taken': {
-        const [state, attempt = '', sealed = ''] = rest;
-        const of = { owner, id, attempt };
+        const [state, other = '', sealed = ''] = rest;
+        const of = { owner, id, attempt: other };
         return { outcome, of, isOver: state === 'over', facts: this.#open(owner, sealed) as RequestFacts };
       }
       case 'unknown':
@@ -230,6 +237,11 @@ export class IdempotentAnswers {
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }
+}
+
+/** The id of an execution. */
+export function newAttempt(): string {
+  return `ia_${randomUUID()}`;
 }
 
 function endOf(kind: string | undefined): 'whole' | 'cut' | 'cancelled' {

@@ -45,6 +45,20 @@ describe('while Redis is away', () => {
     await redis.restart();
   });
 
+  it('for the time of a restart, a request with an idempotency key waits', async () => {
+    for (const url of [cluster.url, otherUrl])
+      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    const { started } = await engineState(cluster);
+    await redis.kill();
+    const key = newKey();
+    const waiting = [cluster.url, otherUrl].map((url) => send(key, chat('tokens=3'), url));
+    await sleep(500);
+    await redis.restart();
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await engineState(cluster)).started).toBe(started + 1);
+  });
+
   it('for a moment, an answer is kept all the same, and nobody loses or doubles an event', async () => {
     const key = newKey();
     const body = chat('tokens=120 rate=30', { stream: true });

@@ -1,7 +1,7 @@
 -- Claims a key for an execution, unless somebody executes a request with it, or an answer of it is kept.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
---   attempt     id of the execution
+--   attempt     id of the execution; one that has the key already has claimed it before, and the reply was lost
 --   leaseMs     milliseconds for which it has the key
 --   keepMs      milliseconds for which the key is known afterwards
 --   isResumed   whether the request is never executed, because it goes on with an answer
@@ -13,6 +13,10 @@
 sweep()
 local state, attempt, facts, leaseUntil, isFree =
   unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))
+if state == 'running' and attempt == args.attempt then
+  redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs))
+  return { 'claimed', number('number') }
+end
 if state and not isFree and (state == 'over' or tonumber(leaseUntil) > now) then
   return { 'taken', state, attempt, facts }
 end

@@ -74,6 +74,15 @@ describe('a claim', () => {
     expect(await answers.read(first, 'f', -1)).toBeUndefined();
   });
 
+  it('is granted again to who repeats it, because the reply was lost', async () => {
+    const first = await answers.claim('ada', 'k', facts, false, 'mine');
+    expect(await answers.claim('ada', 'k', facts, false, 'mine')).toEqual(first);
+    expect(await answers.claim('ada', 'k', facts, false, 'other')).toMatchObject({
+      outcome: 'taken',
+      of: { attempt: 'mine' },
+    });
+  });
+
   it('is not granted for going on with an answer that is not there', async () => {
     expect(await answers.claim('ada', 'k', facts, true)).toEqual({ outcome: 'unknown' });
     expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
