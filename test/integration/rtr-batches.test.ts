@@ -74,7 +74,9 @@ describe('rtr batches', () => {
     await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
     const { file: noRequest } = requestsOf(['[]']);
     await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is no request/);
-    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none cannot be used: ENOENT/);
+    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(
+      /\.none cannot be used: it is not there/,
+    );
     await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
   });
 
@@ -183,7 +185,7 @@ describe('rtr batches', () => {
     await run(filesCommand, 'download', id, '--out', copy, '--force');
     expect(await run(filesCommand, 'download', id, '--out', '-')).toEqual([readFileSync(file, 'utf8')]);
     const again = run(filesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
-    await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: ENOENT/);
+    await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: it is not there/);
     // Tests run in a folder with one of this name.
     const named = join(folder, 'docs');
     writeFileSync(named, 'x');

@@ -1,12 +1,5 @@
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
-import {
-  isUsable,
-  keyNameSchema,
-  keyToolsSchema,
-  maskedKey,
-  type FoundKey,
-  type KeyRecord,
-} from '#shared/accounts/keys/key-record.ts';
+import { isUsable, keyNameSchema, keyToolsSchema, maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
 import { weightSchema } from '#shared/accounts/limits/limits.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
@@ -14,6 +7,7 @@ import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
+import { valuesText } from './admin/print-answers.ts';
 import { dateOf } from './date-of.ts';
 import { tableLines } from './table-lines.ts';
 import { thisCommandLine } from './this-command-line.ts';
@@ -101,17 +95,29 @@ function toolsOf(names: readonly string[]): string[] {
   throw new RouterError('invalid_request', message, { param: 'tools' });
 }
 
-function shown(record: KeyRecord): Record<string, string | null> {
-  const { id, kind, name, class: priority, createdAt, revokedAt } = record;
+function shown(record: FoundKey): Record<string, unknown> {
+  const { id, kind, name, class: priority, createdAt, revokedAt, expiresAt, ownerId, owner, limits = {} } = record;
   return {
     id,
     kind,
     name,
     class: priority,
     masked: maskedKey(record),
+    ...(ownerId !== undefined && { owner: { id: ownerId, name: owner?.name ?? '' } }),
+    limits,
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
     createdAt: new Date(createdAt).toISOString(),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt).toISOString(),
   };
+}
+
+function ownerText({ kind, ownerId, owner }: FoundKey): string {
+  if (ownerId === undefined) return 'router';
+  return `${kind === 'team' ? 'team ' : ''}${owner?.name ?? ownerId}`;
+}
+
+function limitsText({ limits = {} }: FoundKey): string {
+  return valuesText(limits);
 }
 
 function stateOf(key: FoundKey): string {
@@ -130,12 +136,15 @@ function auditNote(
 
 function table(records: FoundKey[]): string[] {
   return tableLines([
-    ['ID', 'KEY', 'CLASS', 'CREATED', 'STATE', 'NAME'],
+    ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'EXPIRES', 'LIMITS', 'STATE', 'NAME'],
     ...records.map((record) => [
       record.id,
       maskedKey(record),
+      ownerText(record),
       record.class,
       dateOf(record.createdAt),
+      record.expiresAt === undefined ? '-' : dateOf(record.expiresAt),
+      limitsText(record) || '-',
       stateOf(record),
       record.name,
     ]),

@@ -147,7 +147,9 @@ describe('rtr apply', () => {
     ]);
     expect(JSON.stringify(printed)).not.toContain(JSON.parse(written[0] ?? '').key);
     const more = fileWith('keys:\n  three:\n');
-    await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(`${out} cannot be used: EEXIST.`);
+    await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(
+      `${out} cannot be used: it is there already.`,
+    );
     expect((await rtr('keys', 'list')).join('\n')).not.toContain('three');
   });
 
@@ -181,8 +183,25 @@ describe('rtr apply', () => {
     await rtr('keys', 'rotate', id, '--overlap-hours', '2');
     expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
     const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
-    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe('0 created, 1 changed, 0 removed; 3 as the file says.');
-    expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(/^Nothing to change/);
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe(
+      '0 created, 1 changed, 0 removed; 2 as the file says. Left alone: key laptop of eve@example.com, who is blocked.',
+    );
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(
+      /^Nothing to change: 3 things .* Left alone: key laptop/,
+    );
+    const late = fileWith('keys:\n  late2: { expiresAt: 2020-01-01 }\n');
+    expect((await rtr('apply', '-f', late)).at(-1)).toMatch(
+      /Left alone: key late2 of the router, which would have expired\.$/,
+    );
+  });
+
+  it('takes fields of its own and merges', async () => {
+    const text = 'x-small: &small\n  weight: 2\nteams:\n  Merged:\n    <<: *small\n    limits: { costPerDay: 1 }\n';
+    await rtr('apply', '-f', fileWith(text));
+    expect(await rtr.json('teams', 'show', 'Merged')).toMatchObject({ weight: 2, limits: { costPerDay: 1 } });
+    await expect(rtr('apply', '-f', fileWith('teams:\n  Merged: { x-note: hello }\n'))).rejects.toThrow(
+      'teams.Merged.x-note: there is no such field',
+    );
   });
 
   it('names the file, the line and the field of each mistake, and changes nothing', async () => {
@@ -219,7 +238,7 @@ describe('rtr apply', () => {
       /^\S+\.yaml cannot be read: an alias stands for something that contains it[^\n]*$/,
     );
     expect(await said(`teams: ${'['.repeat(20_000)}`)).toMatch(/^\S+\.yaml\b[^\n]*$/m);
-    await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: ENOENT.');
+    await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: it is not there.');
     expect(await everything()).toBe(before);
   });
 

@@ -130,7 +130,7 @@ describe('rtr usage and rtr audit', () => {
     const out = join(folder, 'usage.json');
     expect(await rtr('usage', 'export', '--format', 'json', '--out', out)).toEqual([`${out} is written.`]);
     expect(JSON.parse(readFileSync(out, 'utf8')).length).toBeGreaterThan(1);
-    await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: EEXIST.`);
+    await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: it is there already.`);
     await statusWith('nonsense');
     await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/), 10_000);
     await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date as 2026-11-24');
@@ -214,7 +214,9 @@ describe('rtr prices, rtr settings and rtr registry', () => {
     }
     await expect(rtr('settings', 'set', 'alert-emails.router=somebody')).rejects.toThrow(/^alertEmails\.router/);
     await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow('auditDays: This must be a number.');
-    await expect(rtr('settings', 'set', 'audit-days=0')).rejects.toThrow('auditDays: This must be at least 1.');
+    await expect(rtr('settings', 'set', 'invitation-days=0')).rejects.toThrow(
+      'invitationDays: This must be at least 1.',
+    );
     await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
   });
 

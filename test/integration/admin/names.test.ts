@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { withRedis } from '#services/rtr/commands/with-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 
@@ -42,4 +45,36 @@ it('adds no member again with another role, which would demote an owner', async 
   expect((await rtr.json('teams', 'show', 'Crew')).members).toMatchObject([{ role: 'owner' }]);
   await rtr('teams', 'members', 'set', 'Crew', 'bob@example.com', '--role', 'member');
   expect((await rtr.json('teams', 'show', 'Crew')).members).toMatchObject([{ role: 'member' }]);
+});
+
+it('says what is missing: a token, a scope, a person, a registry', async () => {
+  const answer = await fetch(`${cluster.url}/api/admin/v1/teams`);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    401,
+    { error: { message: expect.stringMatching(/^This request has no admin token\. /) } },
+  ]);
+  const { raw } = await rtr.json('tokens', 'create', '--name', 'reader', '--scopes', 'read');
+  const reader = adminCommandsOf({ ...cluster, token: raw });
+  await expect(reader('teams', 'create', 'No')).rejects.toThrow(
+    'This needs a token with the scope `admin`. This one has `read`.',
+  );
+  await expect(rtr('keys', 'create', '--name', 'mine', '--own')).rejects.toThrow(
+    'userId: The token belongs to nobody, who could own a key: name a person.',
+  );
+  expect(await rtr('registry', 'show')).toEqual(['No registry is stored, and none is a file.']);
+});
+
+it('says that Redis refuses the password, where it does', async () => {
+  const url = new URL(inject('redisUrl'));
+  const { connection } = await openKeyStore(url.href);
+  const user = `tester-${cluster.prefix}`;
+  await connection.redis.call('ACL', 'SETUSER', user, 'on', '>right');
+  onTestFinished(async () => {
+    await connection.redis.call('ACL', 'DELUSER', user);
+  });
+  Object.assign(url, { username: user, password: 'wrong' });
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  await expect(withRedis({ REDIS_URL: url.href, log }, async () => undefined)).rejects.toThrow(
+    `Redis at ${url.host} refuses the user or the password of REDIS_URL.`,
+  );
 });

@@ -27,6 +27,10 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   if (kind === 'team' && teamId === undefined) {
     throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
   }
+  if (kind === 'user' && wanted.userId === undefined && actor.id.startsWith('token:')) {
+    const message = 'The token belongs to nobody, who could own a key: name a person.';
+    throw new ApiFailure(400, 'invalid_request', message, { field: 'userId' });
+  }
   const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
   requireAccess('key.make', actor, owner);
   if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {

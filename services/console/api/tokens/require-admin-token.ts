@@ -20,7 +20,9 @@ export function requireAdminToken(parts: AdminTokenParts) {
     if (!actor) {
       response.setHeader('www-authenticate', 'Bearer');
       const message =
-        'Send an admin token as `Authorization: Bearer rtradmin_…`. This one is unknown, revoked or expired, or its person was signed out everywhere since.';
+        raw === ''
+          ? 'This request has no admin token. Send one as `Authorization: Bearer rtradmin_…`.'
+          : 'Send an admin token as `Authorization: Bearer rtradmin_…`. This one is unknown, revoked or expired, or its person was signed out everywhere since.';
       throw new ApiFailure(401, 'invalid_token', message);
     }
     setActor(response, actor);
@@ -33,8 +35,16 @@ export function requireAdminToken(parts: AdminTokenParts) {
 export function requireScope(response: Response, { scopes }: Operation): void {
   const given = response.locals['scopes'] as readonly AdminScope[];
   if (given.includes('admin') || given.some((scope) => scopes.includes(scope))) return;
-  const needed = [...scopes, 'admin'].map((scope) => `\`${scope}\``).join(' or ');
-  throw new ApiFailure(403, 'insufficient_scope', `This needs a token with the scope ${needed}.`);
+  const needed = words([...scopes, 'admin'], ' or ');
+  throw new ApiFailure(
+    403,
+    'insufficient_scope',
+    `This needs a token with the scope ${needed}. This one has ${words(given)}.`,
+  );
+}
+
+function words(scopes: readonly string[], between = ', '): string {
+  return scopes.map((scope) => `\`${scope}\``).join(between);
 }
 
 /** @throws ApiFailure 403 when a second factor is demanded of the person, who has none */

@@ -67,6 +67,10 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       statuses: [201],
       handle: async ({ actor, body: { kind, teamId, userId = actor.id, ...settings } }) => {
         if (kind === 'router') requireAccess('webhook.make.router', actor);
+        if (kind === 'user' && userId.startsWith('token:')) {
+          const message = 'The token belongs to nobody, who could own a webhook: name a person.';
+          throw new ApiFailure(400, 'invalid_request', message, { field: 'userId' });
+        }
         const owner = ownerOf(kind, teamId, userId);
         requireAccess('webhook.manage', actor, accountOf(owner));
         const created = await endpoints.create(owner, settings, actor.id);

@@ -38,7 +38,9 @@ function refusalSentence({ status, text, headers, url, path, unknownToken }: Ref
   if (status === 404) return `${message} (${decodeURIComponent(path)})`;
   const after = headers['retry-after'];
   const again = typeof after === 'string' ? ` Try again in ${after} s.` : '';
-  return `${typeof field === 'string' ? `${field}: ` : ''}${message}${again}`;
+  // The mistakes of a registry name their place themselves.
+  const place = typeof field === 'string' && !message.includes(field) ? `${field}: ` : '';
+  return `${place}${message}${again}`;
 }
 
 function readError(text: string): Said {

@@ -45,6 +45,7 @@ export function registryCommand(run: RunAdminCommand): Command {
         const found = await client.get<Registry>(
           version === undefined ? '/registry' : at`/registry/versions/${version}`,
         );
+        if (!json && found.source === 'none') return print('No registry is stored, and none is a file.');
         print(json ? JSON.stringify(found) : (found.text ?? stringify(found.config)).trimEnd());
       }),
     );

@@ -53,8 +53,23 @@ export async function askPatiently<Answer>(
   }
 }
 
+/** What is wrong with a file, by the code of its error. */
+const fileWords: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there',
+  EEXIST: 'it is there already',
+  EACCES: 'you may not use it',
+  EPERM: 'you may not use it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'what should be its folder is none',
+  ENOSPC: 'there is no room left',
+};
+
 /** What is wrong with a file of this machine, as an error for the user; other errors unchanged. */
 export function localFileError(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
-  return new RouterError('invalid_request', `${path} cannot be used: ${String(error.code)}.`, { cause: error });
+  return new RouterError(
+    'invalid_request',
+    `${path} cannot be used: ${fileWords[String(error.code)] ?? error.message}.`,
+    { cause: error },
+  );
 }

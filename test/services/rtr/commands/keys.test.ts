@@ -5,8 +5,10 @@ import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, listKeys, revokeKey } from '#services/rtr/commands/keys.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
+let open: OpenKeyStore;
 let store: KeyStore;
 let audit: AuditTrail;
 let verifier: KeyVerifier;
@@ -14,7 +16,8 @@ let lines: string[];
 let context: KeyCommandContext;
 
 beforeEach(async () => {
-  const { accounts } = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore(inject('redisUrl'));
+  const { accounts } = open;
   ({ keys: store, audit } = accounts);
   verifier = new KeyVerifier(store);
   lines = [];
@@ -88,6 +91,22 @@ describe('rtr keys list', () => {
     expect(lines).toEqual(['There are no keys yet. Make one with: rtr keys create --name <name>']);
   });
 
+  it('shows whose a key is, when it expires and its limits', async () => {
+    const owner = await makeAdmin(open);
+    const expiresAt = Date.UTC(2036, 0, 1);
+    const limits = { costPerDay: 5 };
+    await createOwnedKey(store, { kind: 'user', ownerId: owner.id, name: 'laptop', class: 'low', limits, expiresAt });
+    await listKeys(context);
+    expect(lines[1]).toMatch(/ Ada +low +\S+ +2036-01-01 +cost-per-day=5 +usable +laptop$/);
+    lines.length = 0;
+    await listKeys({ ...context, json: true });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      owner: { id: owner.id, name: 'Ada' },
+      limits,
+      expiresAt: '2036-01-01T00:00:00.000Z',
+    });
+  });
+
   it('shows every key by its ends and its state, never its secret or hash', async () => {
     const one = await createRouterKey(context, { name: 'one', class: 'normal' });
     const two = await createRouterKey(context, { name: 'two', class: 'high' });
@@ -95,8 +114,10 @@ describe('rtr keys list', () => {
     lines.length = 0;
     await listKeys(context);
     expect(lines).toHaveLength(3);
-    expect(lines[1]).toMatch(new RegExp(`^${one.record.id} .*…${one.raw.slice(-4)}  normal .* revoked  one$`));
-    expect(lines[2]).toMatch(new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  high .* usable   two$`));
+    expect(lines[1]).toMatch(
+      new RegExp(`^${one.record.id} .*…${one.raw.slice(-4)}  router  normal .* -        -       revoked  one$`),
+    );
+    expect(lines[2]).toMatch(new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  router  high .* usable   two$`));
     await listKeys({ ...context, json: true });
     const all = lines.join('\n');
     for (const { raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));

@@ -40,12 +40,16 @@ export interface Change {
 export interface Plan {
   changes: Change[];
   unchanged: number;
+  /** What is not as the file says and stays so, with the reason, as `key old of Ada: it would have expired`. */
+  left: string[];
 }
+
+export const nothingPlanned: Plan = { changes: [], unchanged: 0, left: [] };
 
 /** The plan for one thing: a change, or none where nothing differs. */
 export function planOf(change: Change): Plan {
   const isNeeded = change.does !== 'change' || change.fields.length > 0;
-  return isNeeded ? { changes: [change], unchanged: 0 } : { changes: [], unchanged: 1 };
+  return isNeeded ? { ...nothingPlanned, changes: [change] } : { ...nothingPlanned, unchanged: 1 };
 }
 
 /** Plans after one another. */
@@ -53,5 +57,6 @@ export function joined(plans: readonly Plan[]): Plan {
   return {
     changes: plans.flatMap(({ changes }) => changes),
     unchanged: plans.reduce((sum, { unchanged }) => sum + unchanged, 0),
+    left: plans.flatMap(({ left }) => left),
   };
 }

@@ -1,7 +1,7 @@
 import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
 import type { Access } from './access-schema.ts';
-import { joined, planOf, type Plan, type Present } from './change.ts';
+import { joined, nothingPlanned, planOf, type Plan, type Present } from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import { planKeys } from './plan-keys.ts';
 import { planPeople } from './plan-people.ts';
@@ -43,7 +43,7 @@ export function planAccess(file: AccessFile, present: Present, prune: boolean): 
 }
 
 function planSettings({ settings }: Access, present: Present): Plan {
-  if (!settings || !present.settings) return { changes: [], unchanged: 0 };
+  if (!settings || !present.settings) return nothingPlanned;
   const { newMembers, ...others } = settings;
   const wanted = { ...others, ...(newMembers && { newMembers: { ...present.settings.newMembers, ...newMembers } }) };
   const fields = differences(present.settings, wanted);

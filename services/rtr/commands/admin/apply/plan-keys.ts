@@ -1,7 +1,7 @@
 import { at } from '../admin-client.ts';
 import type { Key } from '../admin-answers.ts';
 import type { WantedKey } from './access-schema.ts';
-import { joined, planOf, type Maker, type Plan, type Present } from './change.ts';
+import { joined, nothingPlanned, planOf, type Maker, type Plan, type Present } from './change.ts';
 import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { stillAs } from './still-as.ts';
@@ -30,7 +30,10 @@ export function planKeys(file: AccessFile, present: Present): Plan {
     ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
       const now = present.people.get(email);
       // A blocked person has no key that can be used, and can be given none.
-      if (blocked ?? now?.blocked) return { changes: [], unchanged: Object.keys(own).length };
+      if (blocked ?? now?.blocked) {
+        const left = Object.keys(own).map((name) => `key ${name} of ${email}, who is blocked`);
+        return { ...nothingPlanned, left };
+      }
       const body = (maker: Maker) => ({ userId: maker.people.get(email) });
       const place = { path: ['people', email, 'keys'], isLocked: now?.role === 'member' };
       return planOfOwner(file, present, { kind: 'user', id: now?.id, name: email, ...place, body }, own);
@@ -59,7 +62,7 @@ function planOfKey(file: AccessFile, present: Present, owner: Owner, name: strin
   if (others.length > 0) throw file.mistake(place, 'several keys have this name: revoke or rename the others first');
   if (typeof wanted.expiresAt === 'number' && wanted.expiresAt <= Date.now()) {
     if (now) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
-    return { changes: [], unchanged: 1 };
+    return { ...nothingPlanned, left: [`key ${name} of ${owner.name || 'the router'}, which would have expired`] };
   }
   const locks = now && owner.isLocked ? locksMissing(now, wanted) : [];
   const fields = [...differences(now, wanted), ...locks];

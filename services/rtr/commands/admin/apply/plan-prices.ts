@@ -1,7 +1,7 @@
 import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
 import { at } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
-import { joined, planOf, type Change, type Plan, type Present } from './change.ts';
+import { joined, nothingPlanned, planOf, type Change, type Plan, type Present } from './change.ts';
 import { differences } from './differences.ts';
 import { requireSame } from './still-as.ts';
 import type { Price } from '../admin-answers.ts';
@@ -43,5 +43,5 @@ export function planPrices({ prices }: Access, present: Present, prune: boolean)
       return undefined;
     },
   }));
-  return joined([...planned, ...(prune && prices ? [{ changes, unchanged: 0 }] : [])]);
+  return joined([...planned, ...(prune && prices ? [{ ...nothingPlanned, changes }] : [])]);
 }

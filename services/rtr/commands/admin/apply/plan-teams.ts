@@ -2,7 +2,7 @@ import { at } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
 import { unconfirmed } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
-import { joined, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
+import { joined, nothingPlanned, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireSame, stillAs } from './still-as.ts';
@@ -68,7 +68,7 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
 }
 
 function removals(name: string, { members }: WantedTeam, now: Team['members']): Plan {
-  if (!members) return { changes: [], unchanged: 0 };
+  if (!members) return nothingPlanned;
   const named = new Set(Object.keys(members).map((email) => email.toLowerCase()));
   const changes = now
     .filter(({ email }) => !named.has(email))
@@ -81,7 +81,7 @@ function removals(name: string, { members }: WantedTeam, now: Team['members']): 
         return undefined;
       },
     }));
-  return { changes, unchanged: 0 };
+  return { ...nothingPlanned, changes };
 }
 
 async function setRole(

@@ -21,21 +21,22 @@ export function changeObject({ does, what, fields }: Change, key?: string): obje
 }
 
 /** Prints how many changes there are, or were made. */
-export function printSummary({ print, json }: AdminContext, { changes, unchanged }: Plan, isDone: boolean): void {
+export function printSummary({ print, json }: AdminContext, { changes, unchanged, left }: Plan, isDone: boolean): void {
   const counts = Object.fromEntries(
     (['create', 'change', 'remove'] as const).map((does) => [
       does,
       changes.filter((each) => each.does === does).length,
     ]),
   );
-  if (json) return print(JSON.stringify({ ...counts, unchanged, done: isDone }));
+  const rest = left.length === 0 ? '' : ` Left alone: ${left.join('; ')}.`;
+  if (json) return print(JSON.stringify({ ...counts, unchanged, left, done: isDone }));
   if (changes.length === 0) {
     const things = unchanged === 1 ? 'one thing is' : `${unchanged} things are`;
-    return print(`Nothing to change: ${things} as the file says.`);
+    return print(`Nothing to change: ${things} as the file says.${rest}`);
   }
   const words = isDone ? ['created', 'changed', 'removed'] : ['to create', 'to change', 'to remove'];
   const parts = Object.values(counts).map((count, index) => `${count} ${words[index] ?? ''}`);
-  print(`${parts.join(', ')}; ${unchanged} as the file says.`);
+  print(`${parts.join(', ')}; ${unchanged} as the file says.${rest}`);
 }
 
 function fieldText(difference: Difference, does: Change['does']): string {

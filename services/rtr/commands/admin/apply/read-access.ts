@@ -22,7 +22,7 @@ export interface AccessFile {
  */
 export function readAccess(name: string, text: string): AccessFile {
   const lines = new LineCounter();
-  const document = readOrRefuse(name, () => parseDocument(text, { lineCounter: lines }));
+  const document = readOrRefuse(name, () => parseDocument(text, { lineCounter: lines, merge: true }));
   const refuse = (problems: readonly RegistryProblem[]): RouterError =>
     new RouterError('invalid_request', problems.map((problem) => `${name}: ${problemSentence(problem)}`).join('\n'));
   const problemAt = (path: readonly PropertyKey[], message: string): RegistryProblem => {
@@ -43,13 +43,19 @@ export function readAccess(name: string, text: string): AccessFile {
   const said = readOrRefuse(name, () => plainValue(document));
   const unnameable = protoFields(said);
   if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
-  const { data, error } = accessSchema.safeParse(said, { error: inputPhrase });
+  const { data, error } = accessSchema.safeParse(withoutExtensions(said), { error: inputPhrase });
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
     return problemAt([...issue.path, ...unknown], unknown.length > 0 ? 'there is no such field' : issue.message);
   });
   throw refuse(problems.slice(0, maxProblems));
+}
+
+/** Fields `x-…` at the top are the file's own, as for what its aliases stand for. */
+function withoutExtensions(said: unknown): unknown {
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said;
+  return Object.fromEntries(Object.entries(said).filter(([name]) => !name.startsWith('x-')));
 }
 
 /** Aliases may stand for too much or for what contains them, and a text may be nested too deeply for the parser. */
