@@ -198,7 +198,8 @@ export class Dispatcher {
   #lookAgain(job: Job, ms: number): void {
     const timer = setTimeout(() => {
       this.#later.delete(timer);
-      if (job.state === 'queued') this.#endings.guard(job, this.#replace, undefined);
+      const look = job.tickets.placed.size === 0 ? this.#place : this.#replace;
+      if (job.state === 'queued') this.#endings.guard(job, look, undefined);
     }, ms);
     this.#later.add(timer);
   }

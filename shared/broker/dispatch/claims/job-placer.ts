@@ -21,6 +21,9 @@ import { placementsOf } from './placements.ts';
 /** A job that as many workers refused goes by ticket from then on. */
 const maxRefusals = 2;
 
+/** Milliseconds after which it is looked again whether a job need not be apart from another one. */
+const apartMs = 20;
+
 /** Milliseconds for a worker to claim a job with a large body whose ticket it was sent, before the job's tickets are published. */
 const claimMs = 50;
 
@@ -49,6 +52,7 @@ export class JobPlacer {
     const { tickets, link } = this.#parts;
     const placements = placementsOf(job);
     const offer = this.#chooseOffer(job, placements);
+    if (!offer && this.#isKeptApart(job, placements)) return this.#waitApart(job);
     if (!offer) return tickets.place(job, placements);
     if (isLarge(job)) return this.#sendTicket(job, placements, offer);
     const attempt = new Attempt(offer.worker, offer.placement, true);
@@ -155,6 +159,19 @@ export class JobPlacer {
     }
     const placement = job && judgeClaim(job, worker, v);
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
+  }
+
+  /** Whether a worker would be offered the job if that were not to be apart from others of a death, which it is for a moment only. */
+  #isKeptApart(job: Job, placements: readonly Placement[]): boolean {
+    const { broker, suspects } = this.#parts;
+    if (!suspects.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
+    return chooseOffer(job, placements, () => true) !== undefined;
+  }
+
+  /** It is offered as soon as that may be: tickets would take longer to find out, and the jobs behind them, too. */
+  #waitApart(job: Job): void {
+    job.foundWorkers(true);
+    this.#parts.lookAgain(job, apartMs);
   }
 
   #chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {

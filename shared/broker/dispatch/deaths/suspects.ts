@@ -27,8 +27,13 @@ export class Suspects {
   /** Whether a worker may be given a job: any but a suspect beside another one of its death, unless it has waited for long enough. */
   mayTake(worker: object, job: SuspectJob, now = performance.now()): boolean {
     const { death } = job;
-    if (!death || now - death.at > maxWaitMs) return true;
+    if (!death || !this.isWaiting(job, now)) return true;
     return !this.#on(worker, now).some((other) => other !== job && other.death?.worker === death.worker);
+  }
+
+  /** Whether a job is a suspect that may have to wait for a worker without another one. */
+  isWaiting({ death }: SuspectJob, now = performance.now()): boolean {
+    return death !== undefined && now - death.at <= maxWaitMs;
   }
 
   /** A worker is given a job. */
