@@ -78,6 +78,11 @@ export class TokenCounter {
     });
   }
 
+  /** The same for a request that is not written yet. */
+  countBeside(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
+    return this.beside(request, JSON.stringify(request).length, signal);
+  }
+
   /**
    * Learns the ratio of the model's tokenizer to ours from an answer, if the upstream cannot count.
    * @param bytes length of the request in JSON

@@ -40,8 +40,10 @@ export async function continueAnswer(
   const countText = (counted: string, isWhole: boolean) =>
     counted === '' ? 0 : continuation?.countText(http, { model, text: counted, isWhole }, signal);
   const countInput = () =>
-    text === chatText ? counter.count(withoutBegunMessage(request, given), model, signal) : countText(prompt, true);
-  const [putOut = 0, promptTokens] = await Promise.all([countText(given, false), relayed.inputTokens ?? countInput()]);
+    text === chatText ? counter.countBeside(withoutBegunMessage(request, given), signal) : countText(prompt, true);
+  const [putOut = 0, counted] = await Promise.all([countText(given, false), countInput()]);
+  // What the beginning of the answer reports may be an estimate.
+  const promptTokens = counted ?? relayed.inputTokens;
   const { id, created } = relayed;
   const minted = { id, ...(created !== undefined && { created }) };
   const lowered = withLowerLimits(request, putOut);

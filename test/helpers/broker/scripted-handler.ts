@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import { CannotContinue, type ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
@@ -15,6 +16,8 @@ export type Step = { only?: string } & (
   /** Writes the worker's id. */
   | { whoami: true }
   | { fail: ErrorCode }
+  /** Fails for a job whose answer was begun by another worker. */
+  | { cannotContinue: ContinuationFailure }
   /** Kills the worker's process. */
   | { die: true }
   /** Does nothing more until it is aborted. */
@@ -29,16 +32,24 @@ export interface Script {
 /** Called while a scripted job runs. */
 export type OnStep = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
 
-/** A worker's handler that follows the script in the job's body. */
+/** A worker's handler that follows the script in the job's body. Of an answer that was begun, it writes what is missing. */
 export function scriptedHandler(worker: string, onStep: OnStep = () => undefined): JobHandler {
   return async (job, reply, signal) => {
     onStep('started', job.requestId);
     signal.addEventListener('abort', () => onStep('aborted', job.requestId), { once: true });
+    let begun = job.relayed?.length ?? 0;
+    const write = (text: string): boolean => {
+      const missing = text.slice(begun);
+      begun = Math.max(0, begun - text.length);
+      if (missing !== '') reply.write(missing);
+      return missing !== '';
+    };
     const { steps } = JSON.parse(job.body.toString()) as Script;
     for (const step of steps) {
       if (step.only !== undefined && step.only !== worker) continue;
-      if ('write' in step) reply.write(step.write);
+      if ('write' in step) write(step.write);
       if ('waitMs' in step) await sleep(step.waitMs, undefined, { signal });
+      if ('cannotContinue' in step && job.relayed) throw new CannotContinue(step.cannotContinue, 'as scripted');
       if ('whoami' in step) reply.write(worker);
       if ('digest' in step) reply.write(createHash('sha256').update(job.body).digest('hex'));
       if ('fail' in step) throw new RouterError(step.fail, `the script fails with ${step.fail}`);
@@ -47,8 +58,7 @@ export function scriptedHandler(worker: string, onStep: OnStep = () => undefined
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       if ('count' in step) {
         for (let number = 0; number < step.count; number += 1) {
-          reply.write(`${number}\n`);
-          await sleep(step.everyMs, undefined, { signal });
+          if (write(`${number}\n`)) await sleep(step.everyMs, undefined, { signal });
         }
       }
     }

@@ -20,8 +20,8 @@ export interface StreamedText {
   /** Comments, without keep-alives. */
   comments: string[];
   error: string | undefined;
-  /** When each piece of text came, and how much there was then. */
-  arrivals: { at: number; length: number }[];
+  /** When the first text of another worker came, a time of `performance.now()`. */
+  movedAt: number | undefined;
 }
 
 export interface AskOptions {
@@ -35,6 +35,8 @@ export interface AskOptions {
   headers?: Record<string, string>;
   /** Called with the text so far, after each piece, and who serves it. */
   onText?: (text: string, worker: string) => void;
+  /** Called with the first bytes, and who serves them. */
+  onStart?: (worker: string) => void;
   signal?: AbortSignal;
 }
 
@@ -58,7 +60,7 @@ function bodyOf({ format, prompt, model = 'demo', maxTokens = 4000, fields }: As
 
 /** Asks for a stream and reads it to its end. */
 export async function askText(options: AskOptions): Promise<StreamedText> {
-  const { url, key, format, headers, onText, signal } = options;
+  const { url, key, format, headers, onText, onStart, signal } = options;
   const response = await fetch(`${url}${paths[format]}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -76,11 +78,12 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
     events: [],
     comments: [],
     error: undefined,
-    arrivals: [],
+    movedAt: undefined,
   };
   if (!response.ok || !response.body) return { ...read, error: await response.text() };
   const objects = new EventObjects();
   for await (const bytes of response.body) {
+    if (read.events.length === 0) onStart?.(response.headers.get('x-rtr-worker') ?? '');
     const raw = Buffer.from(bytes).toString('latin1');
     read.comments.push(...(raw.match(/^: (?!keep-alive).*/gm) ?? []));
     const length = read.text.length;
@@ -90,7 +93,7 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
       add(read, event);
     }
     if (read.text.length === length) continue;
-    read.arrivals.push({ at: performance.now(), length: read.text.length });
+    if (read.comments.length > 0) read.movedAt ??= performance.now();
     onText?.(read.text, response.headers.get('x-rtr-worker') ?? '');
   }
   return read;
@@ -130,7 +133,9 @@ function readResponse(read: StreamedText, response: Json | undefined): void {
 }
 
 function readUsage(read: StreamedText, usage: JsonObject): void {
-  const input = usage['prompt_tokens'] ?? usage['input_tokens'];
+  // In the messages format, cached input is counted apart. How much of it an engine has in its cache is its own affair.
+  const cached = Number(usage['cache_read_input_tokens'] ?? 0) + Number(usage['cache_creation_input_tokens'] ?? 0);
+  const input = usage['prompt_tokens'] ?? Number(usage['input_tokens']) + cached;
   const output = usage['completion_tokens'] ?? usage['output_tokens'];
   read.usage = { input: Number(input), output: Number(output) };
 }

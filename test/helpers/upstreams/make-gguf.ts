@@ -7,9 +7,11 @@ import { array, bool, f32, i32, string, tokenType, u32, writeGguf, type Fact, ty
  * thinking, grammar-bound tool calls.
  * @param context tokens of context the model says it was trained for
  * @param infills whether it has the tokens by which it writes between a prefix and a suffix
+ * @param rereads whether it reads the words that it has said as the tokens that they were, as other models do: by tokens for the
+ * beginnings of all words, which it never says. Without them it reads letters
  */
-export function makeGguf({ context = 65_536, infills = false } = {}): Buffer {
-  const tokens = vocabulary(infills);
+export function makeGguf({ context = 65_536, infills = false, rereads = false } = {}): Buffer {
+  const tokens = vocabulary(infills, rereads);
   const tensors = weights(tokens);
   const facts: Fact[] = [
     ['general.architecture', string('llama')],
@@ -65,7 +67,7 @@ function infillFacts(tokens: readonly Token[]): Fact[] {
   ]);
 }
 
-function vocabulary(infills: boolean): Token[] {
+function vocabulary(infills: boolean, rereads: boolean): Token[] {
   const never = -100;
   const token = (text: string, type: number, score: number, bias: number): Token => ({ text, type, score, bias });
   const bytes = Array.from({ length: 256 }, (_, byte) =>
@@ -86,8 +88,16 @@ function vocabulary(infills: boolean): Token[] {
     token('\u2581', tokenType.normal, -100, -20),
     ...characters.map((character) => token(character, tokenType.normal, -100, -20)),
     ...words.map((word, index) => token(`\u2581${word}`, tokenType.normal, -1 - index, 0)),
+    ...(rereads ? beginnings().map((text) => token(text, tokenType.normal, -90, never)) : []),
     ...(infills ? Object.values(infillTokens).map((text) => token(text, tokenType.control, 0, never)) : []),
   ];
+}
+
+/** The beginnings of words, of two characters or more, that are no words. A word is read by merging one character after the other. */
+function beginnings(): string[] {
+  const all = words.map((word) => `\u2581${word}`);
+  const parts = all.flatMap((word) => Array.from({ length: word.length - 2 }, (_, at) => word.slice(0, at + 2)));
+  return [...new Set(parts)].filter((part) => !all.includes(part));
 }
 
 /**
