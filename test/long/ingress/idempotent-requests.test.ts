@@ -19,9 +19,11 @@ beforeAll(async () => {
     worker: { SLOTS: '64' },
     engine: { DEMO_SLOTS: '64' },
     // What is not needed any more is collected in time, so that what stays shows.
-    ingressFlags: [...process.execArgv, '--max-old-space-size=100'],
+    ingressFlags: [...process.execArgv, '--max-old-space-size=220'],
   });
   other = await cluster.addIngress();
+  // Both know the worker.
+  await until(async () => (await post({ url: other.url, key: cluster.key, body: chat('tokens=1') })).status === 200);
 });
 afterAll(() => cluster.stop());
 
@@ -43,8 +45,11 @@ async function sendAllTwice(random: () => number, withinMs: number): Promise<voi
     await sleep(random() * withinMs);
     const url = random() < 0.5 ? cluster.url : other.url;
     const answer = await post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
-    expect(answer.status).toBe(200);
-    return answer.text();
+    const text = await answer.text();
+    // As the SDKs do, with the same key, when a machine is so busy that Redis does not answer in time.
+    if (answer.headers.get('x-should-retry') === 'true') return sendOne({ key, body });
+    expect([answer.status, answer.status === 200 ? '' : text]).toEqual([200, '']);
+    return text;
   };
   await Promise.all(
     requests.map(async (request) => {
@@ -63,15 +68,18 @@ describe('1,000 requests with idempotency keys, sent twice at random moments to 
   it('are executed once and charged once each, with flat memory', async () => {
     const random = seededRandom(25);
     const seen: number[] = [];
+    const { started } = await engineState(cluster);
+    const charged = started;
+    await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) === charged);
     for (let round = 1; round <= 4; round += 1) {
       await sendAllTwice(random, round === 1 ? 12_000 : 6_000);
-      expect((await engineState(cluster)).started).toBe(round * count);
-      await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) >= round * count);
+      expect((await engineState(cluster)).started).toBe(started + round * count);
+      await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) - charged >= round * count);
       seen.push(memory());
     }
     // None comes later.
     await sleep(1_500);
-    expect(await countLedger(inject('redisUrl'), cluster.prefix)).toBe(4 * count);
+    expect(await countLedger(inject('redisUrl'), cluster.prefix)).toBe(charged + 4 * count);
     expect(Number(seen.at(-1)) - Number(seen[1]), seen.join(', ')).toBeLessThan(40);
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const total = Number(await connection.redis.get(`${cluster.prefix}:idempotent-total`));
