@@ -1,21 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { Server } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
-import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
-import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
-import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
-import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
-import { Programs } from '#shared/accounts/programs/programs.ts';
-import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
-import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
@@ -26,7 +15,6 @@ import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempoten
 import { idempotencyBounds } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
-import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { openConnections } from '#shared/connections/open-connections.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
@@ -36,17 +24,17 @@ import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/s
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
-import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { openOidc } from '../console/api/oidc/open-oidc.ts';
 import { noteReplay } from '../console/api/programs/note-replay.ts';
-import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
-import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
-import { answerBrokenRequest } from './http/answer-broken-request.ts';
-import { announcer } from './announce-change.ts';
 import { createApp } from './app.ts';
+import { createClientServer } from './http/client-server.ts';
+import { openCredentials } from './sign-in/open-credentials.ts';
+import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { openOidc } from '../console/api/oidc/open-oidc.ts';
+import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
+import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
@@ -67,7 +55,6 @@ import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
-import { acceptWhenRead } from './http/accept-body.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
 import { ConnectedTools } from '#shared/serving/connected/connected-tools.ts';
@@ -82,26 +69,11 @@ import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
-/** Milliseconds for a request's headers to arrive. */
-const headersTimeoutMs = 20_000;
-
-/** Milliseconds for a request to arrive whole: only the upload of a file takes as long, because other bodies have a time of their own. */
-const uploadTimeoutMs = 3_600_000;
-
-/** Milliseconds between two checks for requests that arrive too slowly. */
-const checkSlowMs = 1_000;
-
-/** Milliseconds without traffic after which TCP probes the client's machine. */
-const probeClientMs = 30_000;
-
 /** Milliseconds for sending the errors of requests that the drain has ended. */
 const lastErrorsMs = 500;
 
 /** Bytes of answers to idempotency keys that wait to be written to Redis, of all together. */
 const mostUnwritten = 32 * 1024 * 1024;
-
-/** Milliseconds for which idle keep-alive connections stay open; load balancers close theirs sooner. */
-const keepAliveTimeoutMs = 75_000;
 
 await runService(async (environment, releases) => {
   const config = loadConfig(ingressConfig, environment);
@@ -153,42 +125,22 @@ await runService(async (environment, releases) => {
     bounds: { mostOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
     report: unreadable,
   });
-  const verifier = new KeyVerifier(store.guard(accounts.keys));
-  const keyUse = new KeyUseRecorder(accounts.keys, log);
-  releases.add('key use', () => keyUse.close());
-  const programs = new Programs(redis.redis, `${prefix}:`, {
-    ...accounts,
-    secrets: serving.secrets,
-    report: unreadable,
-  });
-  releases.add('programs', () => programs.close());
-  const externals = new ExternalAccounts(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
-  const issued = new IssuedTokenVerifier({
-    ...accounts,
-    externals,
-    store,
-    issuers: () => registry.current().token_issuers,
-    fetchKeys: (source) => fetchKeys(source, isSafeAddress),
-    log,
-  });
-  const verifiers = [verifier, programs.verifier, issued];
-  const drop = (changed: string): void => verifiers.forEach((each) => each.drop(changed));
-  const markStale = (): void => verifiers.forEach((each) => each.markStale());
-  onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
-  broker.onReconnect(markStale);
-  const announce = announcer(broker, drop, log);
+  const credentials = openCredentials({ serving, prefix: `${prefix}:`, log, releases });
+  const { programs, externals, announce } = credentials;
+  const { secrets } = serving;
   const oidc = openOidc({
     accounts,
     externals,
     settings: () => registry.current().sign_in,
-    secrets: serving.secrets,
+    secrets,
     environment,
     announce,
     publicUrl: config.PUBLIC_URL,
     log,
   });
-  const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets: serving.secrets });
   programs.confirmWith(async (user) => user.passwordHash !== '' || oidc.confirm(user));
+  const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
+  const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
@@ -299,8 +251,6 @@ await runService(async (environment, releases) => {
   const connected = new ConnectedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
-  const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
-  const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
   const ending = new AbortController();
   const idempotency: IdempotencyParts = {
     answers: new IdempotentAnswers(serving.storedRedis.redis, `${prefix}:`, {
@@ -331,11 +281,9 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
-    verifyKey: (credential) => outages.through(() => verify(credential)),
+    verifyKey: credentials.verifyKey,
     verifySession: (request) => outages.through(() => verifySession(request)),
-    noteUse: (id) => {
-      if (isKeyId(id)) keyUse.note(id);
-    },
+    noteUse: credentials.noteUse,
     signIn: {
       programs,
       announce,
@@ -376,23 +324,7 @@ await runService(async (environment, releases) => {
     pages: webConsole.pages,
   });
 
-  const server = createServer(
-    {
-      keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: Math.min(headersTimeoutMs, config.BODY_TIMEOUT_MS),
-      requestTimeout: Math.max(uploadTimeoutMs, config.BODY_TIMEOUT_MS + 10_000),
-      connectionsCheckingInterval: checkSlowMs,
-      keepAlive: true,
-      keepAliveInitialDelay: probeClientMs,
-    },
-    app,
-  );
-  server.on('checkContinue', (request, response) => {
-    acceptWhenRead(request, response);
-    app(request, response);
-  });
-  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
-  server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
+  const server = createClientServer(app, { log, open, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
   await serving.announced;
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {

@@ -1,0 +1,66 @@
+import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { Programs } from '#shared/accounts/programs/programs.ts';
+import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
+import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
+import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { isSafeAddress } from '#shared/registry/token-issuers.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import { announcer } from '../announce-change.ts';
+import type { RequireKeyParts } from '../http/require-key.ts';
+
+export interface OpenCredentialsOptions {
+  serving: OpenServing;
+  /** What all names in Redis begin with. */
+  prefix: string;
+  log: Logger;
+  releases: Releases;
+}
+
+/** What credentials are verified with: keys, and tokens of programs and of other issuers. */
+export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
+  programs: Programs;
+  externals: ExternalAccounts;
+  /** Announces a change of a key, a person or a team to all ingress nodes, and applies it here at once. */
+  announce: ReturnType<typeof announcer>;
+}
+
+/** Opens the verifiers of credentials. What has changed is known within a second, from announcements of the other nodes. */
+export function openCredentials({ serving, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
+  const { redis, outages, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
+  const verifier = new KeyVerifier(store.guard(accounts.keys));
+  const keyUse = new KeyUseRecorder(accounts.keys, log);
+  releases.add('key use', () => keyUse.close());
+  const programs = new Programs(redis.redis, prefix, { ...accounts, secrets, report });
+  releases.add('programs', () => programs.close());
+  const externals = new ExternalAccounts(redis.redis, prefix, { keys, report });
+  const issued = new IssuedTokenVerifier({
+    ...accounts,
+    externals,
+    store,
+    issuers: () => registry.current().token_issuers,
+    fetchKeys: (source) => fetchKeys(source, isSafeAddress),
+    log,
+  });
+  const verifiers = [verifier, programs.verifier, issued];
+  const drop = (changed: string): void => verifiers.forEach((each) => each.drop(changed));
+  const markStale = (): void => verifiers.forEach((each) => each.markStale());
+  onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
+  broker.onReconnect(markStale);
+  const announce = announcer(broker, drop, log);
+  const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
+  return {
+    verifyKey: (credential) => outages.through(() => verify(credential)),
+    noteUse: (id) => {
+      if (isKeyId(id)) keyUse.note(id);
+    },
+    programs,
+    externals,
+    announce,
+  };
+}
