@@ -14,7 +14,8 @@ export interface FaultKind {
   seen: string;
 }
 
-const streams = 'Requests without text so far move to another worker. Others end with an error event.';
+const streams =
+  'Requests without text so far move to another worker, and streams of text continue there. Others end with an error event.';
 const moved = 'Requests without text so far move to another worker.';
 
 /** Every kind of fault. */
