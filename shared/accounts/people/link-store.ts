@@ -7,7 +7,7 @@ import { storedFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, mintToken, tokenHash } from './secret-token.ts';
 import type { PersonStart } from './console-settings.ts';
-import type { UserRecord } from './user.ts';
+import { hasComeIn, type UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
 const acceptInvitation = new RedisScript(new URL('lua/accept-invitation.lua', import.meta.url));
@@ -17,6 +17,9 @@ const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.m
 
 /** Milliseconds for which the links that the command line prints can be used. */
 export const printedLinkMs = 24 * 3_600_000;
+
+/** Ends what is stored of a link that is only for somebody who has never come in. `reset-password.lua` reads it, too. */
+const firstOnly = ':first';
 
 /** What a one-time link allows: to become the first administrator, to accept an invitation, or to set a new password. */
 export type Link =
@@ -60,11 +63,15 @@ export class LinkStore {
    * password, being blocked or being signed out everywhere makes it void.
    */
   async issuePassword(userId: string): Promise<string> {
-    const token = mintToken();
-    const epoch = await askRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
-    const link = this.#names.passwordLink(tokenHash(token));
-    await askRedis(this.#redis.set(link, `${userId}:${epoch}`, 'PX', printedLinkMs));
-    return token;
+    return this.#issuePassword(userId, '');
+  }
+
+  /**
+   * A link as `issuePassword` makes it for somebody who has never come in, and which is void as soon as they have, in any way. Undefined for
+   * somebody who has.
+   */
+  async issueFirstPassword(user: UserRecord): Promise<string | undefined> {
+    return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, firstOnly);
   }
 
   /** Removes the second factors of a person who has lost them. */
@@ -82,10 +89,11 @@ export class LinkStore {
     if (firstAdmin === hash) return { kind: 'first-admin' };
     const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
     if (invitation) return { kind: 'invitation', invitation };
-    const [userId, epoch] = password?.split(':') ?? [];
+    const [userId, epoch, only] = password?.split(':') ?? [];
     const user = userId ? await this.#users.find(userId) : undefined;
-    const isValid = user && user.blockedAt === undefined && String(user.epoch) === epoch;
-    return isValid ? { kind: 'password', user } : undefined;
+    if (!user || user.blockedAt !== undefined || String(user.epoch) !== epoch) return undefined;
+    if (only !== undefined && (await this.#hasComeIn(user))) return undefined;
+    return { kind: 'password', user };
   }
 
   /** Makes the first administrator. `no link`: it was used meanwhile. */
@@ -126,9 +134,30 @@ export class LinkStore {
 
   /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: the link was used meanwhile. */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
-    const keys = [this.#names.passwordLink(tokenHash(token)), this.#names.user(userId)];
+    const { passwordLink, user, externalAccount } = this.#names;
+    const keys = [passwordLink(tokenHash(token)), user(userId), externalAccount(userId)];
     const done = await resetPassword.run(this.#redis, { keys, args: { userId, newHash: passwordHash } });
     return done === 1 ? this.#users.find(userId) : undefined;
+  }
+
+  async #issuePassword(userId: string, suffix: '' | typeof firstOnly): Promise<string> {
+    const token = mintToken();
+    const epoch = await askRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
+    const link = this.#names.passwordLink(tokenHash(token));
+    await askRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', printedLinkMs));
+    return token;
+  }
+
+  /**
+   * Whether somebody has come in as this person, or may have with a key that stores for them: their own one, or one that an administrator has
+   * made in an earlier release.
+   */
+  async #hasComeIn(user: UserRecord): Promise<boolean> {
+    const { externalAccount, keysOf, key } = this.#names;
+    if (hasComeIn(user) || (await askRedis(this.#redis.exists(externalAccount(user.id)))) === 1) return true;
+    const keyIds = await askRedis(this.#redis.zrange(keysOf(user.id), '0', '-1'));
+    const stores = await Promise.all(keyIds.map((id) => askRedis(this.#redis.hget(key(id), 'storesAs'))));
+    return stores.includes(null);
   }
 }
 

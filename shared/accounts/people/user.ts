@@ -67,6 +67,14 @@ export function isKnownByEmail(user: AddressFacts): boolean {
   return confirmedEmail === undefined || (passwordHash === '' && lastSeenAt === undefined);
 }
 
+/**
+ * Whether somebody has come in as this person in any way that their record tells: with a link, a password, a session, an account at a provider,
+ * or a token of one.
+ */
+export function hasComeIn({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
+  return usedEmail !== undefined || lastSeenAt !== undefined || passwordHash !== '';
+}
+
 type AddressFacts = Pick<
   UserRecord,
   'email' | 'confirmedEmail' | 'usedEmail' | 'epoch' | 'passwordHash' | 'lastSeenAt'

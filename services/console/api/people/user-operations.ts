@@ -168,7 +168,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       id: 'createPasswordLink',
       subject: 'people',
       summary:
-        'Makes a link with which a person who has never signed in sets a password. It becomes void when they do.',
+        'Makes a link with which a person who has never come in, in any way, sets a password. It becomes void when they do.',
       scopes: [],
       command: 'users password-link',
       answer: signInLink,
@@ -178,12 +178,12 @@ export function userOperations(parts: ApiParts): Operation[] {
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
         // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
-        if (user.lastSeenAt !== undefined || user.passwordHash !== '') {
+        const token = await links.issueFirstPassword(user);
+        if (token === undefined) {
           const message =
-            'This person has signed in before. Who lost a password gets a link by `rtr admin link --email`.';
+            'This person has come in before, or has keys of their own. Who lost a password gets a link by `rtr admin link --email`.';
           throw new ApiFailure(409, 'has_signed_in', message);
         }
-        const token = await links.issuePassword(user.id);
         await note(actor, user, 'user.password-link');
         return { link: new URL(`/link/${token}`, routerAddress(request, parts.publicUrl)).href };
       },

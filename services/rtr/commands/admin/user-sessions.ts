@@ -26,7 +26,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
   addCommand(
     command,
     'password-link',
-    'print a link with which a person who has never signed in sets a password, within 24 hours',
+    'print a link with which a person who has never come in sets a password, within 24 hours',
   )
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>

@@ -1,22 +1,34 @@
 -- Sets the password of the person whom a link was made for, ends all their sessions and admin tokens, and uses the link up.
 --
--- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`)
+-- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`, or `id:epoch:first` for somebody who has never come in)
 -- KEYS[2]  record of the user (hash)
+-- KEYS[3]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   userId
 --   newHash  hash of the new password
--- Returns 1 when it was set, 0 when there is no such link any more, the user's epoch is another by now, or the person is blocked.
-local link, user = unpack(KEYS)
+-- Returns 1 when it was set, 0 when there is no such link any more, the user's epoch is another by now, the person is blocked, or has come
+-- in by now and the link is only for somebody who has not.
+local link, user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-local epoch = redis.call('HGET', user, 'epoch')
-if not epoch or redis.call('GET', link) ~= args.userId .. ':' .. epoch then
+local epoch, usedEmail, lastSeenAt, passwordHash, email =
+  unpack(redis.call('HMGET', user, 'epoch', 'usedEmail', 'lastSeenAt', 'passwordHash', 'email'))
+if not epoch then
+  return 0
+end
+local usable = args.userId .. ':' .. epoch
+local found = redis.call('GET', link)
+if found == usable .. ':first' then
+  if usedEmail or lastSeenAt or passwordHash ~= '' or redis.call('EXISTS', external) == 1 then
+    return 0
+  end
+elseif found ~= usable then
   return 0
 end
 if redis.call('HEXISTS', user, 'blockedAt') == 1 then
   return 0
 end
 redis.call('DEL', link)
-redis.call('HSET', user, 'passwordHash', args.newHash, 'usedEmail', redis.call('HGET', user, 'email'))
+redis.call('HSET', user, 'passwordHash', args.newHash, 'usedEmail', email)
 redis.call('HINCRBY', user, 'epoch', 1)
 redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 1
