@@ -47,6 +47,12 @@ export function ownRouter(
   return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
 }
 
+/** The router that the cluster of this folder was started with, whatever the settings say now; undefined for none. */
+export function startedRouter(folder: string): string | undefined {
+  const started = readClusterState(folder)?.router;
+  return started && localUrl({ HOST: started.host, PORT: started.port });
+}
+
 /** Whether two addresses are of the same router, whatever the path and the name of the loopback interface. */
 export function isSameRouter(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) => {

@@ -27,6 +27,8 @@ export interface AdminAddress {
   unknownToken: string;
   /** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. Default 30 s. */
   timeoutMs?: number;
+  /** What requests are sent with, instead of the global one. */
+  dispatcher?: Dispatcher;
 }
 
 /** An answer with its revision, to be sent back with a change. */
@@ -48,9 +50,11 @@ export class AdminClient {
   readonly #token: AdminAddress['token'];
   readonly #unknownToken: string;
   readonly #timeoutMs: number;
+  readonly #dispatcher: Dispatcher | undefined;
 
-  constructor({ url, token, unknownToken, timeoutMs = usualTimeoutMs }: AdminAddress) {
+  constructor({ url, token, unknownToken, timeoutMs = usualTimeoutMs, dispatcher }: AdminAddress) {
     this.#timeoutMs = timeoutMs;
+    this.#dispatcher = dispatcher;
     this.url = url.replace(/\/api\/.*$/, '').replace(/\/+$/, '');
     this.#token = token;
     this.#unknownToken = unknownToken;
@@ -130,6 +134,7 @@ export class AdminClient {
       headers,
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
+      ...(this.#dispatcher && { dispatcher: this.#dispatcher }),
       ...(body && { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       throw this.#unreachable(cause);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { Agent } from 'undici';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
-import { clusterAddresses, isLoopback, isSameRouter, ownRouter } from '../../up/cluster-addresses.ts';
+import { clusterAddresses, isLoopback, isSameRouter, ownRouter, startedRouter } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import { localFileError } from '../client/client-context.ts';
 import { withRedis } from '../with-redis.ts';
@@ -27,15 +28,16 @@ export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
   command: (context: AdminContext) => Promise<unknown>,
 ): Promise<void> {
-  const url = namedRouter(config, options) ?? ownRouter(config, folder).url;
+  const named = namedRouter(config, options) ?? ownRouter(config, folder).url;
   const json = options.json ?? false;
   const given = givenToken(config, options);
   if (given !== undefined) {
-    const client = new AdminClient({ url, token: () => Promise.resolve(given), unknownToken: refusedToken(url) });
+    const token = () => Promise.resolve(given);
+    const client = new AdminClient({ url: named, token, unknownToken: refusedToken(named) });
     await command({ client, json, ...others });
     return;
   }
-  requireOwn(url, config, folder);
+  const url = ownAddress(named, config, folder);
   const { REDIS_URL } = storeAddress(config, folder);
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
@@ -43,11 +45,13 @@ export async function withAdmin(
     const unknownToken =
       `The router at ${url} does not use the account store at ${redisHosts(REDIS_URL)}, in which rtr makes a token ` +
       'for each command: set RTR_ADMIN_TOKEN to an admin token of the router.';
-    const client = new AdminClient({ url, token: () => token.current(), unknownToken });
+    // The global one may be for a proxy of the environment, which would see the token.
+    const dispatcher = new Agent();
+    const client = new AdminClient({ url, token: () => token.current(), unknownToken, dispatcher });
     try {
       await command({ client, json, ...others });
     } finally {
-      await token.remove();
+      await Promise.all([token.remove(), dispatcher.destroy()]);
     }
   });
 }
@@ -73,15 +77,22 @@ export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: Ad
 }
 
 /**
- * A token of an account store goes to the router of this machine alone, or to one beside it whose store the settings name: another one
- * could use it against the store. @throws UpError for another router
+ * The address at which a router is sent a token of an account store. Another program there could use it against the store, so it is an
+ * address of the loopback interface: for the store of this folder's cluster, the one that the cluster was started with, whatever the
+ * environment says; for a store that REDIS_URL names, the one that the settings name.
+ * @throws UpError for another router
  */
-function requireOwn(url: string, config: AdminConfig, folder: string): void {
-  const isHere = isSameRouter(url, ownRouter(config, folder).url);
-  if (isHere || (config.REDIS_URL !== undefined && isLoopback(url))) return;
+function ownAddress(named: string, config: AdminConfig, folder: string): string {
+  const own = config.REDIS_URL === undefined ? startedRouter(folder) : named;
+  if (own !== undefined && isLoopback(own) && isSameRouter(named, own)) return own;
+  // Of an address of this machine, the first thing that is missing is the store.
+  if (isLoopback(named)) storeAddress(config, folder);
+  const where =
+    own === undefined || own === named ? '' : ` It was started at ${own}: are RTR_URL, HOST and PORT right?`;
   throw new UpError(
-    `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${url}, which is made in the console under ` +
-      'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone.',
+    `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${named}, which is made in the console under ` +
+      'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone, ' +
+      `at an address of the loopback interface.${where}`,
   );
 }
 
