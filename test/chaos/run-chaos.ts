@@ -5,8 +5,10 @@ import { diskFaults, type FaultName } from './faults/fault-kinds.ts';
 import type { Struck } from './faults/inject.ts';
 import { makeSchedule, type Fault } from './faults/schedule.ts';
 import { strikeAll } from './faults/strike-all.ts';
-import { Load } from './load/load.ts';
+import { Load, type SentAgain } from './load/load.ts';
+import type { Sent } from './load/send-request.ts';
 import { Disturbances } from './oracle/disturbances.ts';
+import { judgeAgain } from './oracle/judge-again.ts';
 import { judgeAnswers } from './oracle/judge-answers.ts';
 import { judgeFailures, judgeRecovery } from './oracle/judge-failures.ts';
 import { footprints, judgeGrowth, type Footprint } from './oracle/judge-growth.ts';
@@ -101,16 +103,22 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   });
   const load = new Load(cluster, `c${seed}`, seed, maxMs);
   const { struck, probes, leftovers, seen } = await endure(cluster, load, schedule);
-  const { sent } = load;
+  const { sent, sentAgain } = load;
+  const entries = await readLedger(cluster);
   const executions = cluster.engines.flatMap((engine) => engine.executions);
   const disturbances = new Disturbances(struck);
   const kills = struck.filter(({ fault }) => fault.name === 'worker-kill').map(({ from }) => from);
   const deaths = [...kills, ...cluster.poisoned.map(({ at }) => at)];
   const violations = [
-    ...judgeAnswers(sent, disturbances, maxMs),
-    ...judgeSlots(executions, sent, disturbances, performance.now()),
+    ...judgeAnswers([...sent, ...sentAgain.map(({ again }) => again)], disturbances, maxMs),
+    ...judgeSlots(executions, untilLast(sent, sentAgain), disturbances, performance.now()),
     ...judgeTools(sent, cluster.toolCalls()),
-    ...judgeLedger(sent, await readLedger(cluster), disturbances),
+    ...judgeLedger(
+      sent.filter(({ plan }) => plan.againMs === undefined),
+      entries,
+      disturbances,
+    ),
+    ...judgeAgain(sentAgain, entries, disturbances),
     ...judgePoison(sent, cluster.poisoned, mostDeaths),
     ...judgeBlame(sent, deaths, disturbances),
     ...judgeFailures(sent, mostFailed),
@@ -141,6 +149,16 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
         ),
       ),
   };
+}
+
+/** The requests, each until the last of its clients was gone. */
+function untilLast(sent: readonly Sent[], sentAgain: readonly SentAgain[]): Sent[] {
+  const again = new Map(sentAgain.map((pair) => [pair.first, pair.again]));
+  return sent.map((one) => {
+    const other = again.get(one);
+    if (!other || one.endedAt === undefined) return one;
+    return { ...one, endedAt: other.endedAt === undefined ? undefined : Math.max(one.endedAt, other.endedAt) };
+  });
 }
 
 /** What was seen while faults struck under load, and after it. */

@@ -11,10 +11,18 @@ const probed: readonly KeyKind[] = ['shared', 'free', 'concurrent', 'free'];
 /** Requests in flight above which the load waits. */
 const maxOpen = 120;
 
+/** A request that was sent twice with one idempotency key. */
+export interface SentAgain {
+  first: Sent;
+  again: Sent;
+}
+
 /** The mixed load of a run. */
 export class Load implements Crowds {
   /** Every request so far, also those that run. */
   readonly sent: Sent[] = [];
+  /** Those that were sent once more, in the same order each time. */
+  readonly sentAgain: SentAgain[] = [];
   readonly #cluster: ChaosCluster;
   readonly #name: string;
   readonly #random: () => number;
@@ -52,7 +60,8 @@ export class Load implements Crowds {
     for (const format of ['chat', 'messages', 'tools'] as const) {
       for (const [at, key] of probed.entries()) {
         const stream = format !== 'tools' && at < 2;
-        for (const ingress of [0, 1]) this.#send({ format, stream, behaviour: 'reads', ingress, key });
+        for (const ingress of [0, 1])
+          this.#send({ format, stream, behaviour: 'reads', ingress, key, againMs: undefined });
       }
     }
     await this.settle();
@@ -98,7 +107,28 @@ export class Load implements Crowds {
   }
 
   poison(ingress: number): void {
-    this.#send({ format: 'chat', stream: true, behaviour: 'reads', poison: true, ingress });
+    this.#send({ format: 'chat', stream: true, behaviour: 'reads', poison: true, ingress, againMs: undefined });
+  }
+
+  /** Keeps a request, and sends it once more if its plan says so. */
+  #begun(first: Sent): void {
+    this.sent.push(first);
+    const { plan } = first;
+    if (plan.againMs === undefined) return;
+    const other = plan.ingress === 0 ? 1 : 0;
+    const again = { ...plan, ingress: other };
+    const keep = (sent: Sent): void => void this.sentAgain.push({ first, again: sent });
+    this.#track(sleep(plan.againMs).then(() => this.#sendTo(again, keep)));
+  }
+
+  #sendTo(plan: RequestPlan, onSent: (sent: Sent) => void): Promise<Sent> {
+    const url = this.#cluster.ingresses[plan.ingress]?.url ?? '';
+    return sendRequest(plan, { url, key: this.#cluster.keys[plan.key] }, this.#maxMs, onSent);
+  }
+
+  #track(running: Promise<unknown>): void {
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
   }
 
   #send(also: Partial<RequestPlan>): void {
@@ -108,11 +138,6 @@ export class Load implements Crowds {
     const isUp = ingresses[planned.ingress]?.part.isUp() === true;
     const ingress = isUp ? planned.ingress : ingresses.findIndex(({ part }) => part.isUp());
     const plan = { ...planned, ingress: Math.max(0, ingress) };
-    const url = ingresses[plan.ingress]?.url ?? '';
-    const running = sendRequest(plan, { url, key: this.#cluster.keys[plan.key] }, this.#maxMs, (sent) =>
-      this.sent.push(sent),
-    );
-    this.#running.add(running);
-    void running.then(() => this.#running.delete(running));
+    this.#track(this.#sendTo(plan, (sent) => this.#begun(sent)));
   }
 }

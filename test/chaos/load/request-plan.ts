@@ -23,6 +23,8 @@ export interface RequestPlan {
   delayMs: number;
   /** Kills the worker whose engine reads it. */
   poison: boolean;
+  /** Milliseconds after which it is sent once more, to the other ingress, with the same idempotency key; undefined for once. */
+  againMs: number | undefined;
 }
 
 /** The id and the poison of a prompt, found in any body that holds it. */
@@ -47,6 +49,7 @@ export function planRequest(id: string, random: () => number, also: Partial<Requ
     rate: 80 + Math.floor(random() * 120),
     delayMs: Math.floor(random() * 400),
     poison: false,
+    againMs: format !== 'tools' && random() < 0.1 ? Math.floor(random() * 800) : undefined,
     ...also,
   };
 }

@@ -61,7 +61,12 @@ export function sendRequest(
     {
       method: 'POST',
       agent,
-      headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json', 'x-request-id': plan.id },
+      headers: {
+        authorization: `Bearer ${to.key}`,
+        'content-type': 'application/json',
+        'x-request-id': plan.id,
+        ...(plan.againMs !== undefined && { 'idempotency-key': plan.id }),
+      },
     },
     (response) => {
       status = response.statusCode;

@@ -8,6 +8,7 @@ import type { Sent } from '../load/send-request.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import { Disturbances } from './disturbances.ts';
 import type { Struck } from '../faults/inject.ts';
+import { judgeAgain } from './judge-again.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { judgeLedger, type LedgerEntry } from './judge-ledger.ts';
 import { judgeCrashes } from './judge-crashes.ts';
@@ -124,6 +125,15 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
 });
 
 describe('the oracle', () => {
+  it('finds a request that was sent twice with one idempotency key and charged twice', () => {
+    const whole = sent(plan({ againMs: 100 }), events(plan(), piecesOf(plan())).join(''));
+    const pair = { first: whole, again: { ...whole, plan: { ...whole.plan, ingress: 1 } } };
+    expect(judgeAgain([pair], [record()], calm)).toEqual([]);
+    expect(judgeAgain([pair], [record({ outcome: 'cancelled' }), record()], calm)).toEqual([]);
+    expect(rules(judgeAgain([pair], [record(), record()], calm))).toEqual(['executed twice']);
+    expect(judgeAgain([pair], [record(), record()], during('ingress-kill', 1_500, 1_600))).toEqual([]);
+  });
+
   it('finds a refusal that the request does not deserve', () => {
     const error = JSON.stringify({ error: { code: 'invalid_api_key' } });
     expect(judge(sent(plan(), error, {}, undefined, 401))).toEqual(['refused']);
