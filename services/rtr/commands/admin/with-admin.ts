@@ -56,12 +56,22 @@ export async function withAdmin(
   });
 }
 
-/** The admin token that the user gives; undefined for none. @throws RouterError for a file that cannot be read */
+/**
+ * The admin token that the user gives; undefined for none. That of the environment is for the router of the environment.
+ * @throws RouterError for a file that cannot be read
+ * @throws UpError for the token of the environment and a router that is not that of RTR_URL
+ */
 export function givenToken(
-  config: Pick<AdminConfig, 'RTR_ADMIN_TOKEN'>,
-  { tokenFile }: AdminOptions,
+  { RTR_ADMIN_TOKEN, RTR_URL }: Pick<AdminConfig, 'RTR_ADMIN_TOKEN' | 'RTR_URL'>,
+  { router, tokenFile }: AdminOptions,
 ): string | undefined {
-  if (tokenFile === undefined) return config.RTR_ADMIN_TOKEN;
+  if (tokenFile === undefined) {
+    const isOther = router !== undefined && RTR_URL !== undefined && new URL(router).origin !== new URL(RTR_URL).origin;
+    if (RTR_ADMIN_TOKEN === undefined || !isOther) return RTR_ADMIN_TOKEN;
+    throw new UpError(
+      `RTR_ADMIN_TOKEN is for the router at ${RTR_URL}: name a file with an admin token of the router at ${router} with --token-file.`,
+    );
+  }
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -98,4 +98,20 @@ it('sends no token of a store through a proxy', async () => {
   setGlobalDispatcher(agent);
   await ask(folderOf(own.port), {});
   expect([own.asked.length, proxy.asked.length]).toEqual([1, 0]);
+});
+
+it('sends the token of the environment to no other router than that of the environment', async () => {
+  const [named, other] = [await startServer(), await startServer()];
+  const settings = { RTR_ADMIN_TOKEN: 'rtradmin_named' };
+  const withUrl = { ...settings, RTR_URL: `http://127.0.0.1:${named.port}/api/admin/v1` };
+  const router = `http://127.0.0.1:${other.port}`;
+  await expect(ask('/nowhere', withUrl, { router })).rejects.toThrow(`an admin token of the router at ${router}`);
+  expect(other.asked).toEqual([]);
+  await ask('/nowhere', withUrl, { router: `http://127.0.0.1:${named.port}` });
+  await ask('/nowhere', settings, { router });
+  const tokenFile = join(mkdtempSync(join(tmpdir(), 'rtr-token-')), 'token');
+  writeFileSync(tokenFile, 'rtradmin_other');
+  await ask('/nowhere', withUrl, { router, tokenFile });
+  const sent = [named, other].map(({ asked }) => asked.map(({ headers }) => headers.authorization));
+  expect(sent).toEqual([['Bearer rtradmin_named'], ['Bearer rtradmin_named', 'Bearer rtradmin_other']]);
 });
