@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
 import { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
+import { bareAddress } from '../client/bare-address.ts';
 import { unreachable } from '../client/unreachable.ts';
 import { refusalError } from './refusal-sentence.ts';
 
@@ -55,7 +56,7 @@ export class AdminClient {
   constructor({ url, token, unknownToken, timeoutMs = usualTimeoutMs, dispatcher }: AdminAddress) {
     this.#timeoutMs = timeoutMs;
     this.#dispatcher = dispatcher;
-    this.url = url.replace(/\/api\/.*$/, '').replace(/\/+$/, '');
+    this.url = bareAddress(url);
     this.#token = token;
     this.#unknownToken = unknownToken;
   }

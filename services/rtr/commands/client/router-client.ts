@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
+import { bareAddress } from './bare-address.ts';
 import { CallError } from './call-error.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -40,11 +41,9 @@ export class RouterClient {
 
   constructor({ url, key, segment, timeoutMs = usualTimeoutMs }: RouterAddress) {
     this.#timeoutMs = timeoutMs;
-    const path = `/api/${segment}`;
-    const bare = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-    this.#url = bare.endsWith(path) ? bare.slice(0, -path.length) : bare;
+    this.#url = bareAddress(url).replace(/\/v1$/, '');
     this.#key = key;
-    this.#base = `${this.#url}${path}`;
+    this.#base = `${this.#url}/api/${segment}`;
   }
 
   /** The JSON of an answer. @param path below the API, such as `/batches` */

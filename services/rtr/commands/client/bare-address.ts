@@ -1,0 +1,8 @@
+/**
+ * A router's address without the path of one of its APIs, and without what follows a path: `https://llm.example.com` of
+ * `https://llm.example.com/api/openai/v1?team=1`. A path before that of the API stays.
+ */
+export function bareAddress(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/api(?:\/.*)?$/, '').replace(/\/+$/, '')}`;
+}
