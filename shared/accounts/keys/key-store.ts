@@ -18,9 +18,10 @@ import { replaceJson, storedFields } from '../redis/stored-value.ts';
 
 const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
 const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));
-const createKey = new RedisScript(new URL('lua/create-key.lua', import.meta.url));
+const isStoreRead = new URL('lua/is-store-read.lua', import.meta.url);
+const createKey = new RedisScript(isStoreRead, new URL('lua/create-key.lua', import.meta.url));
 const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.url));
-const revokeKey = new RedisScript(new URL('lua/revoke-key.lua', import.meta.url));
+const revokeKey = new RedisScript(isStoreRead, new URL('lua/revoke-key.lua', import.meta.url));
 
 /** Keys of one person or team, those that cannot be used any more included. */
 const mostKeysPerOwner = 200;
@@ -172,18 +173,24 @@ export class KeyStore {
 
   /**
    * Revokes a key for good. The batches that were created with it are cancelled. What is stored of the key itself, which has no owner or was
-   * issued, is removed: nobody can read it any more, unless a key in its place goes on with it.
+   * issued, is removed once nobody can read it any more: no key in its place, nor one that it is in the place of and that has not expired yet.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
-    const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
-    if (outcome !== 1 && outcome !== 0) return 'unknown';
+    const { key, keysOf } = this.#names;
+    const [owner, storesAs] = await askRedis(this.#redis.hmget(key(id), 'ownerId', 'storesAs'));
+    const isOwned = typeof owner === 'string';
+    const ended = await revokeKey.run(this.#redis, {
+      keys: [key(id), keysOf(owner ?? '')],
+      args: { id, now, isOwned, keyPrefix: key('') },
+    });
+    const [outcome, ...unread] = ended as [number, ...string[]];
+    if (outcome === -1) return 'unknown';
     // Once more for one that was revoked before: Redis may have been lost in between.
-    const fields = ['ownerId', 'storesAs', 'replacedBy'] as const;
-    const [ownerId, storesAs, successor] = await askRedis(this.#redis.hmget(this.#names.key(id), ...fields));
-    await cancelBatchesOf(this.#redis, this.#prefix, storesAs ?? ownerId ?? id, ownerId === null ? undefined : id);
-    const goesOn = successor && storesAs && (await askRedis(this.#redis.hget(this.#names.key(successor), 'storesAs')));
-    // A key that stores for its owner has nothing stored itself.
-    if (!goesOn || goesOn !== storesAs) await removeAllOf(this.#redis, this.#prefix, storesAs ?? id);
+    await cancelBatchesOf(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
+    for (const store of unread) {
+      await cancelBatchesOf(this.#redis, this.#prefix, store);
+      await removeAllOf(this.#redis, this.#prefix, store);
+    }
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 

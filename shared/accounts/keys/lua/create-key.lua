@@ -1,6 +1,7 @@
 -- Stores a new key, if its owner exists, and lets the key that it succeeds expire, if it succeeds one. A successor has every setting of
 -- the other key, those that this release does not know too.
 -- An owner has a bounded number of keys: the oldest one that cannot be used any more makes room for a new one.
+-- Goes on where `is-store-read.lua` ends.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)
@@ -50,8 +51,9 @@ if args.isOwned then
     if not gone then
       return 'too many'
     end
-    local storesAs, successor = unpack(redis.call('HMGET', args.keyPrefix .. gone, 'storesAs', 'replacedBy'))
-    if storesAs and not (successor and redis.call('HGET', args.keyPrefix .. successor, 'storesAs') == storesAs) then
+    local storesAs = redis.call('HGET', args.keyPrefix .. gone, 'storesAs')
+    local keyIds = redis.call('ZRANGE', keysOfOwner, 0, -1)
+    if storesAs and not isStoreRead(storesAs, keyIds, gone, args.keyPrefix, args.createdAt) then
       orphan = storesAs
     end
     redis.call('DEL', args.keyPrefix .. gone)

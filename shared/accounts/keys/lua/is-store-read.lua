@@ -1,0 +1,21 @@
+-- What scripts that end keys begin with.
+
+-- Whether one of these keys other than `gone` reads, or may read again, what is stored as `store`: it stores as that, is not revoked, and has not
+-- expired, or is in nobody's place, so that it can be prolonged.
+local function isStoreRead(store, keyIds, gone, keyPrefix, now)
+  for _, id in ipairs(keyIds) do
+    if id ~= gone then
+      local storesAs, kind, revokedAt, expiresAt, replacedBy = unpack(
+        redis.call('HMGET', keyPrefix .. id, 'storesAs', 'kind', 'revokedAt', 'expiresAt', 'replacedBy')
+      )
+      local own = storesAs or (kind == 'router' and id)
+      local expiry = tonumber(expiresAt or '')
+      local isOver = revokedAt or (replacedBy and expiry and expiry <= now)
+      if own == store and not isOver then
+        return true
+      end
+    end
+  end
+  return false
+end
+

@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+
+let open: OpenKeyStore;
+let files: FileRecords;
+let teamId: string;
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
+  files = new FileRecords(open.connection.redis, open.prefix, { bounds, report: () => undefined });
+  ({ id: teamId } = await open.accounts.teams.create('Blue'));
+});
+
+/** A key of the team that an administrator has issued, and that has a file. */
+async function issue(): Promise<FoundKey> {
+  const facts = { kind: 'team', ownerId: teamId, name: 'issued', class: 'normal', createdBy: 'ada' } as const;
+  const made = await createOwnedKey(open.store, { ...facts, issuedBy: 'ada' });
+  if (typeof made === 'string') throw new Error(made);
+  await keep(made.record.id);
+  return made.record;
+}
+
+async function keep(owner: string): Promise<void> {
+  const file = { id: `file-${owner}`, object: `object-${owner}`, purpose: 'user_data', name: 'a.txt' };
+  await files.reserve({ owner, object: file.object, bytes: 10, begins: true, kind: 'file' });
+  const facts = { mimeType: 'text/plain', bytes: 10, sha256: 'ab', lines: 1, createdAt: Date.now() };
+  await files.keep(owner, { ...file, ...facts });
+}
+
+async function rotate({ id }: FoundKey, overlapMs: number, issuedBy?: string): Promise<FoundKey> {
+  const old = await open.store.find(id);
+  if (!old) throw new Error('no key');
+  const made: CreatedKey | string = await rotateKey(open.store, old, { createdBy: 'bob', issuedBy, overlapMs });
+  if (typeof made === 'string') throw new Error(made);
+  return { ...made.record, ...(await open.store.find(made.record.id)) };
+}
+
+const has = async (owner: string) => (await files.find(owner, `file-${owner}`)) !== undefined;
+const revoke = ({ id }: FoundKey) => open.store.revoke(id, Date.now());
+
+describe('what an issued key has stored', () => {
+  it('stays while the key before reads it, whichever of both is revoked first', async () => {
+    const first = await issue();
+    const second = await rotate(first, 60_000);
+    const third = await rotate(second, 60_000);
+    await revoke(third);
+    expect(await has(first.id)).toBe(true);
+    await revoke(first);
+    expect(await has(first.id)).toBe(true);
+    await revoke(second);
+    expect(await has(first.id)).toBe(false);
+  });
+
+  it('goes with the last key of a rotation, also that of one before which is over and has stored alone', async () => {
+    const first = await issue();
+    const second = await rotate(first, 0, 'ada');
+    await keep(second.id);
+    expect(second.storesAs).toBe(second.id);
+    await revoke(second);
+    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([false, false]);
+  });
+
+  it('of a router key goes with its successor, but not before the key is over', async () => {
+    const { record: first } = await createKey(open.store, { kind: 'router', name: 'router', class: 'normal' });
+    await keep(first.id);
+    const second = await rotate(first, 60_000);
+    const third = await rotate(second, 0);
+    await keep(second.id);
+    await revoke(third);
+    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([true, false]);
+    await revoke(first);
+    expect(await has(first.id)).toBe(false);
+  });
+
+  it('stays when its successor, which is over, makes room for another key', async () => {
+    const first = await issue();
+    const second = await rotate(first, 60_000);
+    // Others are in use, and the successor is the oldest one that is not.
+    await open.connection.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
+    await fill();
+    expect(await open.store.find(second.id)).toBeUndefined();
+    expect(await has(first.id)).toBe(true);
+  });
+
+  it('goes when the last key with it makes room for another key', async () => {
+    const first = await issue();
+    await open.connection.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
+    await fill();
+    expect(await open.store.find(first.id)).toBeUndefined();
+    expect(await has(first.id)).toBe(false);
+  });
+});
+
+/** Gives the team keys until it has as many as it may, and one more. */
+async function fill(): Promise<void> {
+  const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
+  const count = 201 - (await open.store.listOf(teamId)).length;
+  for (let n = 0; n < count; n++) {
+    const id = `filler${String(n).padStart(6, '0')}`;
+    expect(await open.store.create({ ...record, id, kind: 'team', ownerId: teamId })).toBe('created');
+  }
+}
