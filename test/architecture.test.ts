@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientFormats } from '#shared/formats/client-formats.ts';
@@ -79,6 +79,15 @@ describe('the architecture', () => {
       )
       .map(([file]) => file);
     expect(wrong).toEqual([]);
+  });
+
+  it('serves paths as they are written alone', () => {
+    const serving = [...sources]
+      .filter(([, { imports: packages }]) => packages.includes('express'))
+      .map(([file]) => file);
+    expect(serving.length).toBeGreaterThan(10);
+    const tolerant = /\bRouter\((?!\{ caseSensitive: true)/;
+    expect(serving.filter((file) => tolerant.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
   });
 
   it('has no cycles of imports, those of types included', () => {

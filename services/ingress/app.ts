@@ -41,6 +41,8 @@ export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
+  // A proxy's rules about paths, as about those of administration, hold for the paths that are served.
+  app.enable('case sensitive routing');
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);

@@ -20,7 +20,7 @@ export function createAdminApi(
   operations: readonly Operation[],
 ): Router {
   let document: string | undefined;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();

@@ -27,7 +27,7 @@ export interface ConsoleApiParts extends ApiParts {
 
 /** The API of the console's pages, mounted at `/console/api`: the operations, what people do with their own accounts, and the further routes. */
 export function createConsoleApi(parts: ConsoleApiParts): Router {
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();

@@ -15,7 +15,7 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
 /** The live feed of the console's pages, and what they are of. */
 export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, feed, about } = parts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/live', (_, response) => {
     const { sessionId, user } = signedInOf(response);
     if (!feed.hasRoom(sessionId)) {

@@ -15,7 +15,7 @@ const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
  */
 export function servePages(folder: string): Router {
   const pages = new PageFolder(folder);
-  const routes = Router();
+  const routes = Router({ caseSensitive: true });
   routes.use((request, _, next) => {
     if ((request.method !== 'GET' && request.method !== 'HEAD') || notPages.test(request.path)) return next('router');
     return next();

@@ -19,7 +19,7 @@ export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireK
 /** The tools as an MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function mcpRoutes(parts: McpRoutesParts): Router {
   const { mcp, mcpOrigins, corsOrigins } = parts;
-  const routes = Router();
+  const routes = Router({ caseSensitive: true });
   routes.use(requireOrigin(mcpOrigins, corsOrigins));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response) => {

@@ -76,7 +76,7 @@ export function apiRoutes(
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)), parts.speedOf);
 
-  const keyed = Router();
+  const keyed = Router({ caseSensitive: true });
   keyed.get('/health', answerHealth(parts));
   keyed.use(requireKey(parts, keyHeader));
   keyed.get('/models', (request, response) => {
@@ -114,7 +114,7 @@ export function apiRoutes(
   }
   if (desktop) keyed.get(desktop.path, answerDesktopConfiguration(desktop, cards, prefixes, parts));
 
-  const routes = Router();
+  const routes = Router({ caseSensitive: true });
   for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
     routes.get(path, (_, response) => void response.json(greeting));
     routes.all(path, wrongMethod('GET', 'HEAD'));

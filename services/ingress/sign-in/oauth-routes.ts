@@ -51,7 +51,7 @@ export function oauthRoutes(
   parts: OAuthRoutesParts,
 ): Router {
   const { programs, announce, noteReplay, store } = parts;
-  const routes = Router();
+  const routes = Router({ caseSensitive: true });
   routes.get(`/.well-known/oauth-authorization-server`, (request, response) => {
     const address = routerAddress(request, parts.publicUrl);
     const issuer = `${address}${base}`;
@@ -69,7 +69,7 @@ export function oauthRoutes(
     });
   });
 
-  const endpoints = Router();
+  const endpoints = Router({ caseSensitive: true });
   endpoints.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     store.assertIntact();

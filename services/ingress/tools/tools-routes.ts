@@ -25,7 +25,7 @@ export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorPa
 
 /** The tools API, mounted at `/api/tools/v1`: lists the tools, and runs one without a language model. */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
-  const routes = Router();
+  const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
   routes.get('/list', async (_, response) => {
     requireToolsTier(identityOf(response));

@@ -26,7 +26,7 @@ const answer = z.strictObject({ state: text, code: text.optional(), iss: text.op
 /** The connections of the signed-in person to MCP servers: nobody sees or changes those of others. */
 export function connectionRoutes(parts: ConnectionRoutesParts): Router {
   const { connections } = parts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/connections', async (_, response) => {
     response.json((await connections.list(signedInOf(response).id)).map(connectionAnswer));
   });

@@ -31,7 +31,7 @@ const ownPath = z
 export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   const { accounts, announce, log } = parts;
   const { settings, clients, states, externals } = parts.oidc;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/sign-in', (_, response) => {
     const { providers, local_accounts: localAccounts } = settings();
     const answer: WaysIn = {

@@ -34,7 +34,7 @@ const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /** The page to read the Admin API's document: `docs`, by Swagger UI, from this server alone. */
 export function apiPage(): Router {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/docs', (_, response) => {
     response.set({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' }).type('html').send(page);
   });

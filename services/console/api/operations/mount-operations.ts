@@ -11,7 +11,7 @@ export interface MountOptions {
 
 /** Serves operations. The caller knows who sends a request (see `actorOf`), parses bodies and answers failures. */
 export function mountOperations(operations: readonly Operation[], { pageSize, permit }: MountOptions): Router {
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   for (const operation of operations) {
     const { maxBodyBytes } = operation;
     const readBody = maxBodyBytes === undefined ? [] : [json({ limit: maxBodyBytes })];

@@ -11,7 +11,7 @@ const own = z.strictObject({ password: z.string().min(1).max(200).optional() });
 
 /** Deleting oneself, with the password where one has one. What somebody has used stays in the ledger. */
 export function deletionRoutes(parts: ApiParts): Router {
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.delete('/account', async (request, response) => {
     const person = signedInOf(response);
     const { password = '' } = parse(own, request.body);

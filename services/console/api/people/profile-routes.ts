@@ -15,7 +15,7 @@ const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1
 /** The name and the address of the signed-in person, and what they are mailed. */
 export function profileRoutes(parts: ApiParts): Router {
   const { users, teams } = parts.accounts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.patch('/account', async (request, response) => {
     const person = signedInOf(response);
     const { name, alertEmails } = parse(account, request.body);

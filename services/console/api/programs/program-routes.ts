@@ -22,7 +22,7 @@ const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId:
 /** Programs that people sign in: a person approves a sign-in by the code that the program shows, and signs programs out. */
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/devices/:code', async (request, response) => {
     response.json(await waiting(request, signedInOf(response), request.params.code));
   });

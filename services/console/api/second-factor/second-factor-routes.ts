@@ -20,7 +20,7 @@ const passkey = z.strictObject({ name: displayNameSchema, response: z.looseObjec
 /** The second factors of the signed-in person: to see, to add, and to remove with the password. */
 export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: SignedIn) => Promise<boolean> }): Router {
   const { secondFactors, publicUrl } = parts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/second-factor', async (_, response) => {
     const person = signedInOf(response);
     const { totp, passkeys, recoveryCodesLeft } = await secondFactors.find(person.id);

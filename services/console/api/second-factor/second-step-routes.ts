@@ -22,7 +22,7 @@ type Step = z.infer<typeof step>;
 /** The second step of a sign-in, by those who have a second factor. */
 export function secondStepRoutes(parts: ApiParts): Router {
   const { accounts, secondFactors, publicUrl } = parts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session/second/passkey', async (request, response) => {
     const token = pendingTokenOf(request) ?? '';
     const userId = await secondFactors.findSignIn(token);

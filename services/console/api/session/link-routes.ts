@@ -17,7 +17,7 @@ const passwordForm = firstAdminForm.pick({ password: true });
 /** One-time links: they create an account or set a new password. The token alone gives access. */
 export function linkRoutes(parts: ApiParts): Router {
   const { links } = parts.accounts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/links/:token', async (request, response) => {
     response.json(linkAnswer((await links.find(request.params.token)) ?? gone()));
   });

@@ -7,7 +7,7 @@ import { signedInOf } from './signed-in.ts';
 /** The sessions of the signed-in person: to see, and to end one by one. */
 export function sessionListRoutes(parts: ApiParts): Router {
   const { sessions } = parts.accounts;
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/sessions', async (_, response) => {
     const { user, sessionId } = signedInOf(response);
     response.json(await sessionAnswers(sessions, user, sessions.hashOf(sessionId)));

@@ -21,7 +21,7 @@ const passwordChange = z.strictObject({ current: givenPassword, next: z.string()
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);
-  const routes = Router({ strict: true });
+  const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {
     requireLocalAccounts(parts);
     const { email, password } = parse(credentials, request.body);
