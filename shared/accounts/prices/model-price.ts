@@ -6,6 +6,12 @@ import { units, unitsOf, type Unit, type Units, type Usage } from '#shared/core/
 
 const dollars = z.number().nonnegative().max(1_000_000);
 
+/**
+ * The name of a model that a price can be set for. It may have slashes and colons, but no spaces, and stands in the path of a URL, so that
+ * none of what is between its slashes is empty, `.` or `..`; nor is it a name that an object cannot have.
+ */
+export const pricedModel = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
+
 /** What a model costs: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
   input: dollars,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
-import { usableName } from '#shared/accounts/people/user.ts';
+import { modelPriceSchema, pricedModel } from '#shared/accounts/prices/model-price.ts';
 import type { ListedPrice } from '#shared/accounts/prices/price-table.ts';
 import { priceSchema, type Price } from '../../contract/usage.ts';
 import { requireAccess } from '../access.ts';
@@ -14,9 +13,9 @@ const newPrice = modelPriceSchema.partial({ asOf: true }).meta({ description: '`
 
 const notOfModel = 'This is not the name of a model.';
 
-/** A model's id: it may contain slashes and colons, but no spaces. */
+/** The name of a model whose price may have been set by an earlier release, which took more names. */
 const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, notOfModel) });
-const newModelName = z.object({ model: modelName.shape.model.regex(usableName, notOfModel) });
+const newModelName = z.object({ model: z.string().regex(pricedModel, notOfModel) });
 
 /** The prices of models. Everyone who is signed in may read them, admins may change them. */
 export function priceOperations({

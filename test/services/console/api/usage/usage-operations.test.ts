@@ -229,8 +229,10 @@ describe('/prices', () => {
     ['/prices/m', { input: 1 }, 'output'],
     ['/prices/m', { input: 1, output: 1, ouput: 1 }, 'ouput'],
     ['/prices/m', { input: 1, output: 1, asOf: 'today' }, 'asOf'],
-    ['/prices/a%20b', { input: 1, output: 1 }, 'model'],
-  ])('refuse for %s %j and name the field', async (path, body, field) => {
+    ...['a%20b', 'a/', 'a%2F', '%2Fa', 'a%2F%2Fb', 'a%2F..%2Fb', 'lab%2F..', '.%2Fa', '__proto__'].map(
+      (model) => [`/prices/${model}`, { input: 1, output: 1 }, 'model'] as const,
+    ),
+  ] as const)('refuse for %s %j and name the field', async (path, body, field) => {
     const { get } = await openApi();
     const answer = await get(path, 'admin', { method: 'PUT', body: JSON.stringify(body) });
     expect(answer.status).toBe(400);
