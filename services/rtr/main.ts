@@ -132,7 +132,7 @@ const admin = program.command('admin').description('recover an administrator; se
 admin
   .command('link')
   .description('print a one-time link: to become the first administrator, or to set a new password')
-  .option('--email <address>', 'the user; without it, the only administrator')
+  .option('--email <address>', 'the user, by address or id; without it, the only administrator')
   .option('--reset-second-factor', 'remove the second factor of the user, who has lost it')
   .addOption(json)
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>

@@ -1,4 +1,4 @@
-import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { emailSchema, hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
 import { thisCommandLine } from './this-command-line.ts';
@@ -7,8 +7,9 @@ import { thisCommandLine } from './this-command-line.ts';
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates the first one.
  * Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
  * that user when it is used. The second factor of that user is asked for then, unless it is removed now.
+ * @param email the address, or the id
  * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no
- * address is given, or when the user is blocked
+ * address is given, for an address that the user has typed in, or when the user is blocked
  */
 export async function adminLink(
   context: KeyCommandContext,
@@ -63,9 +64,12 @@ async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<Us
 
 async function findUser({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
   const address = emailSchema.safeParse(email).data;
-  const user = address === undefined ? undefined : await users.findByEmail(address);
+  const user = address === undefined ? await users.find(email) : await users.findByEmail(address);
   if (!user) throw new RouterError('not_found', 'No user has this email address.');
-  return user;
+  if (address === undefined || hasConfirmedEmail(user)) return user;
+  const { id } = user;
+  const message = `The person with the address ${address} has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, then confirm it: rtr users rename ${id} --email ${address}. Or name them by this id: --email ${id}.`;
+  throw new RouterError('invalid_request', message);
 }
 
 /** The address of a one-time link. @param consoleUrl where people reach the router, as `https://llm.example.com` */

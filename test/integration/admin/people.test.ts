@@ -114,6 +114,8 @@ describe('rtr users', () => {
     await expect(rtr('limits', 'set', `user:${email}`, 'cost-per-day=9')).rejects.toThrow(refused);
     await expect(rtr('keys', 'create', '--name', 'k', '--user', email)).rejects.toThrow(refused);
     await expect(rtr('apply', '-f', file)).rejects.toThrow(refused);
+    const webhook = ['webhooks', 'add', 'https://hooks.example.com/rtr', '--events', 'batch.completed'];
+    await expect(rtr(...webhook, '--user', email)).rejects.toThrow(refused);
     expect((await rtr('users', 'show', email)).join('\n')).toContain('typed in by the person, not confirmed');
     expect((await rtr.json('users', 'set', email, '--block')).blocked).toBe(true);
     await rtr('users', 'rename', body.user.id, '--email', email);

@@ -78,4 +78,17 @@ describe('rtr admin link', () => {
     expect(await accounts.links.find(token)).toBeUndefined();
     expect(await accounts.links.resetPassword(token, eve.id, 'new')).toBeUndefined();
   });
+
+  it('refuses an address that somebody has typed in, until it is confirmed, but not their id', async () => {
+    await makeAdmin();
+    const eve = await invite('eve@example.com', 'member');
+    await accounts.users.changeEmail(eve.id, 'boss@example.com', 'the person');
+    const link = () => adminLink(context, { email: 'boss@example.com' });
+    await expect(link).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(link).rejects.toThrow(`rtr users rename ${eve.id} --email boss@example.com`);
+    const byId = await adminLink(context, { email: eve.id });
+    expect(await accounts.links.find(tokenOf(byId))).toMatchObject({ user: { id: eve.id } });
+    await accounts.users.noteEmail(eve.id, 'boss@example.com', { confirmed: true });
+    expect(await accounts.links.find(tokenOf(await link()))).toMatchObject({ user: { id: eve.id } });
+  });
 });

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { dateOf } from '../../date-of.ts';
 import { at } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
-import { findPerson, findTeam } from '../find-party.ts';
+import { findReceiver, findTeam } from '../find-party.ts';
 import { printDone, printList } from '../print-answers.ts';
 
 const hourMs = 3_600_000;
@@ -40,7 +40,7 @@ export async function addWebhook(
   const events = list.split(',').map((event) => event.trim());
   const owner =
     user !== undefined
-      ? { kind: 'user', userId: (await findPerson(client, user)).id }
+      ? { kind: 'user', userId: (await findReceiver(client, user)).id }
       : team !== undefined
         ? { kind: 'team', teamId: (await findTeam(client, team)).id }
         : { kind: 'router' };
