@@ -136,14 +136,12 @@ export class UserStore {
    * Changes the address of a person, and ends all their sessions and admin tokens.
    * @param by the person, who has proven nothing with it, or somebody else, who confirms it
    */
-  async changeEmail(
-    id: string,
-    email: string,
-    by: 'the person' | 'somebody else',
-  ): Promise<'changed' | 'email taken' | 'unknown'> {
-    const keys = [this.#names.userEmails, this.#names.user(id)];
-    const args = { userId: id, email, isConfirmed: by === 'somebody else' };
-    return (await changeEmail.run(this.#redis, { keys, args })) as 'changed' | 'email taken' | 'unknown';
+  async changeEmail(id: string, email: string, by: 'the person' | 'somebody else'): Promise<EmailChangeOutcome> {
+    const { userEmails, user, invitations, invitation } = this.#names;
+    const isConfirmed = by === 'somebody else';
+    const args = { userId: id, email, isConfirmed, invitationPrefix: invitation('') };
+    const keys = [userEmails, user(id), invitations];
+    return (await changeEmail.run(this.#redis, { keys, args })) as EmailChangeOutcome;
   }
 
   /** Notes that an address is confirmed, that its person has come in with it, or both. It counts while the person has this address. */
@@ -163,5 +161,8 @@ export class UserStore {
     await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
   }
 }
+
+/** How a change of an address ended. `invited`: there is an open invitation to it. */
+export type EmailChangeOutcome = 'changed' | 'email taken' | 'invited' | 'unknown';
 
 export type UserChangeOutcome = 'changed' | 'stale' | 'last admin' | 'unknown';

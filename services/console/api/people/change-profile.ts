@@ -24,15 +24,26 @@ export async function changeAddress(
   { id, name, email: before }: UserRecord,
   email: string,
 ): Promise<void> {
-  const outcome = await parts.accounts.users.changeEmail(id, email, actor.id === id ? 'the person' : 'somebody else');
+  const by = actor.id === id ? 'the person' : 'somebody else';
+  const outcome = await parts.accounts.users.changeEmail(id, email, by);
   if (outcome === 'unknown') throw notFound();
-  if (outcome === 'email taken') {
-    const message = 'An account with this e-mail address exists already.';
+  if (outcome === 'email taken') throw emailTaken();
+  if (outcome === 'invited') {
+    const message = 'There is an open invitation to this e-mail address: an administrator can withdraw it.';
     throw new ApiFailure(409, 'email_taken', message, { field: 'email' });
   }
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
   await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
+}
+
+/** Says that an address is taken. @param holder who has it, for administrators alone */
+export function emailTaken(holder?: UserRecord): ApiFailure {
+  const message =
+    holder && !hasConfirmedEmail(holder)
+      ? `The account ${holder.id} has this e-mail address: its person has typed it in, and nobody has confirmed that it is theirs. Make sure who it is. If it is not theirs, give the account another address, or block it.`
+      : 'An account with this e-mail address exists already.';
+  return new ApiFailure(409, 'email_taken', message, { field: 'email' });
 }
 
 /** Confirms that the address that a person has typed in is theirs. Nobody confirms their own. */

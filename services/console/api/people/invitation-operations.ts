@@ -8,6 +8,7 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf } from '../operations/page.ts';
+import { emailTaken } from './change-profile.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -16,7 +17,7 @@ const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRole
 
 /** Open invitations, for administrators. */
 export function invitationOperations(parts: ApiParts): Operation[] {
-  const { invitations, settings } = parts.accounts;
+  const { invitations, settings, users } = parts.accounts;
   return [
     listOperation({
       path: '/invitations',
@@ -48,6 +49,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
         requireLocalAccounts(parts);
         const { invitationDays } = await settings.read();
         const created = await invitations.create({ ...body, invitedBy: actor.id, ms: invitationDays * dayMs });
+        if (created === 'email taken') throw emailTaken(await users.findByEmail(body.email));
         if (typeof created === 'string') throw notInvited(created);
         const { id, email } = created.invitation;
         const target = { kind: 'invitation', id, name: email };
@@ -85,12 +87,8 @@ function invitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: Inv
   return { id, email, role, createdAt, expiresAt, ...(teamId === undefined ? {} : { teamId }) };
 }
 
-function notInvited(why: 'email taken' | 'no team' | 'too many'): ApiFailure {
+function notInvited(why: 'no team' | 'too many'): ApiFailure {
   switch (why) {
-    case 'email taken':
-      return new ApiFailure(409, 'email_taken', 'An account with this e-mail address exists already.', {
-        field: 'email',
-      });
     case 'no team':
       return new ApiFailure(400, 'invalid_request', 'This team does not exist.', { field: 'teamId' });
     case 'too many':

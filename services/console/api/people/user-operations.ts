@@ -19,7 +19,7 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { pageOf, placeOf } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
-import { requireConfirmedEmail } from './change-profile.ts';
+import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
 import { noteUserChanges } from './note-user-changes.ts';
 
 const changes = {
@@ -107,7 +107,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       id: 'upsertPerson',
       subject: 'people',
       summary:
-        'Changes the person with this address, or makes the account. What is absent stays as it is. Who has typed the address in is given no more than they have (409 `unconfirmed_address`).',
+        'Changes the person with this address, or makes the account. What is absent stays as it is. Who has typed the address in is given no more than they have, and no other name (409 `unconfirmed_address`).',
       scopes: [],
       command: 'apply',
       body: upsert,
@@ -121,7 +121,8 @@ export function userOperations(parts: ApiParts): Operation[] {
           const user = await users.findByEmail(email);
           requireRevision(user, { request, ifRevision });
           if (user) {
-            if (givesMore(user, body)) requireConfirmedEmail(user);
+            const renames = body.name !== undefined && body.name !== user.name;
+            if (renames || givesMore(user, body)) requireConfirmedEmail(user);
             return answerOf(await changed(actor, user.id, body, ifRevision), reply);
           }
           const { blocked, ...others } = body;
@@ -201,10 +202,7 @@ export function userOperations(parts: ApiParts): Operation[] {
     const start = await settings.startOf(role);
     const { limits = start.limits, ceiling = start.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
-    if (user === 'email taken') {
-      const message = 'An account with this e-mail address exists already.';
-      throw new ApiFailure(409, 'email_taken', message, { field: 'email' });
-    }
+    if (user === 'email taken') throw emailTaken(await users.findByEmail(email));
     await note(actor, user, 'user.create', { email, role });
     return user;
   }

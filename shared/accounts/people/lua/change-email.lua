@@ -1,17 +1,25 @@
--- Changes the address of a person, and ends all their sessions and admin tokens: who reads the old one is out.
+-- Changes the address of a person, and ends all their sessions and admin tokens: who reads the old one is out. Nobody is given the address of
+-- an open invitation, which could not be accepted any more.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)
+-- KEYS[3]  index of the invitations (sorted set: id by expiry)
 -- ARGV[1]  JSON:
 --   userId
 --   email
 --   isConfirmed  whether somebody else than the person gives it
--- Returns 'changed', 'email taken' or 'unknown'.
-local emails, user = unpack(KEYS)
+--   invitationPrefix  of the names of invitations' records
+-- Returns 'changed', 'email taken', 'invited' or 'unknown'.
+local emails, user, invitations = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local before = redis.call('HGET', user, 'email')
 if not before then
   return 'unknown'
+end
+for _, id in ipairs(redis.call('ZRANGE', invitations, 0, -1)) do
+  if redis.call('HGET', args.invitationPrefix .. id, 'email') == args.email then
+    return 'invited'
+  end
 end
 if redis.call('HSETNX', emails, args.email, args.userId) == 0 then
   return 'email taken'

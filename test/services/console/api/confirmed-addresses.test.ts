@@ -75,6 +75,39 @@ describe('an address that a member has typed in', () => {
     expect(await ada.put(path, { blocked: false })).toMatchObject(unconfirmed);
   });
 
+  it('gives them no other name, and an administrator who invites its owner learns who has it', async () => {
+    const { ada, eve } = await squatted();
+    const path = `/users-by-email/${target}`;
+    expect(await ada.put(path, { name: 'The New Boss' })).toMatchObject(unconfirmed);
+    expect((await ada.get(`/users/${eve.id}`)).body).toMatchObject({ name: 'eve' });
+    expect((await ada.put(path, { name: 'eve' })).status).toBe(200);
+    for (const invited of [
+      await ada.post('/invitations', { email: target, role: 'member' }),
+      await ada.post('/users', { email: target }),
+    ]) {
+      expect(invited).toMatchObject({ status: 409, body: { error: { code: 'email_taken', field: 'email' } } });
+      expect(invited.body.error.message).toContain(
+        `The account ${eve.id} has this e-mail address: its person has typed it in`,
+      );
+    }
+  });
+
+  it('is not one of an open invitation, which can be accepted', async () => {
+    const open = await openConsole();
+    const ada = await open.firstAdmin();
+    const eve = await open.join(ada, 'eve@example.com');
+    const { body } = await ada.post('/invitations', { email: target, role: 'member' });
+    expect(await take(eve, target)).toMatchObject({ status: 409, body: { error: { code: 'email_taken' } } });
+    expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(409);
+    const boss = open.browser();
+    const link = `/links/${String(body.link).split('/link/')[1]}`;
+    expect((await boss.post(link, { name: 'Boss', password: goodPassword })).status).toBe(200);
+    // One that is withdrawn holds nothing.
+    const other = await ada.post('/invitations', { email: 'other@example.com', role: 'member' });
+    await ada.delete(`/invitations/${other.body.invitation.id}`);
+    expect((await take(eve, 'other@example.com')).status).toBe(200);
+  });
+
   it('is theirs once an administrator has confirmed it, which nobody can for themselves', async () => {
     const { ada, eve } = await squatted();
     const give = () => ada.put(`/users-by-email/${target}`, { role: 'admin' });
