@@ -55,6 +55,21 @@ describe('the Admin API of a router', () => {
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
   });
 
+  it('has each of its lists in pages, and none after a cursor that is not of the list', async () => {
+    const lists = Object.entries((JSON.parse(source) as OpenApi).paths).flatMap(([path, { get }]) =>
+      get?.parameters?.some(({ name }) => name === 'cursor') && !path.includes('{') ? [path] : [],
+    );
+    expect(lists).toEqual(expect.arrayContaining(['/invitations', '/prices', '/workers', '/worker-credentials']));
+    for (const list of lists) {
+      for (const cursor of ['x', 'deep/seek', '', '1.5', 'x:y'])
+        expect([list, cursor, (await api.get(`${list}?cursor=${cursor}`)).status]).toEqual([list, cursor, 400]);
+    }
+    const { body: all } = await api.get('/prices?limit=1000');
+    const { body: first } = await api.get('/prices?limit=2');
+    const { body: second } = await api.get(`/prices?limit=2&cursor=${encodeURIComponent(first.next)}`);
+    expect([...first.data, ...second.data]).toEqual(all.data.slice(0, 4));
+  });
+
   it('answers every question that needs no id as the document says', async () => {
     const document = closed(JSON.parse(source));
     const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -10,7 +10,7 @@ import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
 import { record, type ApiParts } from './api-parts.ts';
 import { listOperation, operation, type Operation } from './operations/operation.ts';
-import { pageOf } from './operations/page.ts';
+import { byName, pageOf } from './operations/page.ts';
 
 export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'> {
   broker: Broker;
@@ -31,7 +31,11 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       command: 'workers list',
       item: workerSchema,
       handle: async (_, page) => {
-        const { data, next } = pageOf([...workers.workers()], page, ({ id }) => id);
+        const { data, next } = pageOf(
+          [...workers.workers()],
+          page,
+          byName('worker', ({ id }) => id),
+        );
         return { data: data.map((worker) => workerFacts(worker, performance.now())), next };
       },
     }),

@@ -18,7 +18,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf } from '../operations/page.ts';
+import { pageOf, timedCursor, type Order } from '../operations/page.ts';
 import { workerCommand } from './worker-command.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -40,6 +40,11 @@ export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
 /** A credential of a worker: those of ingress nodes and batch runners are none of this API's. */
 type IssuedToWorker = Issued & { role: Tier };
 
+const byIssue: Order<WorkerCredential> = {
+  cursorOf: ({ issuedAt, name }) => timedCursor(issuedAt, name),
+  form: /^\d{16}\../s,
+};
+
 /** The operations of `contract/credentials.ts`, for administrators. */
 export function credentialOperations(parts: CredentialParts): Operation[] {
   return [
@@ -54,8 +59,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       handle: async ({ actor }, page) => {
         const { folder } = authorityFor(actor);
         const all = readAuthority(folder).issued.filter(isOfWorker).map(answer);
-        const place = ({ issuedAt, name }: WorkerCredential): string => placeOf({ createdAt: issuedAt, id: name });
-        return pageOf(all, page, place);
+        return pageOf(all, page, byIssue);
       },
     }),
     operation({

@@ -1,7 +1,7 @@
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Actor } from '../actor.ts';
-import { pageOf, placeOf, requirePlace, type Page } from '../operations/page.ts';
+import { byCreation, pageOf, requireCursor, type Page } from '../operations/page.ts';
 
 interface Asked {
   limit: number;
@@ -21,16 +21,16 @@ export async function visibleKeys(
   }
   const owners = owner === undefined ? [id, ...teams.keys()] : [owner];
   const visible = isAdmin ? owners : owners.filter((each) => each === id || teams.has(each));
-  return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, placeOf);
+  return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, byCreation);
 }
 
 /** A page of all keys, of which only those of the page are read. @throws ApiFailure 400 for a cursor that is none */
 async function pageOfAll(keys: Pick<KeyStore, 'listFrom'>, { limit, cursor }: Asked): Promise<Page<FoundKey>> {
-  requirePlace(cursor);
+  requireCursor(cursor, byCreation);
   const from = Number(cursor?.split('.')[0] ?? 0);
   for (let read = limit + 1; ; read *= 2) {
     const { found, isEnd } = await keys.listFrom(from, read);
-    const page = pageOf(found, { limit, cursor }, placeOf);
+    const page = pageOf(found, { limit, cursor }, byCreation);
     // Many may have been made within the millisecond of the cursor, and some of those that were asked for cannot be read.
     if (page.next !== undefined || isEnd) return page;
   }

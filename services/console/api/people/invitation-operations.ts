@@ -7,11 +7,16 @@ import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf } from '../operations/page.ts';
+import { byCreation, pageOf, timedCursor, type Order } from '../operations/page.ts';
 import { emailTaken } from './change-profile.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 
 const dayMs = 24 * 3_600_000;
+
+const byExpiry: Order<InvitationRecord> = {
+  cursorOf: ({ expiresAt, id }) => timedCursor(expiresAt, id),
+  form: byCreation.form,
+};
 
 const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
 
@@ -29,7 +34,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       item: invitationSchema,
       handle: async ({ actor }, page) => {
         requireAccess('invitation.manage', actor);
-        const { data, next } = pageOf(await invitations.list(), page, placeOfInvitation);
+        const { data, next } = pageOf(await invitations.list(), page, byExpiry);
         return { data: data.map(invitationAnswer), next };
       },
     }),
@@ -77,10 +82,6 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       },
     }),
   ];
-}
-
-function placeOfInvitation({ expiresAt, id }: InvitationRecord): string {
-  return `${String(expiresAt).padStart(16, '0')}.${id}`;
 }
 
 function invitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: InvitationRecord): Invitation {

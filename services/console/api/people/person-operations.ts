@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
-import { personsSessionSchema } from '../../contract/sessions.ts';
+import { personsSessionSchema, type PersonsSession } from '../../contract/sessions.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf } from '../operations/page.ts';
+import { pageOf, type Order } from '../operations/page.ts';
 import { sessionAnswers } from '../session/session-answers.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { removePerson } from './remove-person.ts';
+
+/** By the hash of a session's token, which says nothing about its time. */
+const byHash: Order<PersonsSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
@@ -67,7 +70,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       item: personsSessionSchema,
       handle: async ({ actor, params }, page) => {
         const user = await find(actor, params.id);
-        return pageOf(await sessionAnswers(accounts.sessions, user), page, ({ id }) => id);
+        return pageOf(await sessionAnswers(accounts.sessions, user), page, byHash);
       },
     }),
     operation({

@@ -10,7 +10,7 @@ import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf } from '../operations/page.ts';
+import { byCreation, pageOf } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { teamAnswer } from './team-answer.ts';
@@ -42,7 +42,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, query: { name } }, page) => {
         const visible = actor.role === 'admin' ? await teams.list() : await teams.findAll([...actor.teams.keys()]);
         const named = name === undefined ? visible : visible.filter((team) => team.name === name);
-        const { data, next } = pageOf(named, page, placeOf);
+        const { data, next } = pageOf(named, page, byCreation);
         return { data: await Promise.all(data.map((team) => teamAnswer(accounts, team))), next };
       },
     }),

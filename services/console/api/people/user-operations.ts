@@ -16,7 +16,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf } from '../operations/page.ts';
+import { byCreation, pageOf } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
 import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
@@ -62,7 +62,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, query: { email } }, page) => {
         requireAccess('user.manage', actor);
         if (email === undefined) {
-          const { data, next } = pageOf(await users.list(), page, placeOf);
+          const { data, next } = pageOf(await users.list(), page, byCreation);
           return { data: data.map(userAnswer), next };
         }
         const user = await users.findByEmail(email);

@@ -14,7 +14,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf } from '../operations/page.ts';
+import { byCreation, pageOf } from '../operations/page.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -42,7 +42,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       item: adminTokenSchema,
       handle: async ({ actor }, page) => {
         const all = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
-        const { data, next } = pageOf(all, page, placeOf);
+        const { data, next } = pageOf(all, page, byCreation);
         return { data: await answers(data), next };
       },
     }),

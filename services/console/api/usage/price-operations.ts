@@ -5,7 +5,7 @@ import { priceSchema, type Price } from '../../contract/usage.ts';
 import { requireAccess } from '../access.ts';
 import { notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf } from '../operations/page.ts';
+import { byName, pageOf } from '../operations/page.ts';
 import { parse } from '../parse.ts';
 import type { UsageParts } from './usage-parts.ts';
 
@@ -16,6 +16,8 @@ const notOfModel = 'This is not the name of a model.';
 /** The name of a model whose price may have been set by an earlier release, which took more names. */
 const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, notOfModel) });
 const newModelName = z.object({ model: z.string().regex(pricedModel, notOfModel) });
+
+const byModelName = byName('model', ({ model }: ListedPrice) => model);
 
 /** The prices of models. Everyone who is signed in may read them, admins may change them. */
 export function priceOperations({
@@ -33,7 +35,7 @@ export function priceOperations({
       command: 'prices list',
       item: priceSchema,
       handle: async (_, page) => {
-        const { data, next } = pageOf(prices.list(), page, ({ model }) => model);
+        const { data, next } = pageOf(prices.list(), page, byModelName);
         return { data: data.map(toAnswer), next };
       },
     }),

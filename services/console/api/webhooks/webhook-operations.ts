@@ -11,7 +11,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, placeOf } from '../operations/page.ts';
+import { byCreation, pageOf } from '../operations/page.ts';
 import { deliveryAnswer, webhookAnswers } from './webhook-answers.ts';
 
 /** Milliseconds: 30 days. */
@@ -50,7 +50,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       command: 'webhooks list',
       item: webhookSchema,
       handle: async ({ actor }, page) => {
-        const { data, next } = pageOf(await visible(actor), page, placeOf);
+        const { data, next } = pageOf(await visible(actor), page, byCreation);
         return { data: await webhookAnswers(accounts, data), next };
       },
     }),

@@ -234,7 +234,16 @@ describe('a list', () => {
   it('has no page after a cursor that is none', async () => {
     const { api, ada } = await open();
     const refused = { status: 400, body: { error: { code: 'invalid_request', field: 'cursor' } } };
-    for (const list of ['/keys', `/keys?owner=${ada.id}`, '/users', '/teams', '/tokens', '/webhooks']) {
+    for (const list of [
+      '/keys',
+      `/keys?owner=${ada.id}`,
+      '/users',
+      '/teams',
+      '/tokens',
+      '/webhooks',
+      '/invitations',
+      `/users/${ada.id}/sessions`,
+    ]) {
       for (const cursor of ['zzzz', '-Infinity', '0x10', '1.5', '', '1e3.aa']) {
         const query = `${list.includes('?') ? '&' : '?'}cursor=${cursor}`;
         expect(await api.get(list + query), list + query).toMatchObject(refused);
