@@ -7,6 +7,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { skipUnreadable, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { quotaOf } from './audit-quota.ts';
+import { shortenDetails } from './shorten-details.ts';
 import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
@@ -22,7 +23,7 @@ const mostBetween = 16_384;
 const readAtOnce = 200;
 const mostRead = 10_000;
 
-/** Characters of an entry's details. Of longer ones only the names of the fields are kept. */
+/** Characters of an entry's details. See `shortenDetails`. */
 const maxDetails = 4_096;
 
 const details = z.record(z.string(), z.unknown());
@@ -143,7 +144,7 @@ export class AuditTrail {
       keys: [auditIndex, auditQuota(quota.name), auditLatest(actionHash(quota.name, note))],
       args: {
         entryPrefix: auditEntry(''),
-        note: JSON.stringify({ ...note, details: bounded(note.details) }),
+        note: JSON.stringify({ ...note, details: shortenDetails(note.details, maxDetails) }),
         maxEntries: quota.maxEntries,
         keptMs: await this.#keptMs(),
         mostMerged,
@@ -182,7 +183,9 @@ export class AuditTrail {
     const { note, first, between = [], at, since, count } = stored;
     if (!first) return { ...note, id, at };
     const start = 'before' in first.details ? { before: first.details['before'] } : {};
-    const others = [first, ...between].flatMap((each) => ('after' in each.details ? [each.details['after']] : []));
+    const others = [first, ...between].flatMap(({ details }) =>
+      'after' in details ? [details['after']] : 'tooLong' in details ? [details] : [],
+    );
     const passed = others.length === 0 ? {} : { between: others };
     return { ...note, details: { ...note.details, ...start, ...passed }, id, at, count, since };
   }
@@ -212,11 +215,4 @@ function actionHash(
 ): string {
   const fields = typeof after === 'object' && after !== null ? Object.keys(after).sort() : typeof before;
   return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, from, others, fields]), 'base64url');
-}
-
-function bounded(given: AuditNote['details']): AuditNote['details'] {
-  const { length } = JSON.stringify(given);
-  if (length <= maxDetails) return given;
-  const { after } = given;
-  return { tooLong: length, fields: Object.keys(typeof after === 'object' && after !== null ? after : given) };
 }

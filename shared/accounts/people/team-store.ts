@@ -41,9 +41,11 @@ export interface TeamChange {
   ceiling?: Ceiling | undefined;
 }
 
-/** What names of teams are compared by: no two teams may have names that differ by case or by compatible characters alone. */
+/** What names of teams are compared by: no two teams may have names that differ by case, compatible characters or white space alone. */
 export function foldedTeamName(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
+  // In upper case first: that of ß is SS, and both forms of the sigma have one.
+  const folded = name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  return folded.replace(/\s+/gu, ' ').trim();
 }
 
 /** Roles by id, of a team's members or in a person's teams. */

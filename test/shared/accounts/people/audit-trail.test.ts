@@ -211,10 +211,28 @@ describe('an entry', () => {
     );
   });
 
-  it('with very long details keeps the names of the fields', async () => {
+  it('with a very long value shortens that and keeps the others, also those between', async () => {
     const models = Array.from({ length: 100 }, (_, index) => `${'m'.repeat(190)}${index}`);
-    await audit.add(change(bob, 'k1', models, models, 'models'));
-    expect((await everything())[0]?.details).toEqual({ tooLong: expect.any(Number), fields: ['models'] });
+    const padded = (name: string) => ({
+      ...change(bob, 'k1', 'a', 'b'),
+      details: { before: { name: 'before', models: [] }, after: { name, models } },
+    });
+    for (const name of ['one', 'two', 'three']) await audit.add(padded(name));
+    const short = expect.stringMatching(/^\["m{190}0","m{190}1.*…$/);
+    expect((await everything())[0]?.details).toEqual({
+      before: { name: 'before', models: [] },
+      between: [
+        { name: 'one', models: short },
+        { name: 'two', models: short },
+      ],
+      after: { name: 'three', models: short },
+    });
+  });
+
+  it('with very many values keeps the names of the fields', async () => {
+    const after = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`field${index}`, 'value']));
+    await audit.add({ ...change(bob, 'k1', 'a', 'b'), details: { after } });
+    expect((await everything())[0]?.details).toEqual({ tooLong: expect.any(Number), fields: Object.keys(after) });
   });
 
   it('that cannot be read is left out, and does not end a page early', async () => {

@@ -1,0 +1,34 @@
+/** Characters of JSON that are kept of a value that is too long, and then so many fewer until all of it fits. */
+const keptLengths = [400, 100];
+
+type Details = Record<string, unknown>;
+
+/**
+ * The details of an audit entry within a length of JSON: the longest values, of `before` and `after` each by itself, are replaced by the beginning
+ * of their JSON, so that a long value hides no other. Only where there are too many values are the names of the fields all that is left.
+ */
+export function shortenDetails(given: Details, maxLength: number): Details {
+  const { length } = JSON.stringify(given);
+  if (length <= maxLength) return given;
+  for (const kept of keptLengths) {
+    const details = { ...given };
+    const places = Object.keys(details).flatMap((name) => {
+      const value = details[name];
+      if ((name !== 'before' && name !== 'after') || !isObject(value)) return [{ within: details, name }];
+      const within = { ...value };
+      details[name] = within;
+      return Object.keys(within).map((inner) => ({ within, name: inner }));
+    });
+    const sized = places.map((place) => ({ ...place, text: JSON.stringify(place.within[place.name]) ?? '' }));
+    for (const { within, name, text } of sized.toSorted((a, b) => b.text.length - a.text.length)) {
+      if (text.length > kept) within[name] = `${text.slice(0, kept).toWellFormed()}…`;
+      if (JSON.stringify(details).length <= maxLength) return details;
+    }
+  }
+  const { after } = given;
+  return { tooLong: length, fields: Object.keys(isObject(after) ? after : given) };
+}
+
+function isObject(value: unknown): value is Details {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
