@@ -13,10 +13,17 @@ const settings = {
   expect,
 };
 
-/** Long tests that wait for other processes most of the time, and measure nothing: two files of them run at once. */
-const waiting = ['background', 'batches', 'integration', 'services/rtr/client', 'sign-in', 'translate'].map(
-  (folder) => `test/long/${folder}/**/*.test.ts`,
-);
+/**
+ * Long tests that wait for other processes most of the time, and measure nothing: two files of them run at once. The rest measures, looks
+ * for what others leave behind, or takes the whole machine.
+ */
+const waiting = [
+  ...['background', 'batches', 'integration', 'services/rtr/client', 'sign-in', 'translate'].map(
+    (folder) => `test/long/${folder}/**/*.test.ts`,
+  ),
+  'test/long/console/!(pages|many-accounts).test.ts',
+  'test/long/{browser-apps,claude-*,codex-*,coding-agents,files,gemini-tools,opencode-tools,purposes,web-search}.test.ts',
+];
 
 export default defineConfig({
   test: {
