@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { EventObjects } from '#shared/formats/sse/event-objects.ts';
+import { SseReader } from '#shared/upstream/sse-reader.ts';
 
 /** The formats whose streams of text continue. */
 export const textFormats = ['chat', 'messages', 'responses', 'completions'] as const;
@@ -81,14 +81,20 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
     movedAt: undefined,
   };
   if (!response.ok || !response.body) return { ...read, error: await response.text() };
-  const objects = new EventObjects();
+  const reader = new SseReader();
+  /** The beginning of a line that is not complete. */
+  let line = '';
   for await (const bytes of response.body) {
     if (read.events.length === 0) onStart?.(response.headers.get('x-rtr-worker') ?? '');
     const raw = Buffer.from(bytes).toString('latin1');
-    read.comments.push(...(raw.match(/^: (?!keep-alive).*/gm) ?? []));
+    const lines = `${line}${raw}`.split('\n');
+    line = lines.pop() ?? '';
+    read.comments.push(...lines.filter((each) => each.startsWith(': ') && each !== ': keep-alive'));
     const length = read.text.length;
     // The mark of the end is no JSON.
-    for (const event of objects.read(Buffer.from(raw.replaceAll('data: [DONE]\n\n', ''), 'latin1'))) {
+    for (const data of reader.push(bytes)) {
+      if (data === '[DONE]') continue;
+      const event = JSON.parse(data) as JsonObject;
       read.events.push(event);
       add(read, event);
     }

@@ -120,6 +120,7 @@ async function cutStreams(cluster: Cluster, cutter: Cutter, questions: readonly 
       expect(record).toMatchObject({ outcome: 'done', promptTokens: usage?.input, completionTokens: usage?.output });
       if (answer.movedAt !== undefined) expect(record?.attempts).toBeGreaterThanOrEqual(2);
     }
+    if (process.env['CUT_STREAMS'] !== undefined) process.stdout.write(`${cutter.cut} cut\n`);
     if (cutter.cut > wanted / 4) early ||= await metric(cluster, 'process_resident_memory_bytes');
   }
   const late = await metric(cluster, 'process_resident_memory_bytes');
@@ -137,7 +138,7 @@ async function cutStreams(cluster: Cluster, cutter: Cutter, questions: readonly 
 }
 
 describe('streams that are cut at a random token, by kill -9 of their worker', () => {
-  it('of the demo engine are the same to the character, in every format', { timeout: 900_000 }, async () => {
+  it('of the demo engine are the same to the character, in every format', { timeout: 1_800_000 }, async () => {
     const cluster = await startCluster({
       workers: 0,
       engine: { DEMO_TOKENS_PER_SECOND: '150' },
@@ -157,7 +158,7 @@ describe('streams that are cut at a random token, by kill -9 of their worker', (
     await cutStreams(cluster, cutter, questions);
   });
 
-  it('of two llama-servers are the same to the token, in every format', { timeout: 900_000 }, async ({ skip }) => {
+  it('of two llama-servers are the same to the token, in every format', { timeout: 1_800_000 }, async ({ skip }) => {
     const program = findLlamaServer();
     if (program === undefined) return skip('there is no llama-server here');
     const context = 2 * atOnce * 4_096;
