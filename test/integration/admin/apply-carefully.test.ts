@@ -28,6 +28,23 @@ function fileWith(text: string): string {
   return path;
 }
 
+it('names teams that are one to the router before anything is changed', async () => {
+  await rtr('teams', 'create', 'Folded');
+  const before = await rtr('audit', 'list', '--json');
+  const people = 'people:\n  folded@example.com: { name: Fold }\n';
+  const existing = fileWith(`${people}teams:\n  FOLDED: { weight: 2 }\n`);
+  await expect(rtr('apply', '-f', existing)).rejects.toThrow(/line 4, teams\.FOLDED: .* same name as Folded, a team/);
+  const [one, other] = [
+    fileWith(`${people}teams:\n  New: { weight: 2 }\n`),
+    fileWith('teams:\n  nEW: { weight: 3 }\n'),
+  ];
+  await expect(rtr('apply', '-f', one, '-f', other)).rejects.toThrow(
+    `${other}: line 2, teams.nEW: is to the router the same`,
+  );
+  expect(await rtr('audit', 'list', '--json')).toEqual(before);
+  await rtr('apply', '-f', fileWith('teams:\n  Folded: { weight: 2 }\n'));
+});
+
 /** A way to the cluster on which each request waits for what is to happen before it. */
 async function wayWith(before: (method: string, path: string) => Promise<void>): Promise<string> {
   const server = createServer((request, response) => {

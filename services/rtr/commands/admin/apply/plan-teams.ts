@@ -1,3 +1,4 @@
+import { foldedTeamName } from '#shared/accounts/people/team-store.ts';
 import { at } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
 import { unconfirmed } from '../find-party.ts';
@@ -9,8 +10,13 @@ import { requireSame, stillAs } from './still-as.ts';
 
 type WantedTeam = NonNullable<Access['teams']>[string];
 
-/** The changes of teams, without members and keys. @throws RouterError for a name of several teams */
-export function planTeams({ access: { teams = {} }, mistake }: AccessFile, present: Present): Plan {
+/** The changes of teams, without members and keys. @throws RouterError for a name of several teams, or that the router takes for another */
+export function planTeams(file: AccessFile, present: Present): Plan {
+  requireDistinct(file, present);
+  const {
+    access: { teams = {} },
+    mistake,
+  } = file;
   return joined(
     Object.entries(teams).map(([name, { keys: _keys, members: _members, ...wanted }]) => {
       const [now, ...others] = present.teams.get(name) ?? [];
@@ -34,6 +40,24 @@ export function planTeams({ access: { teams = {} }, mistake }: AccessFile, prese
       });
     }),
   );
+}
+
+/** The router makes no two teams whose names differ in letters alone that it takes for the same. */
+function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: Present): void {
+  const named = new Map<string, string>();
+  const existing = new Map(Array.from(present.teams.keys(), (name) => [foldedTeamName(name), name]));
+  for (const name of Object.keys(teams)) {
+    const folded = foldedTeamName(name);
+    const [other, found] = [named.get(folded), existing.get(folded)];
+    if (other !== undefined)
+      throw mistake(['teams', name], `is to the router the same name as ${other}, which is named too`);
+    if (found !== undefined && !present.teams.has(name))
+      throw mistake(
+        ['teams', name],
+        `is to the router the same name as ${found}, a team that exists: write it like that`,
+      );
+    named.set(folded, name);
+  }
 }
 
 /**
