@@ -5,6 +5,7 @@ import type { ApiParts } from './api-parts.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { mountOperations } from './operations/mount-operations.ts';
 import type { Operation } from './operations/operation.ts';
+import { refuseIfMatch } from './operations/refuse-if-match.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { deletionRoutes } from './people/deletion-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
@@ -39,6 +40,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     if (ownBodies.has(request.path)) next();
     else readBody(request, response, next);
   });
+  routes.use(refuseIfMatch(parts.operations));
   routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts), secondStepRoutes(parts));
   routes.use(requireSession(parts.accounts));
   const isDemanded = secondFactorDemand(parts);

@@ -15,21 +15,22 @@ export function mountOperations(operations: readonly Operation[], { pageSize, pe
   for (const operation of operations) {
     const { maxBodyBytes } = operation;
     const readBody = maxBodyBytes === undefined ? [] : [json({ limit: maxBodyBytes })];
-    routes[operation.method](
-      operation.path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1'),
-      ...readBody,
-      async (request: Request, response: Response) => {
-        permit?.(response, operation);
-        const outcome = await operation.run({ actor: actorOf(response), request, response, pageSize });
-        if (outcome === 'sent') return;
-        const { status, value, etag, next } = outcome;
-        if (etag !== undefined) response.setHeader('etag', etag);
-        const isPaged = operation.isList && (operation.isEndless || pageSize !== Infinity);
-        send(response, status, isPaged ? { data: value, ...(next !== undefined && { next }) } : value);
-      },
-    );
+    routes[operation.method](routePathOf(operation), ...readBody, async (request: Request, response: Response) => {
+      permit?.(response, operation);
+      const outcome = await operation.run({ actor: actorOf(response), request, response, pageSize });
+      if (outcome === 'sent') return;
+      const { status, value, etag, next } = outcome;
+      if (etag !== undefined) response.setHeader('etag', etag);
+      const isPaged = operation.isList && (operation.isEndless || pageSize !== Infinity);
+      send(response, status, isPaged ? { data: value, ...(next !== undefined && { next }) } : value);
+    });
   }
   return routes;
+}
+
+/** The path of an operation as the router of requests takes it. */
+export function routePathOf({ path }: Pick<Operation, 'path'>): string {
+  return path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 function send(response: Response, status: number, value: unknown): void {

@@ -120,6 +120,19 @@ describe('a change by name', () => {
 });
 
 describe('an ETag', () => {
+  it('is refused with what people do with their own account, which is held to none, and changes nothing', async () => {
+    const { ada } = await open();
+    const match = { 'if-match': '"999"' };
+    const refused = { status: 400, body: { error: { code: 'invalid_request' } } };
+    expect(await ada.ask('PATCH', '/account', { name: 'Eve' }, match)).toMatchObject(refused);
+    expect(await ada.ask('DELETE', '/session', undefined, match)).toMatchObject(refused);
+    expect(await ada.ask('GET', '/session', undefined, match)).toMatchObject({
+      status: 200,
+      body: { user: { name: 'Ada' } },
+    });
+    expect((await ada.ask('PATCH', `/users/${ada.id}`, { weight: 2 }, match)).status).toBe(412);
+  });
+
   it('goes with what was read, and a change with an older one is refused and changes nothing', async () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });

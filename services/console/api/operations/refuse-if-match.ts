@@ -1,0 +1,17 @@
+import { Router } from 'express';
+import { ApiFailure } from '../api-failure.ts';
+import { routePathOf } from './mount-operations.ts';
+import type { Operation } from './operation.ts';
+
+/** Refuses `If-Match` with a change that is no operation: it would not be held to it. Operations say themselves whether they take one. */
+export function refuseIfMatch(operations: readonly Pick<Operation, 'method' | 'path'>[]): Router {
+  const routes = Router({ caseSensitive: true, strict: true });
+  for (const operation of operations)
+    routes[operation.method](routePathOf(operation), (_request, _response, next) => next('router'));
+  routes.use(({ method, headers }, _response, next) => {
+    if (headers['if-match'] !== undefined && method !== 'GET' && method !== 'HEAD')
+      throw new ApiFailure(400, 'invalid_request', 'This takes no If-Match: it would not be held to it.');
+    next();
+  });
+  return routes;
+}
