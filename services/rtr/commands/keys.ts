@@ -68,7 +68,8 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   const outcome = await accounts.keys.revoke(id, Date.now());
   if (outcome === 'revoked') {
     const name = (await accounts.keys.nameOf(id)) ?? '';
-    await accounts.audit.add(auditNote('key.revoke', { id, name }, {}));
+    const owner = (await accounts.keys.ownersOf([id])).get(id);
+    await accounts.audit.add(auditNote('key.revoke', { id, name }, { ...owner }));
   }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
   // Announced even when nothing changed: the announcement of the first revocation may have been lost.

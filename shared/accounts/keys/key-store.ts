@@ -84,6 +84,15 @@ export class KeyStore {
     return (await askRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
   }
 
+  /** Whose keys these are, by id, of those there are, also when the rest of a record cannot be read. */
+  async ownersOf(ids: readonly string[]): Promise<Map<string, { kind: string; ownerId: string | undefined }>> {
+    const found = await inPages(ids, async (id) => {
+      const [kind, ownerId] = await askRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'ownerId'));
+      return typeof kind === 'string' ? ([[id, { kind, ownerId: ownerId ?? undefined }]] as const) : [];
+    });
+    return new Map(found.flat());
+  }
+
   /** Every key that can be read, oldest first. */
   async list(): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));

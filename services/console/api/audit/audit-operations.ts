@@ -35,7 +35,8 @@ const filter = z.object({
 });
 
 /** The audit trail, for administrators. */
-export function auditOperations({ accounts: { audit, users } }: Pick<ApiParts, 'accounts'>): Operation[] {
+export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Operation[] {
+  const { audit } = accounts;
   return [
     listOperation({
       path: '/audit',
@@ -51,7 +52,7 @@ export function auditOperations({ accounts: { audit, users } }: Pick<ApiParts, '
         requireAccess('audit.read', actor);
         parse(cursorForm, { cursor });
         const { entries, next } = await audit.list(query, limit, cursor);
-        return { data: await hideDeleted(users, entries), next };
+        return { data: await hideDeleted(accounts, entries), next };
       },
     }),
     fileOperation({
@@ -65,7 +66,9 @@ export function auditOperations({ accounts: { audit, users } }: Pick<ApiParts, '
       files: ['text/csv', 'application/json'],
       handle: async ({ actor, query: { format, ...wanted }, response }) => {
         requireAccess('audit.read', actor);
-        await exportRecords(response, auditFile[format], entriesOf(wanted), (entries) => hideDeleted(users, entries));
+        await exportRecords(response, auditFile[format], entriesOf(wanted), (entries) =>
+          hideDeleted(accounts, entries),
+        );
       },
     }),
   ];

@@ -80,10 +80,10 @@ export function fileOperations(parts: FileParts): Operation[] {
       query: ownerQuery,
       handle: async ({ actor, params: { id }, query }) => {
         const { file, owner } = await find(actor, { id, ...query }, 'file.delete');
-        if (!(await files.remove(owner, file.id))) throw notFound();
+        if (!(await files.remove(owner.id, file.id))) throw notFound();
         const target = { kind: 'file', id: file.id, name: file.name };
-        const details = { bytes: file.bytes };
-        await record(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner) });
+        const details = { kind: owner.kind, ownerId: owner.id, bytes: file.bytes };
+        await record(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner.id) });
       },
     }),
   ];
@@ -93,14 +93,14 @@ export function fileOperations(parts: FileParts): Operation[] {
     actor: Actor,
     wanted: { id: string; owner: string },
     action: Action,
-  ): Promise<{ file: FileRecord; owner: string }> {
+  ): Promise<{ file: FileRecord; owner: ReturnType<typeof readOwner> }> {
     const owner = readOwner(wanted.owner);
     const party = partyOf(owner);
     requireAccess(action, action === 'file.read' ? asOwner(actor, party) : actor, party);
     const id = fileId.safeParse(wanted.id).data;
     const file = id === undefined ? undefined : await files.find(owner.id, id);
     if (!file) throw notFound();
-    return { file, owner: owner.id };
+    return { file, owner };
   }
 }
 

@@ -50,8 +50,9 @@ export async function changeKey(
   }
   await parts.announce(key.id);
   const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
+  const { kind, ownerId } = key;
   const target = { kind: 'key', id: key.id, name: key.name };
-  await record(parts, actor, { action: 'key.change', target, details: { before, after: wanted } });
+  await record(parts, actor, { action: 'key.change', target, details: { kind, ownerId, before, after: wanted } });
   return (await keys.find(key.id)) ?? key;
 }
 

@@ -20,7 +20,7 @@ import { visibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
 
-type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind'>;
+type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
 
 /** The keys that somebody may see, and their actions on them. */
 export function keyOperations(parts: ApiParts): Operation[] {
@@ -171,8 +171,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
 
   async function create(actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
     const created = await makeKey(parts, actor, wanted);
-    const { kind, ownerId, class: priority } = created.record;
-    await note('key.create', actor, created.record, { kind, ownerId, class: priority });
+    await note('key.create', actor, created.record, { class: created.record.class });
     return created;
   }
 
@@ -225,9 +224,9 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return { key: await answerOf(key, reply), raw };
   }
 
-  function note(action: string, actor: Actor, { id, name, kind }: NotedKey, details: object) {
+  function note(action: string, actor: Actor, { id, name, kind, ownerId }: NotedKey, details: object) {
     const target = { kind: 'key', id, name };
-    return record(parts, actor, { action, target, details: { ...details }, ofTeam: kind === 'team' });
+    return record(parts, actor, { action, target, details: { kind, ownerId, ...details }, ofTeam: kind === 'team' });
   }
 }
 

@@ -1,44 +1,64 @@
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { AuditEntry } from '#shared/accounts/people/audit-trail.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
+import { findTargetOwners } from './find-target-owners.ts';
 
-/** Entries of the audit trail without what they say of people who are deleted: their ids stay, and a pseudonym stands for the name. */
+type Details = AuditEntry['details'];
+
+/**
+ * Entries of the audit trail without what they say of people who are deleted: their ids stay, and a pseudonym stands for the name, and for what
+ * they called their keys, tokens and files.
+ */
 export async function hideDeleted(
-  users: Pick<UserStore, 'namesOf'>,
+  { users, keys }: { users: Pick<UserStore, 'namesOf'>; keys: Pick<KeyStore, 'ownersOf'> },
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> {
-  const ids = new Set(entries.flatMap((entry) => peopleOf(entry)));
-  const names = await users.namesOf([...ids]);
+  const ownerOf = await findTargetOwners(keys, entries);
+  const ids = entries.flatMap((entry) => [entry.actor?.id, ownerOf(entry), memberOf(entry.details)?.id]);
+  const names = await users.namesOf([...new Set(ids.filter((id) => id !== undefined))]);
   // Admin tokens that belong to nobody are no people.
   const isGone = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
   return entries.map((entry) => {
     const { actor, target, details } = entry;
     const member = memberOf(details);
-    const isTargetGone = target?.kind === 'user' && isGone(target.id);
+    const owner = ownerOf(entry);
+    const hidden = owner !== undefined && isGone(owner) ? deletedName(owner) : undefined;
     const { from, ...kept } = entry;
     return {
       ...kept,
       // The address of somebody who is gone goes with the name.
       ...(from && !(actor && isGone(actor.id)) && { from }),
       actor: actor && isGone(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
-      target: target && isTargetGone ? { ...target, name: deletedName(target.id) } : target,
-      // Old and new addresses and names.
-      details: isTargetGone
-        ? {}
-        : member && isGone(member.id)
-          ? { ...details, user: { id: member.id, name: deletedName(member.id) } }
-          : details,
+      target: target && hidden !== undefined ? { ...target, name: hidden } : target,
+      details:
+        hidden !== undefined
+          ? // Of a person, old and new addresses and names.
+            target?.kind === 'user'
+            ? {}
+            : renamed(details, hidden)
+          : member && isGone(member.id)
+            ? { ...details, user: { id: member.id, name: deletedName(member.id) } }
+            : details,
     };
   });
 }
 
-function peopleOf({ actor, target, details }: AuditEntry): string[] {
-  const member = memberOf(details);
-  return [actor?.id, target?.kind === 'user' ? target.id : undefined, member?.id].filter((id) => id !== undefined);
+/** The details of changes of a thing, with another name wherever they have one. */
+function renamed(details: Details, name: string): Details {
+  const rename = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && 'name' in value ? { ...value, name } : value;
+  const { before, after, between } = details;
+  return {
+    ...details,
+    ...(before !== undefined && { before: rename(before) }),
+    ...(after !== undefined && { after: rename(after) }),
+    ...(Array.isArray(between) && { between: between.map(rename) }),
+  };
 }
 
 /** Whose membership in a team was changed. */
-function memberOf({ user }: AuditEntry['details']): { id: string } | undefined {
+function memberOf({ user }: Details): { id: string } | undefined {
   if (typeof user !== 'object' || user === null || !('id' in user)) return undefined;
   return { id: String(user.id) };
 }

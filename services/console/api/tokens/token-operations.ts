@@ -133,7 +133,9 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
     }));
   }
 
-  function note(action: string, actor: Actor, { id, name }: AdminTokenRecord, details: Record<string, unknown>) {
+  function note(action: string, actor: Actor, { id, name, ownerId }: AdminTokenRecord, more: Record<string, unknown>) {
+    // Null: it belongs to nobody.
+    const details = { ownerId: ownerId ?? null, ...more };
     return record(parts, actor, { action, target: { kind: 'token', id, name }, details });
   }
 }

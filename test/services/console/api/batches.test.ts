@@ -3,11 +3,13 @@ import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { batchOperations } from '#services/console/api/batches/batch-operations.ts';
 import { fileOperations } from '#services/console/api/files/file-operations.ts';
 import { sendContent } from '#services/ingress/files/send-content.ts';
+import type { AuditEntry } from '#services/console/contract/account.ts';
 import { openConsole } from '../../../helpers/console/open-console.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
@@ -200,6 +202,22 @@ describe('files in the console', () => {
     expect((await bob.get(path)).body.use).toMatchObject({ bytes: 2 * content.length, files: 2 });
     const note = (await accounts.audit.list()).entries.find(({ action }) => action === 'file.delete');
     expect(note).toMatchObject({ actor: { name: 'bob' }, target: { name: 'c.jsonl' } });
+  });
+
+  it('of people who are deleted, and of their keys, have no name in the audit trail, and those of teams do', async () => {
+    const { ada, bob, teamId, files } = await openTeam();
+    const { body: issued } = await ada.post('/keys', { kind: 'user', userId: bob.id, name: 'issued' });
+    const owners = [`user:${bob.id}`, `key:${issued.key.id}`, `team:${teamId}`];
+    for (const owner of owners) {
+      const [kind, ownerId = ''] = owner.split(':');
+      const { id } = await files.add(ownerId, inPieces(content), { purpose: 'batch', name: `of a ${kind}.jsonl` });
+      expect((await ada.delete(`/files/${id}?owner=${owner}`)).status).toBe(204);
+    }
+    const names = async () =>
+      (await ada.get('/audit?action=file.delete')).body.data.map(({ target }: AuditEntry) => target?.name);
+    expect(await names()).toEqual(['of a team.jsonl', 'of a key.jsonl', 'of a user.jsonl']);
+    await ada.delete(`/users/${bob.id}`);
+    expect(await names()).toEqual(['of a team.jsonl', deletedName(bob.id), deletedName(bob.id)]);
   });
 
   it('are read by their owners alone, and never shown as a page', async () => {

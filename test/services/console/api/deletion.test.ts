@@ -4,6 +4,7 @@ import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
+import type { AuditEntry } from '#services/console/contract/account.ts';
 import { goodPassword, openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
 
 const invalid = { code: 'invalid_api_key' };
@@ -55,6 +56,66 @@ describe('a person who is deleted', () => {
     expect(about.length).toBeGreaterThan(4);
     expect(JSON.stringify(about)).not.toMatch(/bob@example\.com|Robert|"bob"/);
     expect(JSON.stringify(about)).toContain(deletedName(bob.id));
+  });
+
+  it('leaves none of their names of keys and tokens in the audit trail, and those of teams and of others', async () => {
+    const { firstAdmin, join, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Research' });
+    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const { body: own } = await bob.post('/keys', { kind: 'user', name: 'secret 0' });
+    for (const name of ['secret 1', 'secret 2', 'secret 3']) await bob.patch(`/keys/${own.key.id}`, { name });
+    await ada.patch(`/keys/${own.key.id}`, { name: 'secret 4' });
+    await bob.post(`/keys/${own.key.id}/rotate`, { overlapMs: 0 });
+    const { body: token } = await bob.post('/tokens', { name: 'secret token', scopes: ['read'] });
+    await ada.delete(`/tokens/${token.token.id}`);
+    const { body: ofTeam } = await bob.post('/keys', { kind: 'team', teamId: team.id, name: 'team key' });
+    await bob.patch(`/keys/${ofTeam.key.id}`, { name: 'team key 1' });
+    await ada.post('/keys', { kind: 'user', name: 'of ada' });
+    // Entries that do not say whose it is, as those of older releases: the record of the key does, or else it is the actor's.
+    const old = (by: { id: string; name: string } | null, kind: string, id: string, name: string) =>
+      accounts.audit.add({
+        actor: by && { ...by, role: 'member' },
+        action: `${kind}.revoke`,
+        target: { kind, id, name },
+        details: {},
+      });
+    await old({ id: ada.id, name: 'Ada' }, 'key', own.key.id, 'secret old key');
+    await old(null, 'key', own.key.id, 'secret old key of rtr');
+    await old({ id: bob.id, name: 'bob' }, 'key', ofTeam.key.id, 'old team key');
+    await old({ id: bob.id, name: 'bob' }, 'token', 'gone', 'secret old token');
+    // The record of a key goes when its owner has too many.
+    await accounts.audit.add({
+      actor: null,
+      action: 'key.revoke',
+      target: { kind: 'key', id: 'gone', name: 'secret key without a record' },
+      details: { kind: 'user', ownerId: bob.id },
+    });
+    const entries = async () => (await ada.get('/audit')).body.data as AuditEntry[];
+    const namesOf = (trail: AuditEntry[]) => trail.map(({ target }) => target?.name);
+    const before = await entries();
+    expect(namesOf(before).filter((name) => name?.startsWith('secret'))).toHaveLength(10);
+    expect(before.find(({ count }) => count === 3)?.details).toMatchObject({ between: [{}, {}] });
+    await ada.delete(`/users/${bob.id}`);
+    const [, ...after] = await entries();
+    expect(JSON.stringify(after)).not.toContain('secret');
+    const gone = deletedName(bob.id);
+    expect(namesOf(after)).toEqual(
+      before.map(({ target }) => (/^secret|^bob$/.test(target?.name ?? '') ? gone : target?.name)),
+    );
+    expect(after.find(({ count }) => count === 3)?.details).toEqual({
+      kind: 'user',
+      ownerId: bob.id,
+      before: { name: gone },
+      between: [{ name: gone }, { name: gone }],
+      after: { name: gone },
+    });
+    expect(namesOf(after)).toEqual(expect.arrayContaining(['team key', 'old team key', 'of ada']));
+    expect(JSON.stringify(after)).toContain('team key 1');
+    const { body: file } = await ada.get('/audit/export?format=json');
+    expect(file).toHaveLength(after.length + 1);
+    expect(JSON.stringify(file)).not.toContain('secret');
   });
 
   it('deletes the own account with the password, unless they are the last administrator', async () => {

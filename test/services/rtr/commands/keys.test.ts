@@ -144,7 +144,7 @@ describe('rtr keys revoke', () => {
         actor: null,
         action: 'key.revoke',
         target,
-        details: {},
+        details: { kind: 'router' },
         from: { commandLine: expect.stringMatching(/^.+@.+$/) },
       },
       { actor: null, action: 'key.create', target, details: { kind: 'router', class: 'low' } },
