@@ -32,8 +32,9 @@ function forged(raw: string, n = 0): string {
 }
 
 /** Asks for many keys at once. */
-function verifyAll(verifier: KeyVerifier, raws: string[]) {
-  return Promise.allSettled(raws.map(async (raw) => verifier.verify(raw)));
+function verifyAll(verifier: KeyVerifier, raws: string[], onSettled: () => void = () => undefined) {
+  const verify = async (raw: string) => verifier.verify(raw);
+  return Promise.allSettled(raws.map((raw) => verify(raw).finally(onSettled)));
 }
 
 /** The real store, whose next `find` can be held back to let something happen meanwhile. */
@@ -162,9 +163,19 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
   });
 
   it('answers "overloaded", not "wrong", when too many wait for one id, and serves the rest', async () => {
-    const verifier = new KeyVerifier(store, { matchesHash, concurrency: 1 });
+    const gate = Promise.withResolvers<void>();
+    const heldHash = async (hash: string, secret: string): Promise<boolean> => {
+      await gate.promise;
+      return matchesHash(hash, secret);
+    };
+    const verifier = new KeyVerifier(store, { matchesHash: heldHash, concurrency: 1 });
     const attempts = Array.from({ length: 20 }, (_, n) => forged(good.raw, n));
-    const refused = (await verifyAll(verifier, attempts)).map((result) =>
+    let settled = 0;
+    const verified = verifyAll(verifier, attempts, () => (settled += 1));
+    // The others wait until all have come.
+    await until(() => settled === 15);
+    gate.resolve();
+    const refused = (await verified).map((result) =>
       result.status === 'rejected' ? (result.reason as RouterError) : undefined,
     );
     expect(refused.filter((error) => error?.code === 'invalid_api_key')).toHaveLength(5);
