@@ -21,8 +21,8 @@ const waiting = [
   ...['background', 'batches', 'integration', 'services/rtr/client', 'sign-in', 'translate'].map(
     (folder) => `test/long/${folder}/**/*.test.ts`,
   ),
-  'test/long/console/!(pages|many-accounts).test.ts',
-  'test/long/{browser-apps,claude-*,codex-*,coding-agents,files,gemini-tools,opencode-tools,purposes,web-search}.test.ts',
+  'test/long/console/!(first-page|many-accounts).test.ts',
+  'test/long/{browser-apps,claude-*,clean-cli-workers,cli-*,codex-*,coding-agents,files,gemini-tools,opencode-tools,purposes,web-search}.test.ts',
 ];
 
 export default defineConfig({

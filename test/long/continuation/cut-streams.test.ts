@@ -9,8 +9,8 @@ import { until } from '../../helpers/until.ts';
 import { makeGguf } from '../../helpers/upstreams/make-gguf.ts';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 
-/** Streams that are cut on each engine: 48, or as many as `CUT_STREAMS` says. */
-const wanted = Number(process.env['CUT_STREAMS'] ?? 48);
+/** Streams that are cut on each engine: 24, or as many as `CUT_STREAMS` says. */
+const wanted = Number(process.env['CUT_STREAMS'] ?? 24);
 
 /** Streams that run at once, on two workers. */
 const atOnce = 16;
