@@ -22,6 +22,7 @@ const waiting = [
     (folder) => `test/long/${folder}/**/*.test.ts`,
   ),
   'test/long/console/!(first-page|many-accounts).test.ts',
+  'test/long/ingress/killed-ingress-reservations.test.ts',
   'test/long/{browser-apps,claude-*,clean-cli-workers,cli-*,codex-*,coding-agents,files,gemini-tools,opencode-tools,purposes,web-search}.test.ts',
 ];
 
