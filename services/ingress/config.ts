@@ -54,6 +54,12 @@ export const ingressConfig = z
       .list(proxyDoc)
       .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
       .describe(proxyDoc),
+    STORE_WAIT_MS: setting.integer(
+      'Time from the loss of Redis for which requests wait for it, as during its restart; later ones receive `store_unavailable` at once',
+      5_000,
+      0,
+      60_000,
+    ),
     MAX_HELD_BYTES: setting.integer(
       'Most bytes of all request bodies held at once; a key with several leaves as much free as it takes',
       1024 ** 3,

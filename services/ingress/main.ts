@@ -101,7 +101,7 @@ await runService(async (environment, releases) => {
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
-  const { redis, outages, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } =
+  const { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } =
     serving;
   const { files, ledger, limits, prices } = serving;
   const jobs = new BackgroundJobs({
@@ -114,7 +114,7 @@ await runService(async (environment, releases) => {
   const { store: backgroundStore, changes } = openBackground({ config, serving, name: `ingress-${id}`, log, releases });
   const closing = new AbortController();
   const background = {
-    responses: new BackgroundResponses(serving.storedRedis.redis, `${prefix}:`, backgroundStore),
+    responses: new BackgroundResponses(storedRedis.redis, `${prefix}:`, backgroundStore),
     changes,
     jobs,
     keepAliveMs: config.KEEP_ALIVE_MS,
@@ -125,7 +125,9 @@ await runService(async (environment, releases) => {
     bounds: { mostOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
     report: unreadable,
   });
-  const credentials = openCredentials({ serving, prefix: `${prefix}:`, log, releases });
+  const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
+  const storedOutages = new ShortOutages(storedRedis, config.STORE_WAIT_MS);
+  const credentials = openCredentials({ serving, outages, prefix: `${prefix}:`, log, releases });
   const { programs, externals, announce } = credentials;
   const { secrets } = serving;
   const oidc = openOidc({
@@ -163,7 +165,6 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  const storedOutages = new ShortOutages(serving.storedRedis, config.STORE_WAIT_MS);
   const answers = patientAnswers(stored, storedOutages);
   const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
@@ -244,7 +245,7 @@ await runService(async (environment, releases) => {
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
   const patientFiles: InputFiles['files'] = {
-    find: (...asked) => outages.through(() => files.find(...asked)),
+    find: (...asked) => storedOutages.through(() => files.find(...asked)),
     read: (...asked) => files.read(...asked),
   };
   const toolParts = { dispatcher, workers, limits: counted, record };
@@ -253,7 +254,7 @@ await runService(async (environment, releases) => {
   releases.add('MCP', () => mcp.close());
   const ending = new AbortController();
   const idempotency: IdempotencyParts = {
-    answers: new IdempotentAnswers(serving.storedRedis.redis, `${prefix}:`, {
+    answers: new IdempotentAnswers(storedRedis.redis, `${prefix}:`, {
       bounds: idempotencyBounds(config),
       keys: ownerKeys,
     }),

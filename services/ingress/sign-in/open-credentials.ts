@@ -4,6 +4,7 @@ import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { Programs } from '#shared/accounts/programs/programs.ts';
+import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
 import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
@@ -16,6 +17,8 @@ import type { RequireKeyParts } from '../http/require-key.ts';
 
 export interface OpenCredentialsOptions {
   serving: OpenServing;
+  /** Of the connection that accounts are read from. */
+  outages: ShortOutages;
   /** What all names in Redis begin with. */
   prefix: string;
   log: Logger;
@@ -31,8 +34,8 @@ export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'no
 }
 
 /** Opens the verifiers of credentials. What has changed is known within a second, from announcements of the other nodes. */
-export function openCredentials({ serving, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
-  const { redis, outages, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
+export function openCredentials({ serving, outages, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
+  const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());

@@ -38,12 +38,15 @@ export class ShortOutages {
   }
 
   async #repeated<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+    const askedAt = performance.now();
     for (let answer: Answer | Promise<Answer> = first; ; answer = ask()) {
       try {
         return await answer;
       } catch (error) {
         const isAway = error instanceof RouterError && error.code === 'store_unavailable';
-        if (!isAway || !(await this.#isOver())) throw error;
+        // Redis may come and go: a request waits no longer for several outages than for one.
+        const isLate = performance.now() - askedAt > this.#waitMs;
+        if (!isAway || isLate || !(await this.#isOver())) throw error;
       }
     }
   }

@@ -4,7 +4,6 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { logUnreadable, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
@@ -43,8 +42,6 @@ export interface OpenServingOptions {
 /** What a process serves requests with: its connections, and what stands on them. */
 export interface OpenServing {
   redis: RedisConnection;
-  /** Has requests wait while Redis is restarted. */
-  outages: ShortOutages;
   /** A connection of its own for records that may have megabytes. */
   storedRedis: RedisConnection;
   accounts: Accounts;
@@ -141,8 +138,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
-  const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
-  const kept = { redis, storedRedis, outages, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
+  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
   return { ...kept, broker, workers, announced, dispatcher, registry, ledger, limits, prices };
 }
 

@@ -13,12 +13,6 @@ export const servingSettings = {
     'Address of Redis: `redis://`, `rediss://` with TLS, or `redis+sentinel://host:port,host:port/name` behind sentinels',
     'redis://127.0.0.1:6379',
   ),
-  STORE_WAIT_MS: setting.integer(
-    'Time from the loss of Redis for which requests wait for it, as during its restart; later ones receive `store_unavailable` at once',
-    5_000,
-    0,
-    60_000,
-  ),
   REDIS_CA: setting.optionalText('File with CA certificates (PEM) to trust for Redis, in addition to the public ones'),
   SEAL_SECRET: z
     .string()

@@ -97,7 +97,13 @@ async function recordsOf(cluster: Cluster, ids: readonly string[]): Promise<Usag
   return records;
 }
 
-async function cutStreams(cluster: Cluster, cutter: Cutter, questions: readonly Question[]): Promise<void> {
+/** @param isInstant whether the engine answers at once: then the slowest of a few streams is no slower for the engine's sake */
+async function cutStreams(
+  cluster: Cluster,
+  cutter: Cutter,
+  questions: readonly Question[],
+  isInstant: boolean,
+): Promise<void> {
   const uncut = new Map<Question, StreamedText>();
   for (const question of questions) uncut.set(question, await askText({ ...cluster, ...question }));
   let early = 0;
@@ -132,8 +138,9 @@ async function cutStreams(cluster: Cluster, cutter: Cutter, questions: readonly 
       `${Math.round(p99 ?? 0)} ms (p99), ${Math.round(waits.at(-1) ?? 0)} ms (most); ` +
       `memory of the ingress ${mib(early)} MiB early, ${mib(late)} MiB at the end\n`,
   );
-  // Of a few streams, the 99th percentile is the slowest one.
-  expect(waits.length < 500 ? p50 : p99).toBeLessThan(soonMs);
+  expect(p50).toBeLessThan(soonMs);
+  // Of a few streams it is the slowest one, which an engine that reads eight texts again at once on the CPU decides.
+  if (isInstant || waits.length >= 500) expect(p99).toBeLessThan(soonMs);
   expect(late - early).toBeLessThan(48 * 1024 * 1024);
   expect(await metric(cluster, 'rtr_kept_bytes')).toBe(0);
 }
@@ -156,7 +163,7 @@ describe('streams that are cut at a random token, by kill -9 of their worker', (
         format === 'completions' ? '[demo tokens=400]\nCount:' : `Say it.\n[demo say ${JSON.stringify(said)}]`;
       return { format, prompt, model: 'demo', maxTokens: 2_000 };
     });
-    await cutStreams(cluster, cutter, questions);
+    await cutStreams(cluster, cutter, questions, true);
   });
 
   it('of two llama-servers are the same to the token, in every format', { timeout: 1_800_000 }, async ({ skip }) => {
@@ -193,6 +200,6 @@ describe('streams that are cut at a random token, by kill -9 of their worker', (
       maxTokens: 3_000,
       fields: { ...fields, ...further[format] },
     }));
-    await cutStreams(cluster, cutter, questions);
+    await cutStreams(cluster, cutter, questions, false);
   });
 });

@@ -32,15 +32,10 @@ export class LiveStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Connects, until the function that `run` returns is called. */
-  connect(): void {
-    this.#connect();
-  }
-
   /** Connects, and again whenever the connection is lost, until the returned function is called. */
   readonly run = (): (() => void) => {
     document.addEventListener('visibilitychange', this.#onVisibility);
-    this.#connect();
+    this.connect();
     return () => {
       document.removeEventListener('visibilitychange', this.#onVisibility);
       this.#disconnect();
@@ -50,11 +45,12 @@ export class LiveStore {
 
   readonly #onVisibility = (): void => {
     window.clearTimeout(this.#timer);
-    if (!document.hidden) this.#connect();
+    if (!document.hidden) this.connect();
     else this.#timer = window.setTimeout(() => this.#disconnect(), hiddenMs);
   };
 
-  #connect(): void {
+  /** Connects, unless it is connected. It stays so until the function that `run` returns is called. */
+  connect(): void {
     window.clearTimeout(this.#timer);
     if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
     const source = new EventSource(`${apiBase}/live`);
@@ -70,7 +66,7 @@ export class LiveStore {
       // The browser retries a broken connection by itself, but not one that was refused.
       if (source.readyState !== EventSource.CLOSED) return;
       window.clearTimeout(this.#timer);
-      this.#timer = window.setTimeout(() => this.#connect(), retryMs);
+      this.#timer = window.setTimeout(() => this.connect(), retryMs);
     });
   }
 
