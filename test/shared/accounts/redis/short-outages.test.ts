@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, inject, it } from 'vitest';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -10,7 +11,9 @@ it('a request waits no longer for many short outages than for one', { timeout: 1
   let asked = 0;
   const ask = async (): Promise<never> => {
     asked += 1;
+    const lost = once(connection.redis, 'close');
     connection.redis.disconnect(true);
+    await lost;
     throw new RouterError('store_unavailable', 'away');
   };
   await expect(outages.through(ask)).rejects.toMatchObject({ code: 'store_unavailable' });
