@@ -72,7 +72,9 @@ export function budgetLook({
       const step = budgetSteps[name];
       const period = periodName(step, beginningOf(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
-      const isExhausted = percent >= exhaustedPercent || refused.has(budgetField({ party: party.party, name, set }));
+      const budget = budgetField({ party: party.party, name, set });
+      // A day may end between the two reads: what it has refused says nothing of the next.
+      const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);
       const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
       if (reached.length === 0) return;
@@ -81,7 +83,7 @@ export function budgetLook({
       reported.set(kind, known);
       const resetsAt = nextBeginning(step, use.at);
       for (const [index, threshold] of reached.entries()) {
-        const field = `${budgetField({ party: party.party, name, set })} ${threshold}`;
+        const field = `${budget} ${threshold}`;
         if (known.has(field)) continue;
         const used = measured.spent / measured.unit;
         const event = budgetEvent(party, { threshold, budget: name, limit: set, used, period, resetsAt });

@@ -57,15 +57,27 @@ export class RefusedBudgets {
     }
   }
 
-  /** Those of the day and the month that a time is in, as `budgetField` writes them. @throws RouterError `store_unavailable` */
+  /**
+   * Those of the day and the month that a time is in, each as its period and what `budgetField` writes: `2026-11-21 team:… costPerDay 5`.
+   * @throws RouterError `store_unavailable`
+   */
   async read(at: number): Promise<ReadonlySet<string>> {
-    const found = await Promise.all(steps.map((step) => askRedis(this.#redis.hkeys(this.#nameOf(step, at)))));
+    const found = await Promise.all(
+      steps.map(async (step) => {
+        const fields = await askRedis(this.#redis.hkeys(this.#nameOf(step, at)));
+        return fields.map((field) => `${periodOf(step, at)} ${field}`);
+      }),
+    );
     return new Set(found.flat());
   }
 
   #nameOf(step: Step, at: number): string {
-    return `${this.#prefix}refused:${periodName(step, beginningOf(step, at))}`;
+    return `${this.#prefix}refused:${periodOf(step, at)}`;
   }
+}
+
+function periodOf(step: Step, at: number): string {
+  return periodName(step, beginningOf(step, at));
 }
 
 /** A budget as one word of a list: one that is changed is another one. */

@@ -41,6 +41,7 @@ async function open() {
   return {
     ...webhooks,
     look,
+    refused: keeper.refused,
     services,
     reads: () => reads,
     spend: async (party: PartyLimits, { tokens = 0, cost = 0 }: { tokens?: number; cost?: number }) => {
@@ -161,6 +162,22 @@ describe('the use of a budget', () => {
     expect(await sent(endpoint.id)).toMatchObject([
       { type: 'rtr.budget.exhausted', data: { id: team.id, budget: 'costPerDay', limit: 10, used: 9.6 } },
     ]);
+  });
+
+  it('counts as used up in the day alone in which it has refused a request', async () => {
+    const { accounts, add, look, refused, sent } = await open();
+    const team = await accounts.teams.create('Blue');
+    await accounts.teams.change(team.id, { limits: { costPerDay: 10 } });
+    const budget = { party: `team:${team.id}`, name: 'costPerDay', set: 10 } as const;
+    const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
+    // As when the day ends after it was read what it has refused, and before what is used.
+    const yesterday = Date.now() - 24 * 3_600_000;
+    refused.note([budget], yesterday);
+    await look()(yesterday);
+    expect(await sent(endpoint.id)).toEqual([]);
+    refused.note([budget], Date.now());
+    await look()();
+    expect(await sent(endpoint.id)).toMatchObject([{ type: 'rtr.budget.exhausted', data: { id: team.id, used: 0 } }]);
   });
 
   it('is not read again when the last request is minutes ago', async () => {
