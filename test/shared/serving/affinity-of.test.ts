@@ -12,6 +12,12 @@ describe('the affinity of a request', () => {
     expect(affinityOf({ id: 'key-1', ownerId: 'bob' }, session, unnamed)).not.toBe(own);
   });
 
+  it('of an issued key is not that of its owner, and stays when it is rotated', () => {
+    const issued = affinityOf({ ...alice, storesAs: 'key-1' }, session, unnamed);
+    expect(issued).not.toBe(affinityOf(alice, session, unnamed));
+    expect(affinityOf({ id: 'key-2', ownerId: 'alice', storesAs: 'key-1' }, session, unnamed)).toBe(issued);
+  });
+
   it('is another one for each key without an owner', () => {
     const ofKey = (id: string) => affinityOf({ id, ownerId: undefined }, session, unnamed);
     expect(ofKey('key-1')).toBe(ofKey('key-1'));
