@@ -1,15 +1,12 @@
 import type { Redis } from 'ioredis';
 import { accessTokenMs } from '../programs/access-tokens.ts';
-import { removeBackgroundOf } from '../background-responses/remove-background-of.ts';
-import { removeIdempotentOf } from '../idempotent-answers/remove-idempotent-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
-import { removeFilesOf } from '../files/remove-files-of.ts';
 import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import { removeAllOf } from '../keys/remove-all-of.ts';
 import { accountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -42,11 +39,8 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
   for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
   await cancelBatchesOf(redis, prefix, id);
-  await removeStoredOf(redis, prefix, id);
-  await removeFilesOf(redis, prefix, id);
+  await removeAllOf(redis, prefix, id);
   await removeWebhooksOf(redis, prefix, `user:${id}`);
-  await removeBackgroundOf(redis, prefix, id);
-  await removeIdempotentOf(redis, prefix, id);
   await forgetNames(parts, id, keyIds);
   const args = {
     id,
