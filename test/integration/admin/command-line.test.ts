@@ -94,7 +94,8 @@ describe('a command of the Admin API', () => {
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
     onTestFinished(() => void other.close());
-    const url = `http://localhost.example:${(other.address() as AddressInfo).port}`;
+    const { port } = other.address() as AddressInfo;
+    const url = `http://localhost.example:${port}`;
     const keysBefore = await adminCommandsOf(cluster)('keys', 'list');
     for (const words of [
       ['users', 'list'],
@@ -112,8 +113,19 @@ describe('a command of the Admin API', () => {
       }
     }
     // Beside the router of this machine, whose store is that of the folder, there may be a way to another one.
-    const near = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const near = `http://127.0.0.1:${port}`;
     expect(await rtr(['users', 'list', '--router', near], { REDIS_URL: '' })).toMatchObject({ code: 1, out: '' });
+    // The settings of where this machine's router listens may be those of another program, or of another machine.
+    const listens = { RTR_URL: '', PORT: `${port}` };
+    for (const words of [
+      ['users', 'list'],
+      ['webhooks', 'list'],
+    ]) {
+      const { code, err } = await rtr(words, { ...listens, HOST: 'localhost.example' });
+      expect([code, err]).toEqual([1, expect.stringContaining(`admin token of the router at ${url}`)]);
+      const here = await rtr(words, { ...listens, HOST: '127.0.0.1', REDIS_URL: '' });
+      expect(here).toMatchObject({ code: 1, out: '' });
+    }
     expect(asked).toEqual([]);
     expect(await adminCommandsOf(cluster)('keys', 'list')).toEqual(keysBefore);
   });
