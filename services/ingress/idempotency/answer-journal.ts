@@ -47,6 +47,7 @@ export class AnswerJournal {
   #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
   /** Whether it is not kept, and Redis has to know that or knows it. */
   #isLost: false | 'untold' | 'told' = false;
+  /** Whether there may be more to write: the execution has its key, and neither its end was written nor was it given up. */
   #hasKey = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -85,7 +86,8 @@ export class AnswerJournal {
    */
   async finish(kind: 'whole' | 'cut', isFree: boolean): Promise<void> {
     this.#end = { kind, isFree, givenUpAt: performance.now() + endedMs };
-    await this.#write();
+    // What is written may be over, and not have seen the end.
+    while (this.#hasKey) await this.#write();
     this.drop();
   }
 
@@ -119,7 +121,6 @@ export class AnswerJournal {
       if (this.#isLost === 'untold') this.#isLost = 'told';
       await this.#writeOne(entry, end);
       this.#give(pieces);
-      if (end) return;
     }
   }
 
@@ -128,7 +129,11 @@ export class AnswerJournal {
     const { answers, log } = this.#parts;
     while (this.#hasKey) {
       try {
-        if (end) return await answers.finish(this.#of, entry, end.kind, end.isFree);
+        if (end) {
+          await answers.finish(this.#of, entry, end.kind, end.isFree);
+          this.#hasKey = false;
+          return;
+        }
         const outcome = await answers.append(this.#of, entry);
         if (outcome === 'superseded') this.#hasKey = false;
         if (outcome !== 'kept') this.#lose('told');
