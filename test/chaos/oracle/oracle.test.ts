@@ -134,6 +134,26 @@ describe('the oracle', () => {
     expect(judgeAgain([pair], [record(), record()], during('ingress-kill', 1_500, 1_600))).toEqual([]);
   });
 
+  it('finds a request that was sent twice with one idempotency key and not charged, or not what its clients saw', () => {
+    const whole = sent(plan({ againMs: 100 }), events(plan(), piecesOf(plan())).join(''));
+    const cut = sent(plan({ againMs: 100, ingress: 1 }), '', { left: true }, 'cut');
+    for (const pair of [
+      { first: whole, again: cut },
+      { first: cut, again: whole },
+    ]) {
+      expect(judgeAgain([pair], [record()], calm)).toEqual([]);
+      expect(rules(judgeAgain([pair], [record({ outcome: 'cancelled' })], calm))).toEqual(['ledger']);
+      expect(rules(judgeAgain([pair], [record({ completionTokens: 3 })], calm))).toEqual(['ledger']);
+      for (const index of [0, 1]) {
+        // The store was away, and either ingress that may have had the record was killed before it came back.
+        const lost = [struck('redis-kill', 13_000, 15_000), struck('ingress-kill', 14_000, 14_500, index)];
+        expect(judgeAgain([pair], [], new Disturbances(lost))).toEqual([]);
+      }
+      expect(rules(judgeAgain([pair], [], during('redis-kill', 13_000, 15_000)))).toEqual(['ledger']);
+    }
+    expect(judgeAgain([{ first: cut, again: cut }], [record({ outcome: 'cancelled' })], calm)).toEqual([]);
+  });
+
   it('finds a refusal that the request does not deserve', () => {
     const error = JSON.stringify({ error: { code: 'invalid_api_key' } });
     expect(judge(sent(plan(), error, {}, undefined, 401))).toEqual(['refused']);
