@@ -21,7 +21,7 @@ import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
 import { begunStream, type BegunStream } from './continuation/begun-stream.ts';
 import { continueAnswer, continuedStream, endAnswer, type ContinuedAnswer } from './continuation/continue-answer.ts';
-import { refusedIfClientError } from './continuation/read-begun.ts';
+import { refusedIfClientError } from './continuation/refused.ts';
 import { begunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
 
 export interface HandleJobOptions {

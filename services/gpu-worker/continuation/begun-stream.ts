@@ -8,7 +8,8 @@ import { completionsUpstream } from '#shared/translate/upstreams/completions/com
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
 import { chatOfEngines, type Engine } from '../engines/engine.ts';
 import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunPrompt } from './continued-request.ts';
-import { readBegun, refused } from './read-begun.ts';
+import { readBegun } from './read-begun.ts';
+import { refused } from './refused.ts';
 
 /** An answer that another worker began, and how it goes on here. */
 export interface BegunStream {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { saysNothing } from '#shared/formats/relayed-answer.ts';
-import { refused } from './read-begun.ts';
+import { refused } from './refused.ts';
 
 /** Fields by which engines hold an answer to a grammar. */
 const grammarFields = [
