@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -11,12 +11,12 @@ import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord, type NewBackgroundRecord } from './background-record.ts';
 import type { BackgroundBounds } from './background-settings.ts';
 
-const common = new URL('lua/background.lua', import.meta.url);
+const common = [scriptStart, new URL('lua/background.lua', import.meta.url)];
 const close = new URL('lua/close.lua', import.meta.url);
-const create = new RedisScript(common, new URL('lua/create.lua', import.meta.url));
-const readEvents = new RedisScript(common, new URL('lua/read-events.lua', import.meta.url));
-const cancel = new RedisScript(emitScript, common, close, new URL('lua/cancel.lua', import.meta.url));
-const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+const create = new RedisScript(...common, new URL('lua/create.lua', import.meta.url));
+const readEvents = new RedisScript(...common, new URL('lua/read-events.lua', import.meta.url));
+const cancel = new RedisScript(emitScript, ...common, close, new URL('lua/cancel.lua', import.meta.url));
+const remove = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
 /** An id as this router makes them. Any other is unknown. */
 const idPattern = /^[\w-]{1,80}$/;

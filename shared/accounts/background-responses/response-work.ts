@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
 import { keepStoredScripts, type KeepStored } from '../stored-responses/stored-responses.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
@@ -11,17 +11,17 @@ import type { Sealer } from '#shared/core/seal.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
 import type { BackgroundResponsesParts } from './background-responses.ts';
 
-const common = new URL('lua/background.lua', import.meta.url);
-const begin = new RedisScript(common, new URL('lua/begin.lua', import.meta.url));
-const append = new RedisScript(common, new URL('lua/append.lua', import.meta.url));
-const noteFailure = new RedisScript(common, new URL('lua/note-failure.lua', import.meta.url));
-const charge = new RedisScript(ledgerScript, common, new URL('lua/charge.lua', import.meta.url));
-const sweep = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
+const common = [scriptStart, new URL('lua/background.lua', import.meta.url)];
+const begin = new RedisScript(...common, new URL('lua/begin.lua', import.meta.url));
+const append = new RedisScript(...common, new URL('lua/append.lua', import.meta.url));
+const noteFailure = new RedisScript(...common, new URL('lua/note-failure.lua', import.meta.url));
+const charge = new RedisScript(ledgerScript, ...common, new URL('lua/charge.lua', import.meta.url));
+const sweep = new RedisScript(...common, new URL('lua/sweep.lua', import.meta.url));
 const end = new RedisScript(
   ledgerScript,
   emitScript,
   ...keepStoredScripts,
-  common,
+  ...common,
   new URL('lua/close.lua', import.meta.url),
   new URL('lua/end.lua', import.meta.url),
 );

@@ -3,18 +3,18 @@ import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { IdempotencyBounds } from './idempotency-settings.ts';
 
-const common = new URL('lua/answers.lua', import.meta.url);
+const common = [scriptStart, new URL('lua/answers.lua', import.meta.url)];
 const addEntry = new URL('lua/add-entry.lua', import.meta.url);
-const claimKey = new RedisScript(common, new URL('lua/claim.lua', import.meta.url));
-const appendEvents = new RedisScript(common, addEntry, new URL('lua/append.lua', import.meta.url));
-const renewLease = new RedisScript(common, new URL('lua/renew.lua', import.meta.url));
-const finishAnswer = new RedisScript(common, addEntry, new URL('lua/finish.lua', import.meta.url));
-const abandonAnswer = new RedisScript(common, new URL('lua/abandon.lua', import.meta.url));
-const readAnswer = new RedisScript(common, new URL('lua/read.lua', import.meta.url));
+const claimKey = new RedisScript(...common, new URL('lua/claim.lua', import.meta.url));
+const appendEvents = new RedisScript(...common, addEntry, new URL('lua/append.lua', import.meta.url));
+const renewLease = new RedisScript(...common, new URL('lua/renew.lua', import.meta.url));
+const finishAnswer = new RedisScript(...common, addEntry, new URL('lua/finish.lua', import.meta.url));
+const abandonAnswer = new RedisScript(...common, new URL('lua/abandon.lua', import.meta.url));
+const readAnswer = new RedisScript(...common, new URL('lua/read.lua', import.meta.url));
 
 /** Milliseconds for which an answer that is over is kept. */
 export const keptMs = 600_000;

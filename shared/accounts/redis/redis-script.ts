@@ -4,6 +4,9 @@ import type { Redis } from 'ioredis';
 import { storeUnavailable } from './ask-redis.ts';
 import { gatherWrites } from './gather-writes.ts';
 
+/** What many scripts begin with, see there. */
+export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
+
 /** What a script is run with. */
 export interface ScriptInput {
   /** Its KEYS. */

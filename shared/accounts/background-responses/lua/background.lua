@@ -1,4 +1,4 @@
--- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a person,
+-- What the scripts of this folder have in common: it stands before each of them, behind script-start.lua. All names begin with one prefix. An owner is a person,
 -- a team or a key, and has no spaces in its id.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
@@ -15,34 +15,17 @@
 --   <prefix>background-total              string: bytes of all owners
 --   <prefix>background-changes:<id>       channel: says that there are events (`events`), or that it is over (`over`)
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster.
 --
--- ARGV[1]  JSON:
---   prefix  of all names
---   id      of the response
-local args = cjson.decode(ARGV[1])
-local prefix = args.prefix
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- ARGV[1]  JSON, besides prefix:
+--   id  of the response
 local record = prefix .. 'background-response:' .. args.id
+local field, number = fieldsOf(record)
 local texts = prefix .. 'background-texts:' .. args.id
 local events = prefix .. 'background-events:' .. args.id
 
 -- Responses that are swept at once.
 local sweptAtOnce = 20
-
--- Lua's own conversion writes large numbers with an exponent.
-local function whole(number)
-  return string.format('%.0f', number)
-end
-
-local function field(name)
-  return redis.call('HGET', record, name)
-end
-
-local function number(name)
-  return tonumber(field(name) or 0)
-end
 
 -- Adds bytes of a response to those that are counted; takes some away with a number below 0.
 local function count(owner, id, bytes)

@@ -11,12 +11,7 @@ if owner ~= args.owner or isDeleted then
   return {}
 end
 local reply = { field('state'), number('opening'), number('begun'), number('next'), field('eventsGone') and 1 or 0 }
-local bytes = 0
-for _, entry in ipairs(redis.call('XRANGE', events, whole(args.after + 2), '+', 'COUNT', args.most)) do
-  table.insert(reply, entry[2][2])
-  bytes = bytes + #entry[2][2]
-  if bytes >= args.mostBytes then
-    break
-  end
-end
+eachAfter(events, args.after, args.most, args.mostBytes, function(_, sealed)
+  table.insert(reply, sealed)
+end)
 return reply

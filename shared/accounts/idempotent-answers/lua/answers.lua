@@ -1,5 +1,5 @@
--- What is common to the scripts of answers that are kept for an idempotency key. It stands before each of them. They name the keys of
--- an owner, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- What is common to the scripts of answers that are kept for an idempotency key. It stands before each of them, behind script-start.lua.
+-- They name the keys of an owner, so they do not run on a Redis cluster.
 --
 -- idempotent-answer:<owner>:<id>     hash, expires: one key of an owner and its last execution
 --   attempt     id of the execution
@@ -19,14 +19,10 @@
 -- idempotent-bytes-of:<owner>        hash, id to its bytes; all ids of the owner
 -- idempotent-bytes                   sorted set, owner by bytes; idempotent-total string, the bytes of all
 --
--- ARGV[1]  JSON:
---   prefix  of all names
+-- ARGV[1]  JSON, besides prefix:
 --   owner
---   id      digest of the idempotency key
-local args = cjson.decode(ARGV[1])
-local prefix, owner, id = args.prefix, args.owner, args.id
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+--   id  digest of the idempotency key
+local owner, id = args.owner, args.id
 
 -- Keys that are swept at once, and bytes that a key counts beside its answer.
 local sweptAtOnce = 100
@@ -37,21 +33,9 @@ local function nameOf(kind, ofOwner, ofId)
 end
 
 local record = nameOf('answer', owner, id)
+local field, number = fieldsOf(record)
 local events = nameOf('events', owner, id)
 local followers = nameOf('followers', owner, id)
-
--- Lua's own conversion writes large numbers with an exponent.
-local function whole(number)
-  return string.format('%.0f', number)
-end
-
-local function field(name)
-  return redis.call('HGET', record, name)
-end
-
-local function number(name)
-  return tonumber(field(name) or 0)
-end
 
 -- Adds bytes of a key to those that are counted; takes some away with a number below 0.
 local function count(ofOwner, ofId, bytes)

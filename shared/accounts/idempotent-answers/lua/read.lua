@@ -28,13 +28,8 @@ local reply = {
   field('facts'),
   field('head') or '',
 }
-local bytes = 0
-for _, entry in ipairs(redis.call('XRANGE', events, whole(args.after + 2), '+', 'COUNT', args.most)) do
-  table.insert(reply, tonumber(string.match(entry[1], '^%d+')) - 1)
-  table.insert(reply, entry[2][2])
-  bytes = bytes + #entry[2][2]
-  if bytes >= args.mostBytes then
-    break
-  end
-end
+eachAfter(events, args.after, args.most, args.mostBytes, function(last, sealed)
+  table.insert(reply, last)
+  table.insert(reply, sealed)
+end)
 return reply

@@ -1,0 +1,36 @@
+-- What scripts begin with that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Lua's own conversion writes large numbers with an exponent.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+-- Two functions that read a field of a hash: as it is, and as a number, which is 0 if the field is absent.
+local function fieldsOf(hash)
+  local function field(name)
+    return redis.call('HGET', hash, name)
+  end
+  return field, function(name)
+    return tonumber(field(name) or 0)
+  end
+end
+
+-- Reads of a stream of events what follows an event. The id of an entry is the number of its last event plus 1, its field `e` the events.
+-- Reads so many entries at most, and no more after so many bytes. Calls a function with the number of the last event and the events of each.
+local function eachAfter(stream, after, most, mostBytes, call)
+  local bytes = 0
+  for _, entry in ipairs(redis.call('XRANGE', stream, whole(after + 2), '+', 'COUNT', most)) do
+    call(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
+    bytes = bytes + #entry[2][2]
+    if bytes >= mostBytes then
+      break
+    end
+  end
+end
