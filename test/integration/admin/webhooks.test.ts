@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
+import { testWebhook } from '#services/rtr/commands/admin/webhooks/deliveries.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -106,6 +108,11 @@ describe('rtr webhooks test, deliveries and repeat', () => {
     const failing = expect(rtr('webhooks', 'test', endpoint.id)).rejects.toThrow('Not delivered: it answered 404.');
     await until(async () => (await open.deliverDue()).length > 0);
     await failing;
+    // Where nobody delivers, the outcome is waited for for a bounded time.
+    const { raw } = await rtr.json('tokens', 'create', '--name', 'waits', '--scopes', 'admin');
+    const client = new AdminClient({ url: cluster.url, token: () => Promise.resolve(String(raw)), unknownToken: '' });
+    const context = { client, print: () => undefined, json: false };
+    await expect(testWebhook(context, endpoint.id, 300)).rejects.toThrow('No batch runner has tried it yet.');
   });
 
   it('list what was sent, and send it again', async () => {

@@ -25,7 +25,11 @@ interface Delivery {
  * `rtr webhooks test`: sends a test event, and prints what came of it.
  * @throws RouterError `upstream_failed` when the receiver did not accept it, `upstream_timeout` when nobody has tried it in time
  */
-export async function testWebhook(context: AdminContext, id: string, waitMs = testMs): Promise<void> {
+export async function testWebhook(
+  context: Pick<AdminContext, 'client' | 'print' | 'json'>,
+  id: string,
+  waitMs = testMs,
+): Promise<void> {
   const { client, print, json } = context;
   let { value: delivery } = await client.send<Delivery>('POST', at`/webhooks/${id}/test`);
   const before = performance.now() + waitMs;
