@@ -74,6 +74,8 @@ export class KeyedRequest implements AnswerTaker {
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
+    // The client may have disconnected while its account was looked up: nothing else would end what is begun for it.
+    if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.leave();
       else detached.destroy();

@@ -106,4 +106,28 @@ describe('while Redis is away', () => {
       return /^rtr_open_requests(?:\{[^}]*\})? 0$/m.test(metrics);
     });
   });
+
+  it('for a moment, a request whose client leaves while its account is looked up holds nothing', async () => {
+    const { url } = await cluster.addIngress({ MAX_ACTIVE: '1' });
+    await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    const { raw } = await cluster.addKey({});
+    const { started } = await engineState(cluster);
+    const [key, leave] = [newKey(), new AbortController()];
+    await redis.pause();
+    const left = post({
+      url,
+      key: raw,
+      body: chat('tokens=3'),
+      headers: { 'idempotency-key': key },
+      signal: leave.signal,
+    }).catch(() => 'left');
+    await sleep(300);
+    leave.abort();
+    expect(await left).toBe('left');
+    await sleep(100);
+    await redis.resume();
+    // The only place is free, and nothing was executed.
+    await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    expect((await engineState(cluster)).started).toBe(started + 1);
+  });
 });
