@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -154,5 +156,16 @@ describe('a POST with an idempotency key', () => {
       expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
       await answer.text();
     }
+    const ada = new ConsoleClient(cluster.url);
+    const account = { name: 'Ada', email: 'ada@example.com', password: 'a long password of Ada' };
+    await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, account);
+    const made = { kind: 'user', name: 'k', class: 'normal', limits: {} };
+    const keys = [];
+    for (const _ of [1, 2]) {
+      const answer = await ada.ask('POST', '/keys', made, { 'idempotency-key': 'one' });
+      expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null]);
+      keys.push(answer.body.raw);
+    }
+    expect(new Set(keys).size).toBe(2);
   });
 });
