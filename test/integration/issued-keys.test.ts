@@ -51,23 +51,52 @@ async function store(openai: OpenAI): Promise<{ file: string; answer: string }> 
   return { file, answer };
 }
 
+function statusOf(asked: Promise<unknown>): Promise<number> {
+  return asked.then(
+    () => 200,
+    (error: unknown) => (error instanceof OpenAI.APIError ? Number(error.status) : NaN),
+  );
+}
+
 /** The statuses with which what is stored is read. */
 async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<number[]> {
-  const status = (asked: Promise<unknown>) =>
-    asked.then(
-      () => 200,
-      (error: unknown) => (error instanceof OpenAI.APIError ? Number(error.status) : NaN),
-    );
   const asked = [
     openai.files.content(file),
     openai.files.retrieve(file),
     openai.responses.retrieve(answer),
     openai.responses.create({ model: 'demo', input: 'Who am I?', previous_response_id: answer }),
   ];
-  return Promise.all(asked.map(status));
+  return Promise.all(asked.map(statusOf));
 }
 
 const all = [200, 200, 200, 200];
+const none = [404, 404, 404, 400];
+
+/** The statuses with which a batch, an answer in the background, and a file as input are reached with a key that may be another one. */
+async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
+  const body = { model: 'demo', messages: [{ role: 'user', content: 'x' }] };
+  const line = `${JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })}\n`;
+  const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
+    toFile(Buffer.from(text), name).then((file) => maker.files.create({ file, purpose }));
+  const { id: lines } = await upload(line, 'lines.jsonl', 'batch');
+  const { id: file_id } = await upload('a secret', 'secret.txt', 'user_data');
+  const batch = { input_file_id: lines, endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
+  const { id: made } = await maker.batches.create(batch);
+  const { id: background } = await maker.responses.create({ model: 'demo', input: 'x', background: true });
+  const content = [{ type: 'input_file' as const, file_id }];
+  const asked = [
+    () => openai.batches.retrieve(made),
+    () => openai.batches.cancel(made),
+    () => openai.batches.create(batch),
+    () => openai.responses.create({ model: 'demo', input: [{ role: 'user', content }] }),
+    () => openai.responses.inputItems.list(background),
+    () => openai.responses.delete(background),
+    () => openai.files.delete(lines),
+  ];
+  const statuses: number[] = [];
+  for (const ask of asked) statuses.push(await statusOf(ask()));
+  return statuses;
+}
 
 describe('a key that an administrator has issued', () => {
   it('for a person or a team reads nothing of what is theirs, nor they of what is its own', async () => {
@@ -81,11 +110,19 @@ describe('a key that an administrator has issued', () => {
       expect(await reads(own.openai, stored)).toEqual(all);
       const issued = await clientWith(ada, owner);
       expect(issued.key.issued).toEqual({ by: 'Ada', storesAs: `key:${issued.key.id}` });
-      expect(await reads(issued.openai, stored)).not.toContain(200);
+      expect(await reads(issued.openai, stored)).toEqual(none);
       expect((await issued.openai.files.list()).data).toEqual([]);
+      expect(await reaches(own.openai, own.openai)).toEqual(Array.from({ length: 7 }, () => 200));
+      expect(await reaches(issued.openai, own.openai)).toEqual(Array.from({ length: 7 }, () => 404));
+      expect((await issued.openai.batches.list()).data).toEqual([]);
+      const again = { headers: { 'idempotency-key': `of ${owner.kind}` } };
+      const answerOf = async ({ openai }: typeof own) =>
+        (await openai.responses.create({ model: 'demo', input: 'Who am I?' }, again)).id;
+      const first = await answerOf(own);
+      expect([await answerOf(own), await answerOf(issued)]).toEqual([first, expect.not.stringMatching(first)]);
       const alone = await store(issued.openai);
       expect(await reads(issued.openai, alone)).toEqual(all);
-      expect(await reads(own.openai, alone)).not.toContain(200);
+      expect(await reads(own.openai, alone)).toEqual(none);
       // Its owner is billed.
       const query = `from=${Date.now() - 3_600_000}&to=${Date.now() + 3_600_000}&step=day&by=key&${owner.kind}=${owner.userId ?? owner.teamId}`;
       await until(async () => JSON.stringify((await ada.get(`/usage?${query}`)).body).includes(issued.key.id));
@@ -126,7 +163,7 @@ describe('a key of somebody', () => {
     const stored = await store(issued.openai);
     const { status, body } = await ada.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
     expect(status).toBe(201);
-    expect(await reads(clientOf(String(body.raw)).openai, stored)).not.toContain(200);
+    expect(await reads(clientOf(String(body.raw)).openai, stored)).toEqual(none);
     expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
     expect((await ada.get(`/files?owner=key:${issued.key.id}`)).body.files).toEqual([]);
   });
