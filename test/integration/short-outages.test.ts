@@ -75,4 +75,37 @@ describe('a restart of Redis', () => {
     await redis.restart();
     await until(async () => (await chat(raw)).status === 200);
   });
+
+  it.each(['batches', 'files'])('holds no place of a client that leaves meanwhile, of %s', async (path) => {
+    const { url } = await cluster.addIngress({ MAX_ACTIVE: '1' });
+    const { raw } = await cluster.addKey({});
+    const json = { 'content-type': 'application/json' };
+    const isServed = async (): Promise<boolean> => {
+      const headers = { authorization: `Bearer ${cluster.key}`, ...json };
+      const body = JSON.stringify({ model: 'demo', messages });
+      return (await fetch(`${url}/api/openai/v1/chat/completions`, { method: 'POST', headers, body })).ok;
+    };
+    await until(isServed);
+    const batch = { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const form = new FormData();
+    form.append('purpose', 'batch');
+    form.append('file', new Blob(['{}']), 'a.jsonl');
+    const sent =
+      path === 'files'
+        ? { headers: { authorization: `Bearer ${raw}` }, body: form }
+        : { headers: { authorization: `Bearer ${cluster.key}`, ...json }, body: JSON.stringify(batch) };
+    await redis.pause();
+    const leave = new AbortController();
+    const left = fetch(`${url}/api/openai/v1/${path}`, { method: 'POST', ...sent, signal: leave.signal });
+    const outcome = left.catch(() => 'left');
+    await sleep(300);
+    leave.abort();
+    expect(await outcome).toBe('left');
+    await sleep(100);
+    await redis.resume();
+    // It goes on for the client that has left, and then its place is free.
+    await sleep(300);
+    await until(isServed);
+    expect(await isServed()).toBe(true);
+  });
 });

@@ -63,6 +63,8 @@ export async function createBatch(
   const { batches } = parts;
   // A body that may be large is not received only to be refused.
   await batches.assertRoom(wanted.owner);
+  // The client may have disconnected meanwhile: nothing would release what is held for it.
+  if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const { source } = wanted.shape;
   if (source.kind === 'file') return batches.create(await fromFile(request, response, wanted, source, parts));
   return createWithInput(await fromBody(request, response, wanted, source, parts), parts);

@@ -84,6 +84,8 @@ async function upload(
   { files, held, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  // The client may have disconnected while its key was checked: nothing would release what is held for it.
+  if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
   const holding = held.open(identityOf(response).id);
