@@ -1,7 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-const notOver = Promise.resolve(false);
+/** Turns of the event loop after which a connection counts as lost whose commands fail. */
+const mostTurns = 3;
 
 /**
  * Has requests wait while Redis is restarted, instead of failing them: what fails because Redis is away is asked again when it is
@@ -13,6 +15,8 @@ export class ShortOutages {
   /** When the connection was lost, or this began to wait for the first one, ms of `performance.now()`; undefined while it stands. */
   #since: number | undefined;
   #end: Promise<boolean> | undefined;
+  /** How often the connection was lost. */
+  #losses = 0;
 
   /** @param waitMs milliseconds into an outage up to which requests wait */
   constructor(connection: Pick<RedisConnection, 'redis' | 'whenReady'>, waitMs: number) {
@@ -21,7 +25,10 @@ export class ShortOutages {
     const { redis } = connection;
     if (redis.status !== 'ready') this.#since = performance.now();
     redis.on('ready', () => (this.#since = undefined));
-    redis.on('close', () => (this.#since ??= performance.now()));
+    redis.on('close', () => {
+      this.#losses += 1;
+      this.#since ??= performance.now();
+    });
   }
 
   /**
@@ -39,6 +46,7 @@ export class ShortOutages {
 
   async #repeated<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
     const askedAt = performance.now();
+    let losses = this.#losses;
     for (let answer: Answer | Promise<Answer> = first; ; answer = ask()) {
       try {
         return await answer;
@@ -46,18 +54,24 @@ export class ShortOutages {
         const isAway = error instanceof RouterError && error.code === 'store_unavailable';
         // Redis may come and go: a request waits no longer for several outages than for one.
         const isLate = performance.now() - askedAt > this.#waitMs;
-        if (!isAway || isLate || !(await this.#isOver())) throw error;
+        if (!isAway || isLate || !(await this.#isOver(losses))) throw error;
+        losses = this.#losses;
       }
     }
   }
 
-  /** Waits for the end of an outage that goes on. @returns false if there is none, or it has gone on for too long */
-  #isOver(): Promise<boolean> {
+  /**
+   * Waits for the end of an outage that goes on.
+   * @param losses how often the connection had been lost when the store was asked
+   * @returns false if there was none since, or it has gone on for too long
+   */
+  async #isOver(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;
-    if (redis.status === 'ready') return notOver;
+    for (let turns = 0; turns < mostTurns && redis.status === 'ready'; turns += 1) await turn();
+    if (redis.status === 'ready') return this.#losses !== losses;
     this.#since ??= performance.now();
     const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());
-    if (leftMs <= 0) return notOver;
+    if (leftMs <= 0) return false;
     // Any number of requests wait for the same moment.
     this.#end ??= whenReady(AbortSignal.timeout(leftMs))
       .then(
