@@ -134,13 +134,18 @@ describe('the load balancer with a folder of certificates', () => {
   });
 
   it('does not start without a folder, without a certificate, or with a faulty one, and says so', async () => {
-    const broken = new ComposeProject({ ...options, env: { ...options.env, TLS_FOLDER: file('none') } });
-    await expect(upBalancer(broken)).rejects.toThrow(/bind source path does not exist: .*none/);
-    await mkdir(file('none'));
-    await expect(upBalancer(broken)).rejects.toThrow();
-    expect(await broken.logs('lb')).toContain('no SSL certificate specified');
-    await writeFile(file('none/router.crt'), 'no certificate');
-    await expect(upBalancer(broken)).rejects.toThrow();
-    expect(await broken.logs('lb')).toContain('/TLS_FOLDER/router.crt');
+    // Each folder is another configuration, so that each container is a new one, and the test can be repeated.
+    const withFolder = (name: string): ComposeProject =>
+      new ComposeProject({ ...options, env: { ...options.env, TLS_FOLDER: file(name) } });
+    await expect(upBalancer(withFolder('missing'))).rejects.toThrow(/bind source path does not exist: .*missing/);
+    const empty = withFolder('empty');
+    await mkdir(file('empty'), { recursive: true });
+    await expect(upBalancer(empty)).rejects.toThrow();
+    await until(async () => expect(await empty.logs('lb')).toContain('no SSL certificate specified'), 10_000);
+    const faulty = withFolder('faulty');
+    await mkdir(file('faulty'), { recursive: true });
+    await writeFile(file('faulty/router.crt'), 'no certificate');
+    await expect(upBalancer(faulty)).rejects.toThrow();
+    await until(async () => expect(await faulty.logs('lb')).toContain('/TLS_FOLDER/router.crt'), 10_000);
   });
 });
