@@ -142,7 +142,8 @@ describe('the use of a budget', () => {
   it('counts as used up from the first request that it refuses, once in its period', async () => {
     const { accounts, add, look, spend, sent } = await open();
     const team = await accounts.teams.create('Blue');
-    const limits = { costPerDay: 10, tokensPerMonth: 1_000_000 };
+    // Not the day: the looks reach five minutes ahead.
+    const limits = { costPerMonth: 10, tokensPerMonth: 1_000_000 };
     await accounts.teams.change(team.id, { limits });
     const party = { party: `team:${team.id}`, limits } as const;
     const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
@@ -160,7 +161,7 @@ describe('the use of a budget', () => {
       await look()();
     }
     expect(await sent(endpoint.id)).toMatchObject([
-      { type: 'rtr.budget.exhausted', data: { id: team.id, budget: 'costPerDay', limit: 10, used: 9.6 } },
+      { type: 'rtr.budget.exhausted', data: { id: team.id, budget: 'costPerMonth', limit: 10, used: 9.6 } },
     ]);
   });
 
