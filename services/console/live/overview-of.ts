@@ -1,4 +1,5 @@
 import { firstTokenBoundsMs, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { percentilesOf } from '#shared/core/metrics/latency-classes.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Overview, QueuedLane, RefusedLately } from '../contract/live.ts';
 
@@ -56,23 +57,9 @@ function addByTier(counts: readonly Partial<Record<Tier, number>>[]): Partial<Re
 }
 
 function percentiles(counts: readonly (readonly number[])[]): Overview['firstTokenMs'] {
-  const sums = Array.from({ length: firstTokenBoundsMs.length + 1 }, (_, index) =>
-    counts.reduce((sum, each) => sum + (each[index] ?? 0), 0),
+  return percentilesOf(
+    Array.from({ length: firstTokenBoundsMs.length + 1 }, (_, index) =>
+      counts.reduce((sum, each) => sum + (each[index] ?? 0), 0),
+    ),
   );
-  const total = sums.reduce((sum, count) => sum + count, 0);
-  return total === 0 ? undefined : { p50: quantile(sums, total * 0.5), p95: quantile(sums, total * 0.95) };
-}
-
-/** The value below which `rank` values lie, with those of a class taken as evenly spread. */
-function quantile(sums: readonly number[], rank: number): number {
-  let below = 0;
-  for (const [index, count] of sums.entries()) {
-    if (below + count >= rank && count > 0) {
-      const lower = index === 0 ? 0 : (firstTokenBoundsMs[index - 1] ?? 0);
-      const upper = firstTokenBoundsMs[index] ?? lower;
-      return Math.round((lower + ((rank - below) / count) * (upper - lower)) * 10) / 10;
-    }
-    below += count;
-  }
-  return 0;
 }

@@ -6,6 +6,7 @@ import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-co
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
+import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
 /** The most failures that are kept. */
@@ -116,9 +117,7 @@ export class StatsMeter {
 
 /** The index of the histogram class of a time to the first byte. */
 function classOf(milliseconds: number): number {
-  // The classes have 12 upper bounds per power of ten, so that the logarithm gives the index.
-  const index = Math.ceil(Math.log10(Math.max(1, milliseconds)) * 12 - 1e-9);
-  return Math.min(index, firstTokenBoundsMs.length);
+  return Math.min(latencyClass(milliseconds), firstTokenBoundsMs.length);
 }
 
 function secondOf(time: number): number {

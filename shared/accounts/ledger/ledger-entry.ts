@@ -1,4 +1,6 @@
 import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
+import { idsAtOnce, olderIds } from './request-index.ts';
+import { maxSpanOwners, ownerName, spansOf } from './span-sums.ts';
 import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
@@ -31,9 +33,15 @@ export function ledgerEntry(
       prefix,
       maxRequests,
       oldest: Date.now() - requestsKeptMs,
+      keptMs: requestsKeptMs,
+      ids: records.map((record) => [record.id, ownerName(record)]),
+      idsAtOnce: idsAtOnce(maxRequests),
+      olderIds,
       maxFields,
       keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
       totals: totalsByRow(records),
+      maxOwners: maxSpanOwners,
+      spans: spansOf(records),
     },
     texts: records.map((record) => JSON.stringify(record)),
   };

@@ -1,18 +1,20 @@
 import type { Redis } from 'ioredis';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
+import { findEntries } from './request-index.ts';
+import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
 import {
   addTotals,
   countLetters,
   countNames,
   decodeRow,
   noTotals,
-  rowOf,
   type TotalsRow,
   type UsageTotals,
 } from './totals.ts';
+import { isOf, mayPass, passes, type RowFilter, type UsageGroup } from './usage-filter.ts';
 import { sees, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
 const entrySchema = storedJson(usageRecordSchema);
@@ -24,14 +26,16 @@ const pageSize = 500;
 const fieldsAtOnce = 1_000;
 
 /** Entries that are looked at for one page of requests: with a filter that few pass, a page may come out short. */
-const maxLookedAt = 10_000;
+const maxLookedAt = 50_000;
+
+/** Milliseconds after which a page comes out short as well. */
+const lookForMs = 400;
+
+/** A request that began in a span was written down this many milliseconds after the span's end, at most. */
+const longestMs = 86_400_000;
 
 /** Nodes' clocks may differ from Redis' by this much. */
 const clockSkewMs = 300_000;
-
-/** What a report can be grouped by. */
-export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
-export type UsageGroup = (typeof usageGroups)[number];
 
 export interface ReportQuery {
   viewer: UsageViewer;
@@ -43,8 +47,15 @@ export interface ReportQuery {
   filter: RowFilter;
 }
 
-/** What totals can be narrowed to. The outcome is known of single requests only. */
-type RowFilter = Omit<UsageFilter, 'outcome'>;
+/** Requests, and the cursor of each. */
+export interface RequestPage {
+  requests: UsageRecord[];
+  cursors: string[];
+  /** The cursor of the page behind, absent when there is none. */
+  next?: string;
+  /** The cursor of the newest request at all, whoever may see it; of a later page, that of its own. */
+  newest?: string;
+}
 
 /** Totals by group, the dearest first. `steps` are those of each of `times`. */
 export interface LedgerReport {
@@ -72,7 +83,7 @@ export class UsageReader {
     const totals = noTotals();
     for (const [index, time] of times.entries()) {
       for (const [row, counts] of await this.#readPeriod(periodName(step, time))) {
-        if (!sees(viewer, row) || !passes(row, filter)) continue;
+        if (!sees(viewer, row) || !isOf(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);
         if (!group) groups.set(id, (group = { id, totals: noTotals(), steps: times.map(noTotals) }));
@@ -87,30 +98,60 @@ export class UsageReader {
   }
 
   /**
-   * Single requests, newest first.
-   * @param before the cursor of an earlier page
-   * @returns `next` is the cursor of the page behind, absent when there is none
+   * Single requests, newest first: by when they ended.
+   * @param before the cursor of an earlier page, or of a request: only what ended before it
+   * @param after only what ended after the one with this cursor
    */
   async requests(
     viewer: UsageViewer,
     filter: UsageFilter,
     limit: number,
     before?: string,
-  ): Promise<{ requests: UsageRecord[]; next?: string }> {
-    const found: UsageRecord[] = [];
+    after?: string,
+  ): Promise<RequestPage> {
+    const { from = 0, to = Infinity } = filter;
+    const began = performance.now();
+    const page: RequestPage = { requests: [], cursors: [], ...(after !== undefined && { newest: after }) };
+    const latest = to + longestMs < Date.now() ? String(to + longestMs) : '+';
+    const oldest = after === undefined ? String(Math.max(0, from - clockSkewMs)) : `(${after}`;
     let cursor = before;
     for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += pageSize) {
-      const start = cursor === undefined ? '+' : `(${cursor}`;
-      const entries = await askRedis(this.#redis.xrevrange(`${this.#prefix}requests`, start, '-', 'COUNT', pageSize));
+      if (performance.now() - began > lookForMs) break;
+      const start = cursor === undefined ? latest : `(${cursor}`;
+      const entries = await askRedis(
+        this.#redis.xrevrange(`${this.#prefix}requests`, start, oldest, 'COUNT', pageSize),
+      );
+      if (cursor === undefined && entries[0]) page.newest = entries[0][0];
       for (const [id, fields] of entries) {
         cursor = id;
-        const record = this.#readEntry(id, fields);
-        if (record && isWanted(record, viewer, filter)) found.push(record);
-        if (found.length === limit) return { requests: found, next: id };
+        const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
+        if (record && passes(record, viewer, filter)) {
+          page.requests.push(record);
+          page.cursors.push(id);
+        }
+        if (page.requests.length === limit) return { ...page, next: id };
       }
-      if (entries.length < pageSize) return { requests: found };
+      if (entries.length < pageSize) return page;
     }
-    return { requests: found, ...(cursor !== undefined && { next: cursor }) };
+    return { ...page, ...(cursor !== undefined && { next: cursor }) };
+  }
+
+  /** The requests with an id that a viewer may see, newest first: clients may use an id again, and one request may be several records. */
+  async byId(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
+    const commands = this.#redis.pipeline();
+    for (const entry of await findEntries(this.#redis, this.#prefix, id))
+      commands.xrange(`${this.#prefix}requests`, entry, entry);
+    const found = (await askRedisAll(commands)) as [string, string[]][][];
+    return found
+      .flat()
+      .sort(([a], [b]) => b.localeCompare(a, 'en', { numeric: true }))
+      .flatMap(([entry, fields]) => this.#readEntry(entry, fields) ?? [])
+      .filter((record) => record.id === id && passes(record, viewer, {}));
+  }
+
+  /** What the requests of the last hours or days came to, see `readSpan`. */
+  overview(viewer: UsageViewer, span: UsageSpan, most: number): Promise<SpanSums> {
+    return readSpan(this.#redis, this.#prefix, viewer, span, most);
   }
 
   /** All single requests that began between two times, in the order in which they ended. */
@@ -120,8 +161,8 @@ export class UsageReader {
       const entries = await askRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         start = `(${id}`;
-        const record = this.#readEntry(id, fields);
-        if (record && record.at >= from && record.at < to && isWanted(record, viewer, filter)) yield record;
+        const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
+        if (record && passes(record, viewer, { ...filter, from, to })) yield record;
       }
       if (entries.length < pageSize) return;
     }
@@ -173,14 +214,4 @@ function stepsBetween(step: Step, from: number, to: number): number[] {
   const times: number[] = [];
   for (let time = beginningOf(step, from); time < to; time = nextBeginning(step, time)) times.push(time);
   return times;
-}
-
-function passes(row: TotalsRow, filter: RowFilter): boolean {
-  return usageGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
-}
-
-function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, ...filter }: UsageFilter): boolean {
-  const row = rowOf(record);
-  if (outcome !== undefined && outcome !== record.outcome) return false;
-  return sees(viewer, row) && passes(row, filter);
 }

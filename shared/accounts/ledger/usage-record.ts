@@ -3,6 +3,28 @@ import { tiers } from '#shared/core/tier.ts';
 
 const count = z.number().int().nonnegative();
 
+/** Attempts of one request that are kept. */
+export const maxTimelineAttempts = 8;
+
+/**
+ * One attempt of a request: a worker that was given it. Times are milliseconds since the request began: from when it waited for this
+ * attempt, when it was offered or granted, when the worker showed that it had begun, its first piece of the answer, and its end.
+ */
+const attemptSchema = z.object({
+  worker: z.string(),
+  /** Whether it was offered; otherwise the worker had claimed it by a ticket. */
+  offered: z.boolean(),
+  waitMs: z.number(),
+  givenMs: z.number(),
+  begunMs: z.number().optional(),
+  firstMs: z.number().optional(),
+  endMs: z.number(),
+  /** `done`, `cancelled`, `refused` for an offer that the worker did not take, or the code of the error. */
+  end: z.string(),
+});
+
+export type UsageAttempt = z.infer<typeof attemptSchema>;
+
 /** What is kept of one request that is over. Never anything of its prompt or its answer. */
 export const usageRecordSchema = z.object({
   id: z.string(),
@@ -42,6 +64,8 @@ export const usageRecordSchema = z.object({
   searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
+  /** Its attempts, oldest first: of many, the first ones and the last. Absent where no worker was given it, and in records of older releases. */
+  timeline: z.array(attemptSchema).max(maxTimelineAttempts).optional().catch(undefined),
 });
 
 export type UsageRecord = z.infer<typeof usageRecordSchema>;
@@ -55,6 +79,11 @@ export interface UsageFilter {
   tier?: string | undefined;
   outcome?: string | undefined;
   purpose?: string | undefined;
+  /** The error's code. */
+  code?: string | undefined;
+  /** When it began: at `from` or later, and before `to`; in ms since 1970. */
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /** Whose use somebody may see: the own, that of the own keys and of the own teams; an admin everything. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Broker } from '../connection/connect-broker.ts';
 import { agreedVersion, contractVersion, ownContract } from './contract-range.ts';
+import { latencyBoundsMs } from '#shared/core/metrics/latency-classes.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
@@ -88,8 +89,8 @@ export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
 export type Failure = IngressStats['failures'][number];
 
-/** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: 12 for each factor of 10. */
-export const firstTokenBoundsMs: readonly number[] = Array.from({ length: 63 }, (_, step) => 10 ** (step / 12));
+/** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: up to about two minutes. */
+export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
 /** Publishes what this ingress has counted. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {

@@ -1,0 +1,153 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { percentilesOf, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
+import { askRedisAll } from '../redis/ask-redis.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import {
+  spanBeginning,
+  spanName,
+  spanSteps,
+  thingCounts,
+  thingKinds,
+  timeLetters,
+  type SpanStep,
+  type ThingCount,
+  type ThingKind,
+} from './span-sums.ts';
+import { addTotals, countLetters, countNames, noTotals, type UsageTotals } from './totals.ts';
+import type { UsageViewer } from './usage-record.ts';
+
+/** The spans of time that can be read, each with the steps that it has. The last step is the one that has begun. */
+export const usageSpans = {
+  '1h': { step: 'minutes', steps: 12 },
+  '24h': { step: 'hour', steps: 24 },
+  '7d': { step: 'hour', steps: 168 },
+} as const satisfies Record<string, { step: SpanStep; steps: number }>;
+export type UsageSpan = keyof typeof usageSpans;
+
+/** Hashes that are read from Redis at once. */
+const readAtOnce = 48;
+
+/** A model, a key with its owner, or a worker, with what its requests came to. Cost in nano-dollars. */
+export type SpanThing = Record<ThingCount, number> & { id: string; user: string; team: string };
+
+/** What the requests of a span came to, that began in it. */
+export interface SpanSums {
+  /** The beginnings of the steps, oldest first, and their length; in ms. */
+  times: number[];
+  stepMs: number;
+  steps: UsageTotals[];
+  totals: UsageTotals;
+  firstTokenMs: Percentiles | undefined;
+  totalMs: Percentiles | undefined;
+  /** The things with the most requests, most first. */
+  top: Record<ThingKind, SpanThing[]>;
+}
+
+const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
+
+/**
+ * Reads the sums of the last hours that a viewer may see: an administrator everybody's, others their own and those of their teams.
+ * @param most things of each kind at most
+ * @throws RouterError `store_unavailable` while Redis is away
+ */
+export async function readSpan(
+  redis: Redis,
+  prefix: string,
+  { isAdmin, userId, teamIds }: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>,
+  span: UsageSpan,
+  most: number,
+  now = Date.now(),
+): Promise<SpanSums> {
+  const { step, steps: count } = usageSpans[span];
+  const { ms: stepMs } = spanSteps[step];
+  const last = spanBeginning(step, now);
+  const times = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
+  const owners = isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
+  const names = times.flatMap((time, index) =>
+    owners.map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
+  );
+  const sums = new Sums(count);
+  for (let from = 0; from < names.length; from += readAtOnce) {
+    const asked = names.slice(from, from + readAtOnce);
+    const commands = redis.pipeline();
+    for (const { name } of asked) commands.hgetall(name);
+    const found = await askRedisAll(commands);
+    for (const [place, { index }] of asked.entries()) sums.add(index, found[place] as Readonly<Record<string, string>>);
+  }
+  return { times, stepMs, ...sums.read(most) };
+}
+
+/** Adds up the hashes of periods, field by field. */
+class Sums {
+  readonly #steps: UsageTotals[];
+  readonly #firstToken: number[] = [];
+  readonly #total: number[] = [];
+  readonly #things = new Map<string, Record<ThingCount, number>>();
+
+  constructor(steps: number) {
+    this.#steps = Array.from({ length: steps }, noTotals);
+  }
+
+  add(index: number, fields: Readonly<Record<string, string>>): void {
+    const step = this.#steps[index];
+    for (const field in fields) {
+      const value = Number(fields[field]);
+      if (!Number.isFinite(value)) continue;
+      const letter = field.slice(0, 1);
+      const rest = field.slice(1);
+      if (letter === timeLetters.firstToken) addAt(this.#firstToken, Number(rest), value);
+      else if (letter === timeLetters.total) addAt(this.#total, Number(rest), value);
+      else if (rest !== '') this.#addThing(rest, letter, value);
+      else {
+        const name = countNames.find((each) => countLetters[each] === letter);
+        if (step && name) step[name] += value;
+      }
+    }
+  }
+
+  #addThing(row: string, letter: string, value: number): void {
+    const name = thingCounts.find((each) => countLetters[each] === letter);
+    if (!name) return;
+    let thing = this.#things.get(row);
+    if (!thing) {
+      thing = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
+      this.#things.set(row, thing);
+    }
+    thing[name] += value;
+  }
+
+  read(most: number): Omit<SpanSums, 'times' | 'stepMs'> {
+    const totals = noTotals();
+    for (const step of this.#steps) addTotals(totals, step);
+    return {
+      steps: this.#steps,
+      totals,
+      firstTokenMs: percentilesOf(filled(this.#firstToken)),
+      totalMs: percentilesOf(filled(this.#total)),
+      top: { model: this.#top('model', most), key: this.#top('key', most), worker: this.#top('worker', most) },
+    };
+  }
+
+  #top(kind: ThingKind, most: number): SpanThing[] {
+    return [...this.#things]
+      .filter(([row]) => row.startsWith(thingKinds[kind]))
+      .sort(([, a], [, b]) => b.requests - a.requests || b.cost - a.cost)
+      .slice(0, most)
+      .flatMap(([row, counts]): SpanThing[] => {
+        const name = row.slice(1);
+        if (kind !== 'key') return [{ id: name, user: '', team: '', ...counts }];
+        const { data } = keySchema.safeParse(name);
+        return data ? [{ id: data[0], user: data[1], team: data[2], ...counts }] : [];
+      });
+  }
+}
+
+function addAt(counts: number[], index: number, value: number): void {
+  if (Number.isInteger(index) && index >= 0 && index < 1_000) counts[index] = (counts[index] ?? 0) + value;
+}
+
+/** Counts by class without gaps. */
+function filled(counts: readonly number[]): number[] {
+  return Array.from(counts, (count: number | undefined) => count ?? 0);
+}
