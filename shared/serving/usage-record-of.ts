@@ -1,4 +1,4 @@
-import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { maxTimelineAttempts, type UsageAttempt, type UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
@@ -71,7 +71,25 @@ export function usageRecordOf(request: FinishedRequest, cost: number): UsageReco
     reasoningTokens,
     ...usage.units,
     cost,
+    ...(report.timeline.length > 0 && { timeline: timelineOf(report) }),
   };
+}
+
+/** The attempts of a job, from when it began; of many, the first ones and the last. */
+function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
+  const { length } = timeline;
+  return timeline
+    .filter((_, index) => index < maxTimelineAttempts - 1 || index === length - 1)
+    .map(({ worker, isOffered, waitingSince, givenAt, begunAt, firstDataAt, endedAt, end }) => ({
+      worker,
+      offered: isOffered,
+      waitMs: since(queuedAt, waitingSince) ?? 0,
+      givenMs: since(queuedAt, givenAt) ?? 0,
+      begunMs: since(queuedAt, begunAt),
+      firstMs: since(queuedAt, firstDataAt),
+      endMs: since(queuedAt, endedAt) ?? 0,
+      end,
+    }));
 }
 
 function since(start: number, end: number | undefined): number | undefined {

@@ -21,7 +21,7 @@ export class Attempt {
   readonly grant = randomUUID();
   readonly claimedAt = performance.now();
   #nextSeq = 0;
-  #hasBegun = false;
+  #begunAt: number | undefined;
   #isConfirmed = false;
   #lastFrameAt = this.claimedAt;
   #lastDataAt = this.claimedAt;
@@ -48,7 +48,12 @@ export class Attempt {
 
   /** Whether a frame of it has come. */
   get hasBegun(): boolean {
-    return this.#hasBegun;
+    return this.#begunAt !== undefined;
+  }
+
+  /** When the first frame of it came. */
+  get begunAt(): number | undefined {
+    return this.#begunAt;
   }
 
   /** Whether a frame of the process that took it has come: an error may be another one's, which took that one's place. */
@@ -66,6 +71,11 @@ export class Attempt {
     return this.#firstDataAt;
   }
 
+  /** Milliseconds from the grant or offer until then. */
+  get firstDataMs(): number | undefined {
+    return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.claimedAt;
+  }
+
   /** When the last piece of the answer came. */
   get lastDataAt(): number {
     return this.#lastDataAt;
@@ -73,7 +83,7 @@ export class Attempt {
 
   /** The next frame has come. A keep-alive has no number of its own. */
   received(kind: FrameKind, now: number): void {
-    this.#hasBegun = true;
+    this.#begunAt ??= now;
     if (kind !== 'x') this.#isConfirmed = true;
     this.#lastFrameAt = now;
     this.worker.lastFrameAt = now;

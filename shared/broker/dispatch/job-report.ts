@@ -3,6 +3,7 @@ import type { JobEnd } from '../contract/job-contract.ts';
 import type { Attempt } from './attempt.ts';
 import type { ContinuationOutcome } from './continuation/stream-continuation.ts';
 import type { JobState } from './job-state.ts';
+import type { AttemptTimes } from './job-timeline.ts';
 
 /** How a job went. Times are milliseconds of `performance.now()`. */
 export interface JobReport {
@@ -19,6 +20,8 @@ export interface JobReport {
   endedAt: number;
   /** The attempt that it ended in; undefined when no worker had the job then. */
   attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
+  /** Its attempts, refused offers among them, oldest first; of many, the first ones and the last. */
+  timeline: readonly AttemptTimes[];
   end: JobEnd | undefined;
   error: RouterError | undefined;
 }

@@ -8,17 +8,15 @@ import type { JobReport } from './job-report.ts';
 import type { JobRequest } from './job-request.ts';
 import type { JobSink } from './job-sink.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
+import { JobTimeline } from './job-timeline.ts';
 import { JobTrace } from './job-trace.ts';
 import type { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { payloadOf, type Payload } from './continuation/payload.ts';
-import { StreamContinuation, type ContinuationOutcome } from './continuation/stream-continuation.ts';
+import { StreamContinuation } from './continuation/stream-continuation.ts';
 import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedPlaces } from './claims/failed-places.ts';
 import { nobody, type LiveWorker, type Placement } from './workers/live-pool.ts';
-
-const none: readonly ErrorCode[] = [];
-const noOutcomes: readonly ContinuationOutcome[] = [];
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {
@@ -29,13 +27,14 @@ export class Job {
   readonly queuedAt = performance.now();
   readonly tickets = new JobTickets();
   readonly #trace: JobTrace | undefined;
+  readonly #timeline = new JobTimeline();
   readonly #finish: (report: JobReport) => void;
   #state: JobState = 'queued';
   #body: Buffer | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
   #failedPlaces: FailedPlaces | undefined;
-  #moves = none;
+  #moves: readonly ErrorCode[] = [];
   #refusals = 0;
   #death: Death | undefined;
   #waitingSince = this.queuedAt;
@@ -148,9 +147,7 @@ export class Job {
 
   /** Milliseconds from its worker's grant or offer to that one's first piece of a stream; undefined before, and for any other. */
   get firstTokenMs(): number | undefined {
-    const { firstDataAt, claimedAt } = this.#attempt ?? {};
-    if (!this.request.stream || firstDataAt === undefined || claimedAt === undefined) return undefined;
-    return firstDataAt - claimedAt;
+    return this.request.stream ? this.#attempt?.firstDataMs : undefined;
   }
 
   get traceId(): string | undefined {
@@ -182,6 +179,7 @@ export class Job {
   refused(): void {
     this.#on('refuse');
     this.#trace?.refused();
+    this.#timeline.ended(this.#attempt, this.#waitingSince, 'refused');
     this.#attempts -= 1;
     this.#refusals += 1;
     this.#attempt = undefined;
@@ -209,6 +207,7 @@ export class Job {
   lost(error: RouterError): void {
     this.#on('lose');
     this.#trace?.lost(error.code);
+    this.#timeline.ended(this.#attempt, this.#waitingSince, error.code);
     this.#moves = [...this.#moves, error.code];
     if (this.hasBegun) this.#continuation?.lost(error);
     this.#attempt = undefined;
@@ -268,8 +267,7 @@ export class Job {
   }
 
   #avoid(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
-    this.#failedPlaces ??= new FailedPlaces();
-    this.#failedPlaces.add(worker, hasAnswered);
+    (this.#failedPlaces ??= new FailedPlaces()).add(worker, hasAnswered);
   }
 
   #on(event: JobEvent): void {
@@ -281,17 +279,20 @@ export class Job {
     this.#body = undefined;
     this.#continuation?.close();
     this.#attempt?.dropParts();
-    this.#trace?.over(this, error?.code ?? (event === 'cancel' ? 'cancelled' : undefined));
+    const problem = error?.code ?? (event === 'cancel' ? 'cancelled' : undefined);
+    this.#trace?.over(this, problem);
+    this.#timeline.ended(this.#attempt, this.#waitingSince, problem ?? 'done');
     this.#finish({
       state: this.#state,
       attempts: this.#attempts,
       moves: this.#moves,
-      continuations: this.#continuation?.outcomes ?? noOutcomes,
+      continuations: this.#continuation?.outcomes ?? [],
       queuedAt: this.queuedAt,
       claimedAt: this.#begunClaimAt ?? this.#attempt?.claimedAt,
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
       attempt: this.#attempt,
+      timeline: this.#timeline.read(),
       end,
       error,
     });

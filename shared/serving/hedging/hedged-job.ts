@@ -145,6 +145,7 @@ export class HedgedJob {
     const firstByteAt = own.firstByteAt ?? (hasWon ? hedge?.firstByteAt : undefined);
     if (own.attempt && own.claimedAt !== undefined && firstByteAt !== undefined)
       hedges.countFirstToken(own.attempt.placement, firstByteAt - own.claimedAt);
-    return hasWon && hedge ? { ...hedge, queuedAt: own.queuedAt } : own;
+    const timeline = [...own.timeline, ...(hedge?.timeline ?? [])];
+    return { ...(hasWon && hedge ? { ...hedge, queuedAt: own.queuedAt } : own), timeline };
   }
 }

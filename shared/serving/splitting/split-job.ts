@@ -195,6 +195,7 @@ export class SplitJob {
       firstByteAt: state === 'done' ? endedAt : undefined,
       endedAt,
       attempt: (reports.findLast(({ end }) => end) ?? reports.at(-1))?.attempt,
+      timeline: reports.flatMap(({ timeline }) => timeline).sort((a, b) => a.givenAt - b.givenAt),
       end: state === 'failed' ? undefined : { usage: this.#usage(), finishReason: 'stop' },
       error: this.#error,
     });

@@ -18,6 +18,7 @@ function report(change: Partial<JobReport>): JobReport {
     attempts: 1,
     moves: [],
     continuations: [],
+    timeline: [],
     queuedAt: now,
     claimedAt: now,
     firstByteAt: now,

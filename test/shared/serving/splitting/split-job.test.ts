@@ -48,6 +48,7 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
         attempts: 1,
         moves: [],
         continuations: [],
+        timeline: [],
         ...times,
         attempt,
         end: undefined,

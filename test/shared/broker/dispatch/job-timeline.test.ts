@@ -1,0 +1,77 @@
+import { describe, it, type TestContext } from 'vitest';
+import { usageRecordOf } from '#shared/serving/usage-record-of.ts';
+import { usageRecordSchema } from '#shared/accounts/ledger/usage-record.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import { startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import type { RequestOrigin } from '#shared/serving/caller.ts';
+
+async function start({ onTestFinished }: TestContext): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** What the ledger keeps of a job, as it is read again. */
+function recordOf(report: JobReport) {
+  const origin = { requestId: 'r', identity: { id: 'k', name: 'k', kind: 'router' } } as unknown as RequestOrigin;
+  const asked = { format: 'chat', operation: 'generate', asked: 'm', purpose: undefined } as const;
+  const record = usageRecordOf({ origin, ...asked, report, usage: noUsage, reservation: undefined }, 0);
+  return usageRecordSchema.parse(JSON.parse(JSON.stringify(record)));
+}
+
+describe.concurrent('the attempts of a job', () => {
+  it('have the times of each, in order, and why each ended', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    for (const id of ['a', 'b']) await addWorker({ id });
+    const fails = ['a', 'b'].map((only) => ({ only, waitMs: 30 }));
+    const sent = ingress.send({
+      steps: [...fails, { only: 'a', fail: 'upstream_failed' }, { write: 'x' }, { waitMs: 60 }, { write: 'y' }],
+    });
+    const report = await sent.finished;
+    expect(report.state).toBe('done');
+    const { timeline = [], totalMs, attempts } = recordOf(report);
+    expect(timeline.filter(({ end }) => end !== 'refused')).toHaveLength(attempts);
+    const last = timeline.at(-1);
+    expect(last).toMatchObject({ worker: 'b', end: 'done' });
+    if (attempts === 2) expect(timeline.at(-2)).toMatchObject({ worker: 'a', end: 'upstream_failed' });
+    for (const { waitMs, givenMs, begunMs = givenMs, firstMs = begunMs, endMs } of timeline) {
+      const times = [waitMs, givenMs, begunMs, firstMs, endMs];
+      expect(times.toSorted((a, b) => a - b)).toEqual(times);
+    }
+    expect((last?.endMs ?? 0) - (last?.firstMs ?? 0)).toBeGreaterThanOrEqual(55);
+    expect((last?.firstMs ?? 0) - (last?.givenMs ?? 0)).toBeGreaterThanOrEqual(25);
+    expect(Math.abs((last?.endMs ?? 0) - totalMs)).toBeLessThan(50);
+  });
+
+  it('are the first seven and the last where there are many', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    const { JobTimeline } = await import('#shared/broker/dispatch/job-timeline.ts');
+    await addWorker({ id: 'a' });
+    const report = await ingress.send({}).finished;
+    const { attempt } = report;
+    if (!attempt) throw new Error('unreachable');
+    const timeline = new JobTimeline();
+    for (let count = 0; count < 20; count += 1) timeline.ended(attempt as never, 0, String(count));
+    expect(timeline.read().map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
+    const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read()[0], end: String(index) }));
+    const { timeline: kept = [] } = recordOf({ ...report, timeline: many as never });
+    expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
+  });
+
+  it('are none where no worker was given it, and the end of one that its client has left', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    const unserved = ingress.send({});
+    unserved.cancel();
+    expect(recordOf(await unserved.finished)).not.toHaveProperty('timeline');
+    await addWorker({ id: 'a' });
+    const left = ingress.send({ steps: [{ write: 'x' }, { hang: true }] });
+    while (left.job.state !== 'streaming') await new Promise((resolve) => setTimeout(resolve, 5));
+    left.cancel();
+    // A worker that has just joined may refuse an offer before it claims the job.
+    expect(recordOf(await left.finished).timeline?.at(-1)).toMatchObject({ worker: 'a', end: 'cancelled' });
+  });
+});
