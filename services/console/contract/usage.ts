@@ -46,6 +46,28 @@ export const usageReportSchema = z
  */
 export type UsageReport = z.output<typeof usageReportSchema>;
 
+const attemptSchema = z
+  .object({
+    worker: z.string(),
+    offered: z
+      .boolean()
+      .describe('Whether it was offered to the worker; otherwise the worker claimed it from the queue.'),
+    waitMs: z.number().describe('Since when it waited for this attempt.'),
+    givenMs: z.number().describe('When the worker was offered or granted it.'),
+    begunMs: z.number().optional().describe('When the worker showed that it had begun.'),
+    firstMs: z.number().optional().describe('When the first piece of the answer came.'),
+    endMs: z.number(),
+    end: z
+      .string()
+      .describe('`done`, `cancelled`, `refused` for an offer that the worker did not take, or the code of the error.'),
+  })
+  .meta({
+    id: 'UsageAttempt',
+    description: 'One attempt of a request. Times are milliseconds since the request began.',
+  });
+
+export type UsageAttempt = z.output<typeof attemptSchema>;
+
 export const usageRequestSchema = z
   .object({
     id: z.string(),
@@ -75,15 +97,68 @@ export const usageRequestSchema = z
     characters: z.number().optional(),
     searches: z.number().optional(),
     cost: z.number().describe('US dollars.'),
+    timeline: z
+      .array(attemptSchema)
+      .optional()
+      .describe(
+        'Its attempts, oldest first: of many, the first ones and the last. Absent in records of older releases.',
+      ),
+    cursor: z.string().exactOptional().describe('`before` of the requests behind it.'),
   })
   .meta({ id: 'UsageRequest' });
 
 /**
- * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first, as
- * `{ requests: UsageRequest[], next?: cursor }`. `GET /usage/export?format=csv|json` with `from`, `to` and the same
- * filters streams all of them.
+ * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `from=` and `to=`: single requests, newest
+ * first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those with one id.
+ * `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;
+
+export const requestPageSchema = z
+  .object({
+    requests: z.array(usageRequestSchema),
+    next: z.string().exactOptional().describe('`before` of the next page.'),
+    newest: z.string().exactOptional().describe('`after` of what comes later; on the first page.'),
+  })
+  .meta({ id: 'UsageRequests' });
+
+export type RequestPage = z.output<typeof requestPageSchema>;
+
+const percentilesSchema = z
+  .object({ p50: z.number(), p95: z.number() })
+  .meta({ id: 'Percentiles', description: 'Milliseconds, from counts by class: within about a tenth of the value.' });
+
+const thingSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string().exactOptional().describe('Of a key: the name of the person or team that it belongs to.'),
+  requests: z.number(),
+  failed: z.number(),
+  tokens: z.number().describe('Of input and output.'),
+  cost: z.number().describe('US dollars.'),
+});
+
+export type UsageThing = z.output<typeof thingSchema>;
+
+export const usageOverviewSchema = z
+  .object({
+    span: z.enum(['1h', '24h', '7d']),
+    stepMs: z.number(),
+    times: z.array(time).describe('The start of each step, oldest first; the last one has begun.'),
+    steps: z.array(totalsSchema),
+    totals: totalsSchema,
+    firstTokenMs: percentilesSchema.exactOptional().describe('Absent where no request had a first token.'),
+    totalMs: percentilesSchema.exactOptional(),
+    models: z
+      .array(thingSchema)
+      .describe('The ten with the most requests. `other` stands for those that were counted together.'),
+    keys: z.array(thingSchema),
+    workers: z.array(thingSchema),
+  })
+  .meta({ id: 'UsageOverview' });
+
+/** `GET /usage/overview?span=1h|24h|7d`: what requests came to that began in the last hour, day or week. */
+export type UsageOverview = z.output<typeof usageOverviewSchema>;
 
 export const limitUseSchema = z
   .object({

@@ -1,32 +1,19 @@
 import { z } from 'zod';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
-import { toDollars } from '#shared/accounts/money.ts';
-import type { UsageTotals } from '#shared/accounts/ledger/totals.ts';
 import { limitNames } from '#shared/accounts/limits/limits.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
-import {
-  limitUseSchema,
-  usageReportSchema,
-  usageRequestSchema,
-  type LimitUse,
-  type Totals,
-} from '../../contract/usage.ts';
+import { limitUseSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
 import { exportRecords } from '../export-records.ts';
 import { usageFile } from './usage-file.ts';
 import { priceOperations } from './price-operations.ts';
+import { inDollars } from './in-dollars.ts';
 import { refusalOperations } from './refusal-operations.ts';
+import { requestOperations } from './request-operations.ts';
 import { groupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
-import { exportQuery, reportQuery, requestsQuery } from './usage-query.ts';
-
-const requestsPage = z
-  .object({
-    requests: z.array(usageRequestSchema),
-    next: z.string().exactOptional().describe('`before` of the next page.'),
-  })
-  .meta({ id: 'UsageRequests' });
+import { exportQuery, reportQuery } from './usage-query.ts';
 
 /** The operations of `contract/usage.ts`. */
 export function usageOperations(parts: UsageParts): Operation[] {
@@ -59,20 +46,6 @@ export function usageOperations(parts: UsageParts): Operation[] {
         return { step, times: [...times], groups: named, totals: inDollars(totals) };
       },
     }),
-    operation({
-      ...about,
-      method: 'get',
-      path: '/usage/requests',
-      id: 'listRequests',
-      summary: 'Lists single requests, newest first.',
-      command: 'usage requests',
-      query: requestsQuery,
-      answer: requestsPage,
-      handle: async ({ actor, query: { before, limit, ...filter } }) => {
-        const { requests, next } = await usage.requests(viewerOf(actor), filter, limit, before);
-        return { requests: await nameRequests(parts.namesOf)(requests), ...(next !== undefined && { next }) };
-      },
-    }),
     fileOperation({
       ...about,
       path: '/usage/export',
@@ -103,13 +76,10 @@ export function usageOperations(parts: UsageParts): Operation[] {
         });
       },
     }),
+    ...requestOperations(parts),
     ...refusalOperations(parts),
     ...priceOperations(parts),
   ];
-}
-
-function inDollars(totals: UsageTotals): Totals {
-  return { ...totals, cost: toDollars(totals.cost) };
 }
 
 /** A party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { purposes } from '#shared/core/purpose.ts';
-import { usageGroups } from '#shared/accounts/ledger/usage-reader.ts';
+import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 
 /** The most steps of one report: more than a year of days. */
@@ -12,7 +12,14 @@ const filter = { model: name, key: name, team: name, user: name, tier: name, pur
 const single = {
   ...filter,
   outcome: z.enum(['done', 'failed', 'cancelled']).optional(),
+  code: name,
 };
+
+// Redis refuses an id before the first possible one.
+const cursor = z
+  .string()
+  .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
+  .optional();
 
 /** The query of `GET /usage`. */
 export const reportQuery = z
@@ -28,14 +35,16 @@ export const reportQuery = z
 
 /** The query of `GET /usage/requests`. */
 export const requestsQuery = z.object({
-  before: z
-    .string()
-    // Redis refuses an id before the first possible one.
-    .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
-    .optional(),
+  before: cursor,
+  after: cursor,
   limit: z.coerce.number().int().min(1).max(200).default(50),
+  from: time.optional(),
+  to: time.optional(),
   ...single,
 });
+
+/** The query of `GET /usage/overview`. */
+export const overviewQuery = z.object({ span: z.enum(['1h', '24h', '7d']).default('24h') });
 
 /** The query of `GET /usage/export`. */
 export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...single });

@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander';
-import { usageGroups } from '#shared/accounts/ledger/usage-reader.ts';
+import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { addCommand, type AdminContext, type RunAdminCommand } from './admin-context.ts';
 import { printList } from './print-answers.ts';
 import { filterOf, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
-import { listRequests } from './usage-requests.ts';
+import { showOverview, type OverviewOptions } from './usage-overview.ts';
+import { listRequests, type RequestOptions } from './usage-requests.ts';
 import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
 
 interface Totals {
@@ -40,9 +41,16 @@ export function usageCommand(run: RunAdminCommand): Command {
     .addOption(new Option('--by <fact>', 'what to sum up by').choices(usageGroups).default('model'))
     .addOption(new Option('--step <step>', 'the steps that --json has').choices(['day', 'month']).default('day'))
     .action((options: ReportOptions) => run(options, (context) => report(context, options)));
-  withOutcome(withFilters(addCommand(command, 'requests', 'list single requests, newest first')))
+  withOutcome(
+    withFilters(withSpan(addCommand(command, 'requests', 'list single requests, newest first'), 'any time without it')),
+  )
+    .option('--code <code>', 'failed with this code of the error table only')
+    .option('--id <id>', 'those with this id, as x-request-id has it, whatever the other options say')
     .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
-    .action((options: UsageOptions & { limit: number }) => run(options, (context) => listRequests(context, options)));
+    .action((options: RequestOptions) => run(options, (context) => listRequests(context, options)));
+  addCommand(command, 'overview', 'sum up the last hour, day or week, with times and the most used')
+    .addOption(new Option('--span <span>', 'until now').choices(['1h', '24h', '7d']).default('24h'))
+    .action((options: OverviewOptions) => run(options, (context) => showOverview(context, options)));
   withOutcome(
     withFilters(withSpan(addCommand(command, 'export', 'write single requests as a file, oldest first'), days)),
   )

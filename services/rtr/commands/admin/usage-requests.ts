@@ -19,12 +19,19 @@ interface UsageRequest {
   cost: number;
 }
 
+export type RequestOptions = UsageOptions & { limit: number; id?: string; code?: string };
+
 /** Requests that are asked for at once. */
 const pageSize = 200;
 
 /** `rtr usage requests`: single requests, newest first. */
-export async function listRequests(context: AdminContext, options: UsageOptions & { limit: number }): Promise<void> {
-  await printList(context, requests(context.client, options), {
+export async function listRequests(context: AdminContext, options: RequestOptions): Promise<void> {
+  const { client } = context;
+  const found =
+    options.id === undefined
+      ? requests(client, options)
+      : await client.get<UsageRequest[]>(`/usage/requests/${encodeURIComponent(options.id)}`);
+  await printList(context, found, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'TIER', 'OUTCOME', 'MS', 'INPUT', 'OUTPUT', 'DOLLARS'],
     row: ({ at, id, owner, key, asked, model = asked, tier = '-', outcome, code, ...counts }) => {
       const { totalMs, promptTokens, completionTokens, cost } = counts;
@@ -38,13 +45,13 @@ export async function listRequests(context: AdminContext, options: UsageOptions 
 
 async function* requests(
   client: AdminClient,
-  { limit, ...options }: UsageOptions & { limit: number },
+  { limit, from, to, code, ...options }: RequestOptions,
 ): AsyncGenerator<UsageRequest> {
   const filter = await filterOf(client, options);
   let before: string | undefined;
   let left = limit;
   do {
-    const query = { ...filter, limit: Math.min(left, pageSize), before };
+    const query = { ...filter, from, to, code, limit: Math.min(left, pageSize), before };
     const page = await client.get<{ requests: UsageRequest[]; next?: string }>('/usage/requests', query);
     yield* page.requests;
     left -= page.requests.length;

@@ -128,6 +128,9 @@ describe('GET /usage', () => {
     ['/usage/requests?before=x', 'before'],
     ['/usage/requests?before=0-0', 'before'],
     ['/usage/requests?limit=1000', 'limit'],
+    ['/usage/requests?after=x', 'after'],
+    ['/usage/requests?from=yesterday', 'from'],
+    ['/usage/overview?span=1y', 'span'],
     [`/usage/export?${range}&format=xml`, 'format'],
   ])('refuses %s and names the field', async (path, field) => {
     const { get } = await openApi();
@@ -152,7 +155,7 @@ describe('GET /usage/requests', () => {
     const failed = (await (await get('/usage/requests?outcome=failed')).json()) as typeof first;
     expect(failed.requests.map(({ id }) => id)).toEqual(['b']);
     const none = (await (await get('/usage/requests', 'stranger')).json()) as typeof first;
-    expect(none).toEqual({ requests: [] });
+    expect(none).toEqual({ requests: [], newest: expect.any(String) });
   });
 });
 

@@ -1,0 +1,101 @@
+import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
+import type { SpanThing } from '#shared/accounts/ledger/span-reader.ts';
+import { toDollars } from '#shared/accounts/money.ts';
+import { z } from 'zod';
+import {
+  requestPageSchema,
+  usageOverviewSchema,
+  usageRequestSchema,
+  type UsageOverview,
+  type UsageThing,
+} from '../../contract/usage.ts';
+import { notFound } from '../api-failure.ts';
+import { operation, type Operation } from '../operations/operation.ts';
+import { inDollars } from './in-dollars.ts';
+import { nameRefusals } from './name-refusals.ts';
+import type { UsageParts } from './usage-parts.ts';
+import { overviewQuery, requestsQuery } from './usage-query.ts';
+
+/** Models, keys and workers that an overview has of each, at most. */
+const mostThings = 10;
+
+/** Single requests, and what the newest came to. */
+export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
+  const { usage, viewerOf, namesOf } = parts;
+  const about = { method: 'get', subject: 'usage', scopes: ['read'] } as const;
+  return [
+    operation({
+      ...about,
+      path: '/usage/requests',
+      id: 'listRequests',
+      summary: 'Lists single requests, newest first: by when they ended. `from` and `to` are about when they began.',
+      command: 'usage requests',
+      query: requestsQuery,
+      answer: requestPageSchema,
+      handle: async ({ actor, query: { before, after, limit, ...filter } }) => {
+        const page = await usage.requests(viewerOf(actor), filter, limit, before, after);
+        const requests = await nameRequests(namesOf)(page.requests);
+        return {
+          requests: requests.map((request, index) => {
+            const cursor = page.cursors[index];
+            return { ...request, ...(cursor !== undefined && { cursor }) };
+          }),
+          ...(page.next !== undefined && { next: page.next }),
+          ...(page.newest !== undefined && { newest: page.newest }),
+        };
+      },
+    }),
+    operation({
+      ...about,
+      path: '/usage/requests/{id}',
+      id: 'getRequest',
+      summary:
+        'Answers the requests with an id, as the header `x-request-id` of an answer has it, newest first. Clients may use an id again, and a request with several turns is several of them.',
+      command: 'usage requests',
+      answer: z.array(usageRequestSchema),
+      handle: async ({ actor, params: { id } }) => {
+        const records = await usage.byId(viewerOf(actor), id);
+        if (records.length === 0) throw notFound();
+        return nameRequests(namesOf)(records);
+      },
+    }),
+    operation({
+      ...about,
+      path: '/usage/overview',
+      id: 'getUsageOverview',
+      summary:
+        'Answers what the requests that began in the last hour, day or week came to: counts by step, times, and the models, keys and workers with the most of them.',
+      command: 'usage overview',
+      query: overviewQuery,
+      answer: usageOverviewSchema,
+      handle: async ({ actor, query: { span } }) => {
+        const found = await usage.overview(viewerOf(actor), span, mostThings);
+        const { times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
+        const whoOf = await nameRefusals(parts, top.key.map(whoseKey));
+        return {
+          span,
+          stepMs,
+          times,
+          steps: steps.map(inDollars),
+          totals: inDollars(totals),
+          ...(firstTokenMs && { firstTokenMs }),
+          ...(totalMs && { totalMs }),
+          models: top.model.map((thing) => thingOf(thing)),
+          keys: top.key.map((thing): UsageThing => {
+            const { key, owner } = whoOf(whoseKey(thing));
+            return { ...thingOf(thing, key?.name), ...(owner && { owner: owner.name }) };
+          }),
+          workers: top.worker.map((thing) => thingOf(thing)),
+        } satisfies UsageOverview;
+      },
+    }),
+  ];
+}
+
+function whoseKey({ id, user, team }: SpanThing): { key: string; user: string; team: string } {
+  return { key: id, user, team };
+}
+
+function thingOf({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
+  return { id, name, requests, failed, tokens: promptTokens + completionTokens, cost: toDollars(cost) };
+}

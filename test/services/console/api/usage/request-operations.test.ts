@@ -1,0 +1,139 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import { createLog } from '#shared/core/log.ts';
+import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { setActor } from '#services/console/api/actor.ts';
+import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
+import { requestOperations } from '#services/console/api/usage/request-operations.ts';
+import type { RequestPage, UsageOverview, UsageRequest } from '#services/console/contract/usage.ts';
+import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const viewers: Record<string, UsageViewer> = {
+  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
+  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
+  eve: { userId: 'eve', isAdmin: false, keyIds: [], teamIds: [] },
+};
+
+/** The routes on a server of their own, with some requests in the ledger. */
+async function openApi(...records: UsageRecord[]) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { redis } = connection;
+  const write = async (...more: UsageRecord[]): Promise<void> => {
+    const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 5_000, requestsKeptMs: 1e10 });
+    for (const each of more) ledger.add(each);
+    await ledger.close();
+  };
+  await write(...records);
+  const app = express();
+  app.use((request, response, next) => {
+    const id = request.get('x-viewer') ?? '';
+    setActor(response, { id, name: id, role: 'member', teams: new Map(), address: '' });
+    next();
+  });
+  const operations = requestOperations({
+    usage: new UsageReader(redis, prefix),
+    viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+    namesOf: async () =>
+      new Map<LimitedParty, string>([
+        ['user:ada', 'Ada'],
+        ['team:t1', 'Research'],
+      ]),
+  });
+  app.use(mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage`;
+  const get = (path: string, viewer = 'admin') => fetch(`${url}${path}`, { headers: { 'x-viewer': viewer } });
+  const read = async <T>(path: string, viewer?: string) => (await (await get(path, viewer)).json()) as T;
+  const idsOf = async (query: string, viewer?: string) =>
+    (await read<RequestPage>(`/requests?${query}`, viewer)).requests.map(({ id }) => id);
+  return { write, get, read, idsOf };
+}
+
+describe('GET /usage/requests/{id}', () => {
+  it("answers the request, and for somebody else's the same as for one that does not exist", async () => {
+    const { get, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
+    for (const viewer of ['admin', 'ada'])
+      expect(await read<UsageRequest[]>('/requests/req_a', viewer)).toMatchObject([
+        { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } },
+      ]);
+    const [other, unknown] = [await get('/requests/req_a', 'eve'), await get('/requests/req_none', 'eve')];
+    expect([other.status, unknown.status]).toEqual([404, 404]);
+    expect(await other.text()).toBe(await unknown.text());
+  });
+});
+
+describe('GET /usage/requests', () => {
+  it('answers what has come since a request, and again nothing when there is nothing new', async () => {
+    const { read, write } = await openApi(ledgerRecord({ id: 'old' }));
+    const { newest = '' } = await read<RequestPage>('/requests');
+    expect(await read<RequestPage>(`/requests?after=${newest}`)).toEqual({ requests: [], newest });
+    await write(ledgerRecord({ id: 'eves', owner: { kind: 'user', id: 'eve' } }), ledgerRecord({ id: 'new' }));
+    const seen = await read<RequestPage>(`/requests?after=${newest}`, 'ada');
+    expect(seen.requests.map(({ id }) => id)).toEqual(['new']);
+    expect(await read<RequestPage>(`/requests?after=${seen.newest}`, 'ada')).toMatchObject({ requests: [] });
+  });
+
+  it('has the cursor of each request, behind which the next page begins', async () => {
+    const { read, idsOf } = await openApi(...['a', 'b', 'c'].map((id) => ledgerRecord({ id })));
+    const { requests, next } = await read<RequestPage>('/requests?limit=2');
+    expect(requests.map(({ id }) => id)).toEqual(['c', 'b']);
+    expect(await idsOf(`before=${requests[0]?.cursor}`)).toEqual(['b', 'a']);
+    expect(next).toBe(requests[1]?.cursor);
+  });
+
+  it('honours a span of time and an error code', async () => {
+    const now = Date.now();
+    const { idsOf } = await openApi(
+      ledgerRecord({ id: 'yesterday', at: now - 86_400_000 }),
+      ledgerRecord({ id: 'lost', at: now - 1_000, outcome: 'failed', code: 'worker_lost' }),
+      ledgerRecord({ id: 'now', at: now }),
+    );
+    expect(await idsOf(`from=${now - 3_600_000}`)).toEqual(['now', 'lost']);
+    expect(await idsOf(`from=${now - 3_600_000}&to=${now}`)).toEqual(['lost']);
+    expect(await idsOf(`to=${now - 3_600_000}`)).toEqual(['yesterday']);
+    expect(await idsOf('code=worker_lost')).toEqual(['lost']);
+    expect(await idsOf('code=queue_timeout')).toEqual([]);
+  });
+
+  it('finds the few requests of somebody among many of others', async () => {
+    const many = Array.from({ length: 3_000 }, () => ledgerRecord({ owner: { kind: 'user', id: 'eve' } }));
+    const { idsOf } = await openApi(ledgerRecord({ id: 'mine' }), ...many);
+    expect(await idsOf('', 'ada')).toEqual(['mine']);
+  });
+});
+
+describe('GET /usage/overview', () => {
+  it('answers sums in dollars, and the names of keys and owners', async () => {
+    const gone = { key: { id: 'k3', name: 'private matters' }, owner: { kind: 'user' as const, id: 'gone1234' } };
+    const { read } = await openApi(
+      ledgerRecord({ cost: 2_000_000_000 }),
+      ledgerRecord({ key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } }),
+      ledgerRecord(gone),
+      ledgerRecord({ id: 'x', ...gone }),
+      ledgerRecord({ id: 'y', ...gone }),
+    );
+    const overview = await read<UsageOverview>('/overview?span=1h');
+    expect(overview.totals).toMatchObject({ requests: 5, cost: 2.000004 });
+    expect(overview.keys.map(({ name, owner, requests, tokens }) => [name, owner, requests, tokens])).toEqual([
+      ['deleted person gone', 'deleted person gone', 3, 45],
+      ['laptop', 'Ada', 1, 15],
+      ['ci', 'Research', 1, 15],
+    ]);
+    expect(JSON.stringify(overview)).not.toContain('private matters');
+    expect((await read<UsageOverview>('/overview', 'ada')).totals.requests).toBe(2);
+    expect((await read<UsageOverview>('/overview', 'eve')).totals.requests).toBe(0);
+  });
+});
