@@ -50,6 +50,8 @@ export interface Session {
     teams: { id: string; name: string; role: TeamRole }[];
     /** Absent where the person signs in at a provider only. */
     hasPassword?: true;
+    /** Whether the person may make keys of their own here. */
+    makesPersonalKeys: boolean;
     /** Whether the person wants alerts by e-mail. */
     alertEmails: boolean;
   };

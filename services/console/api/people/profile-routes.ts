@@ -14,14 +14,14 @@ const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1
 
 /** The name and the address of the signed-in person, and what they are mailed. */
 export function profileRoutes(parts: ApiParts): Router {
-  const { users, teams } = parts.accounts;
+  const { users } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.patch('/account', async (request, response) => {
     const person = signedInOf(response);
     const { name, alertEmails } = parse(account, request.body);
     if (name !== undefined) await changeName(parts, person, person.user, name);
     if (alertEmails !== undefined) await users.setAlertEmails(person.id, alertEmails);
-    response.json(await sessionAnswer(teams, await found(person.id), person.sessionId));
+    response.json(await sessionAnswer(parts.accounts, await found(person.id), person.sessionId));
   });
   routes.post('/account/email', async (request, response) => {
     const person = signedInOf(response);

@@ -25,5 +25,5 @@ export async function openSession(
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
   devices.remember(request, response, user);
-  return sessionAnswer(accounts.teams, user, sessionId);
+  return sessionAnswer(accounts, user, sessionId);
 }

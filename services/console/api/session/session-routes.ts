@@ -34,7 +34,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.get('/session', signedIn, async (_, response) => {
     const { user, sessionId } = signedInOf(response);
-    response.json(await sessionAnswer(accounts.teams, user, sessionId));
+    response.json(await sessionAnswer(accounts, user, sessionId));
   });
   routes.delete('/session', signedIn, async (request, response) => {
     const { sessionId } = signedInOf(response);

@@ -68,12 +68,12 @@ export function signedInOf(response: Response): SignedIn {
 
 /** The session as the pages see it. */
 export async function sessionAnswer(
-  teams: Accounts['teams'],
+  { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,
   sessionId: string,
 ): Promise<Session> {
   const roles = await teams.teamsOf(id);
-  const found = await teams.findAll([...roles.keys()]);
+  const [found, { membersMakeKeys }] = await Promise.all([teams.findAll([...roles.keys()]), settings.read()]);
   return {
     user: {
       id,
@@ -82,6 +82,7 @@ export async function sessionAnswer(
       role,
       teams: found.map((team) => ({ id: team.id, name: team.name, role: roles.get(team.id) ?? 'member' })),
       ...(passwordHash !== '' && { hasPassword: true }),
+      makesPersonalKeys: role === 'admin' || membersMakeKeys,
       alertEmails,
     },
     csrfToken: csrfTokenOf(sessionId),

@@ -1,23 +1,38 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { useContext, useEffect, useState } from 'react';
+import { copyText } from './copy-text.ts';
 import { Icon } from './icon.tsx';
+import { CopiedContext } from './once-modal.tsx';
 
-/** A button that copies a text and confirms it. */
+/** Milliseconds for which a button tells how copying went. */
+const toldMs = 2_000;
+
+const told = {
+  copied: { words: 'Copied', icon: 'check', color: 'green' },
+  refused: { words: 'The browser does not let pages copy: select the text', icon: 'close', color: 'red' },
+} as const;
+
+/** A button that copies a text, and tells whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
+  const [outcome, setOutcome] = useState<keyof typeof told>();
+  const onCopied = useContext(CopiedContext);
+  useEffect(() => {
+    if (outcome === undefined) return undefined;
+    const timer = window.setTimeout(() => setOutcome(undefined), toldMs);
+    return () => window.clearTimeout(timer);
+  }, [outcome]);
+  const copy = async (): Promise<void> => {
+    const isCopied = await copyText(value);
+    setOutcome(isCopied ? 'copied' : 'refused');
+    if (isCopied) onCopied();
+  };
+  const { words, icon, color } = outcome ? told[outcome] : ({ words: label, icon: 'copy', color: 'gray' } as const);
   return (
-    <CopyButton value={value} timeout={2_000}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon
-            variant="subtle"
-            color={copied ? 'green' : 'gray'}
-            aria-label={copied ? 'Copied' : label}
-            onClick={copy}
-          >
-            <Icon name={copied ? 'check' : 'copy'} size={16} />
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={words}>
+      <ActionIcon variant="subtle" color={color} aria-label={words} onClick={() => void copy()}>
+        <Icon name={icon} size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -14,6 +14,7 @@ const shapes = {
   admin: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4',
   copy: 'M9 9h10v11H9zM5 15V4h10',
   check: 'M5 12l5 5L19 7',
+  close: 'M6 6l12 12M18 6L6 18',
   plus: 'M12 5v14M5 12h14',
   trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13',
   rotate: 'M19 12a7 7 0 1 1-2-5l2 2M19 4v5h-5',

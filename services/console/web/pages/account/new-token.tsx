@@ -1,10 +1,11 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { AdminToken, NewAdminToken } from '../../../contract/tokens.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 
 const scopes = {
   read: 'Read everything that you may see',
@@ -31,12 +32,11 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     create.mutate(wanted);
   };
   return (
-    <Modal
+    <OnceModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new token' : 'New admin token'}
-      closeOnClickOutside={!create.data}
-      closeOnEscape={!create.data}
+      showsSecret={create.data !== undefined}
     >
       {create.data ? (
         <Stack gap="sm">
@@ -87,6 +87,6 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
           </Stack>
         </form>
       )}
-    </Modal>
+    </OnceModal>
   );
 }

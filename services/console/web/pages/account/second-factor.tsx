@@ -14,6 +14,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 
 const path = '/second-factor';
 
@@ -92,7 +93,12 @@ export function SecondFactor() {
       <Modal opened={task !== undefined} onClose={() => setTask(undefined)} title="Second factor">
         {task === undefined ? null : <TaskForm task={task} onDone={onDone} />}
       </Modal>
-      <Modal opened={codes.length > 0} onClose={() => setCodes([])} title="Your recovery codes">
+      <OnceModal
+        opened={codes.length > 0}
+        onClose={() => setCodes([])}
+        title="Your recovery codes"
+        showsSecret={codes.length > 0}
+      >
         <Stack>
           <Text size="sm">
             Each signs you in once in place of the second factor. Keep them where your password is not. They are shown
@@ -107,7 +113,7 @@ export function SecondFactor() {
           </ul>
           <Button onClick={() => setCodes([])}>I have kept them</Button>
         </Stack>
-      </Modal>
+      </OnceModal>
     </section>
   );
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import type { UseMutationResult } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import type { Invitation, Team, UserRole } from '../../../contract/account.ts';
-import { callApi } from '../../api/call-api.ts';
+import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
@@ -11,6 +12,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 
 /** Open invitations. */
 export function Invitations() {
@@ -19,6 +21,14 @@ export function Invitations() {
   const teamName = (id: string): string => teams.data?.find((team) => team.id === id)?.name ?? id;
   const [isInviting, inviting] = useDisclosure();
   const [withdrawn, withdraw] = useState<Invitation>();
+  const invite: Invited = useChange(
+    (input: NewInvitation) => callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', input),
+    ['/invitations'],
+  );
+  const close = (): void => {
+    invite.reset();
+    inviting.close();
+  };
   const withdrawal = useChange(
     ({ id }: Invitation) => callApi('DELETE', `/invitations/${encodeURIComponent(id)}`),
     ['/invitations'],
@@ -61,9 +71,14 @@ export function Invitations() {
           )
         }
       </Loaded>
-      <Modal opened={isInviting} onClose={inviting.close} title="Invite someone">
-        {isInviting ? <Invite onDone={inviting.close} /> : null}
-      </Modal>
+      <OnceModal
+        opened={isInviting}
+        onClose={close}
+        title="Invite someone"
+        showsSecret={isInviting && invite.data !== undefined}
+      >
+        {isInviting ? <Invite invite={invite} onDone={close} /> : null}
+      </OnceModal>
       <Confirm
         title="Withdraw the invitation?"
         action="Withdraw invitation"
@@ -77,16 +92,19 @@ export function Invitations() {
   );
 }
 
-function Invite({ onDone }: { onDone: () => void }) {
+interface NewInvitation {
+  email: string;
+  role: UserRole;
+  teamId?: string;
+}
+
+type Invited = UseMutationResult<{ invitation: Invitation; link: string }, ApiFailure, NewInvitation>;
+
+function Invite({ invite, onDone }: { invite: Invited; onDone: () => void }) {
   const teams = useApi<Team[]>('/teams');
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<UserRole>('member');
   const [teamId, setTeamId] = useState<string | null>(null);
-  const invite = useChange(
-    (input: { email: string; role: UserRole; teamId?: string }) =>
-      callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', input),
-    ['/invitations'],
-  );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     invite.mutate({ email, role, ...(teamId === null ? {} : { teamId }) });

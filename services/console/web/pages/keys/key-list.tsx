@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
+import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
@@ -10,10 +11,12 @@ import { formatAgo, formatDateTime } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { EditKey } from './edit-key.tsx';
+import { rightsOver } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
 
 /** A list of keys with their actions. */
 export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
+  const { user } = useSession();
   const [showsOld, setShowsOld] = useState(false);
   const [edited, edit] = useState<Key>();
   const [rotated, rotate] = useState<Key>();
@@ -35,7 +38,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
       ) : null}
       {shown.length === 0 ? (
         <Text size="sm" c="dimmed" className="panel">
-          All keys are revoked or expired. Create a new one.
+          All keys are revoked or expired.
         </Text>
       ) : (
         <DataList
@@ -62,25 +65,31 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   </ActionIcon>
                 </Menu.Target>
                 <Menu.Dropdown>
-                  <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => edit(key)}>
-                    Change
-                  </Menu.Item>
+                  {rightsOver(key, user).change ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => edit(key)}>
+                      Change
+                    </Menu.Item>
+                  ) : null}
                   <Menu.Item
                     leftSection={<Icon name="usage" size={16} />}
                     onClick={() => go(`/usage?key=${encodeURIComponent(key.id)}`)}
                   >
                     Usage
                   </Menu.Item>
-                  <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
-                    Rotate
-                  </Menu.Item>
-                  <Menu.Item
-                    leftSection={<Icon name="trash" size={16} />}
-                    color="var(--mantine-color-error)"
-                    onClick={() => revoke(key)}
-                  >
-                    Revoke
-                  </Menu.Item>
+                  {rightsOver(key, user).rotate ? (
+                    <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
+                      Rotate
+                    </Menu.Item>
+                  ) : null}
+                  {rightsOver(key, user).change ? (
+                    <Menu.Item
+                      leftSection={<Icon name="trash" size={16} />}
+                      color="var(--mantine-color-error)"
+                      onClick={() => revoke(key)}
+                    >
+                      Revoke
+                    </Menu.Item>
+                  ) : null}
                 </Menu.Dropdown>
               </Menu>
             )

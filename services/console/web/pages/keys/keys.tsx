@@ -2,6 +2,7 @@ import { Anchor, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
+import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -13,14 +14,18 @@ import { NewKey } from './new-key.tsx';
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
   const [isMaking, making] = useDisclosure();
+  const { user } = useSession();
+  const mayMake = user.makesPersonalKeys || user.teams.some(({ role }) => role === 'owner');
   return (
     <Page
       title="API keys"
       about="Clients authenticate with these keys. A key is shown once, when it is created."
       actions={
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
-          New key
-        </Button>
+        mayMake ? (
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+            New key
+          </Button>
+        ) : null
       }
     >
       <Loaded query={keys} what="the keys">
@@ -31,7 +36,9 @@ export function Keys() {
               {shown.length === 0 ? (
                 <section className="panel">
                   <Empty title="No keys yet">
-                    Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.
+                    {mayMake
+                      ? 'Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
+                      : 'Only administrators create keys here: ask one of them.'}
                   </Empty>
                 </section>
               ) : (

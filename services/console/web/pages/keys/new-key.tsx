@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Key, KeySettings, NewKey, Team, User } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -7,6 +7,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
@@ -28,7 +29,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
   const [settings, setSettings] = useState(blank);
-  const [kind, setKind] = useState(kinds[0]);
+  const [wanted, setKind] = useState(kinds[0]);
   const [userId, setUserId] = useState<string | null>(user.id);
   const [teamId, setTeamId] = useState<string | null>(null);
   const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
@@ -36,7 +37,10 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const people = useApi<User[]>('/users', { enabled: isAdmin && opened && kinds.includes('user') });
   const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
-  const offered = kinds.filter((each) => each !== 'team' || teams.length > 0);
+  const offered = kinds.filter((each) =>
+    each === 'team' ? teams.length > 0 : each !== 'user' || user.makesPersonalKeys,
+  );
+  const kind = offered.includes(wanted) ? wanted : (offered[0] ?? wanted);
   const close = (): void => {
     create.reset();
     setSettings(blank);
@@ -55,12 +59,12 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
     });
   };
   return (
-    <Modal
+    <OnceModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new key' : 'New key'}
       size="lg"
-      closeOnClickOutside={!create.data}
+      showsSecret={create.data !== undefined}
     >
       {create.data ? (
         <ShownOnce raw={create.data.raw} onDone={close} />
@@ -117,7 +121,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </OnceModal>
   );
 }
 

@@ -1,9 +1,12 @@
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Key } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
+import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
+import { rightsOver } from './key-rights.ts';
 import { ShownOnce } from './new-key.tsx';
 
 const hourMs = 3_600_000;
@@ -17,7 +20,10 @@ const overlaps = [
 
 /** Replaces a key by a new one with the same settings. The old one can stay valid for a while. */
 export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; onClose: () => void }) {
-  const [overlap, setOverlap] = useState(String(24 * hourMs));
+  const { user } = useSession();
+  const mayOverlap = !rotating || rightsOver(rotating, user).overlap;
+  const [chosen, setOverlap] = useState(String(24 * hourMs));
+  const overlap = mayOverlap ? chosen : '0';
   const rotate = useChange(
     ({ id, overlapMs }: { id: string; overlapMs: number }) =>
       callApi<{ key: Key; raw: string }>('POST', `/keys/${encodeURIComponent(id)}/rotate`, { overlapMs }),
@@ -28,12 +34,12 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
     onClose();
   };
   return (
-    <Modal
+    <OnceModal
       opened={rotating !== undefined}
       onClose={close}
       title={rotate.data ? 'Your new key' : `Rotate ${rotating?.name ?? ''}`}
       size="lg"
-      closeOnClickOutside={!rotate.data}
+      showsSecret={rotate.data !== undefined}
     >
       {rotate.data ? (
         <ShownOnce raw={rotate.data.raw} onDone={close} />
@@ -44,10 +50,11 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
           </Text>
           <Select
             label="The old key"
-            data={overlaps}
+            data={mayOverlap ? overlaps : overlaps.slice(0, 1)}
+            description={mayOverlap ? undefined : 'Only administrators make a key beside another one here.'}
             value={overlap}
             allowDeselect={false}
-            onChange={(chosen) => setOverlap(chosen ?? '0')}
+            onChange={(value) => setOverlap(value ?? '0')}
           />
           {rotate.error ? <Failure title="The key was not rotated" error={rotate.error} /> : null}
           <Group justify="flex-end">
@@ -63,6 +70,6 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
           </Group>
         </Stack>
       )}
-    </Modal>
+    </OnceModal>
   );
 }

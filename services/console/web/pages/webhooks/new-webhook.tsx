@@ -1,4 +1,4 @@
-import { Button, Group, Modal, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { webhookSelections } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Team } from '../../../contract/account.ts';
@@ -8,6 +8,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 
 const kindNames: Record<Webhook['kind'], string> = {
   user: 'Yourself',
@@ -46,12 +47,12 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   const problemOf = (field: string): string | undefined =>
     error?.field?.startsWith(field) ? error.message : undefined;
   return (
-    <Modal
+    <OnceModal
       opened={opened}
       onClose={close}
       title={data ? 'The secret of your webhook' : 'New webhook'}
       size="lg"
-      closeOnClickOutside={!data}
+      showsSecret={data !== undefined}
     >
       {data ? (
         <ShownSecret secret={data.secret} onDone={close} />
@@ -111,7 +112,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
           </Stack>
         </form>
       )}
-    </Modal>
+    </OnceModal>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 import { ShownSecret } from './new-webhook.tsx';
 
 const dayMs = 24 * 3_600_000;
@@ -19,12 +20,12 @@ export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefi
     onClose();
   };
   return (
-    <Modal
+    <OnceModal
       opened={rotating !== undefined}
       onClose={close}
       title={rotate.data ? 'The new secret of your webhook' : 'Rotate the secret'}
       size="lg"
-      closeOnClickOutside={!rotate.data}
+      showsSecret={rotate.data !== undefined}
     >
       {rotate.data ? (
         <ShownSecret secret={rotate.data.secret} onDone={close} />
@@ -45,6 +46,6 @@ export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefi
           </Group>
         </Stack>
       )}
-    </Modal>
+    </OnceModal>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
@@ -7,6 +7,7 @@ import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { OnceModal } from '../../parts/once-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
 /** Days for which a credential is valid; without any, until it is revoked. */
@@ -41,12 +42,11 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
     create.mutate(wanted);
   };
   return (
-    <Modal
+    <OnceModal
       opened={opened}
       onClose={close}
       title={create.data ? `The credential of ${create.data.credential.name}` : 'Add a worker'}
-      closeOnClickOutside={!create.data}
-      closeOnEscape={!create.data}
+      showsSecret={create.data !== undefined}
       size="lg"
     >
       {create.data ? (
@@ -89,7 +89,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
           </Stack>
         </form>
       )}
-    </Modal>
+    </OnceModal>
   );
 }
 

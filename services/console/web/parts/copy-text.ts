@@ -1,0 +1,38 @@
+/**
+ * Copies a text to the clipboard. Browsers have the clipboard's API on pages with TLS and of the machine itself only; on others the text is
+ * selected in a hidden field and copied by the command for that.
+ * @returns whether it was copied
+ */
+export async function copyText(text: string): Promise<boolean> {
+  // The type says that it is always there.
+  const clipboard: Clipboard | undefined = navigator.clipboard;
+  if (clipboard) {
+    try {
+      await clipboard.writeText(text);
+      return true;
+    } catch {
+      // The browser, or the person, permits it to no page: the command may still work.
+    }
+  }
+  return copySelected(text);
+}
+
+function copySelected(text: string): boolean {
+  const focused = document.activeElement;
+  // A dialog takes the focus back from everything outside of it.
+  const place = focused?.closest('[role=dialog]') ?? document.body;
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.readOnly = true;
+  field.setAttribute('aria-hidden', 'true');
+  // In view, so that the page does not scroll to it.
+  field.style.cssText = 'position:fixed;inset:0 auto auto 0;width:1px;height:1px;padding:0;border:0;opacity:0';
+  place.append(field);
+  try {
+    field.select();
+    return document.execCommand('copy');
+  } finally {
+    field.remove();
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,132 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+
+describe.skipIf(chromiumPath === undefined)('people are offered what they may do alone', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: SignedInPerson;
+  let bob: SignedInPerson;
+  let eve: SignedInPerson;
+  /** The key of the team that Bob owns and Eve is in, and one of each person. */
+  const keys: Record<'team' | 'bob' | 'eve', string> = { team: '', bob: '', eve: '' };
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    [bob, eve] = await Promise.all([invite('Bob'), invite('Eve')]);
+    const { body: team } = await ada.client.post('/teams', { name: 'Engines' });
+    await ada.client.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    await ada.client.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
+    const make = async (person: SignedInPerson, body: object): Promise<string> =>
+      String((await person.client.post('/keys', body)).body.key.id);
+    keys.team = await make(bob, { kind: 'team', teamId: team.id, name: 'team key' });
+    keys.bob = await make(bob, { kind: 'user', name: 'key of Bob' });
+    keys.eve = await make(eve, { kind: 'user', name: 'key of Eve' });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  async function invite(name: string): Promise<SignedInPerson> {
+    const { body } = await ada.client.post('/invitations', {
+      email: `${name.toLowerCase()}@example.com`,
+      role: 'member',
+    });
+    return joinConsole(new ConsoleClient(cluster.url), String(body.link), name);
+  }
+
+  async function offered(page: Page, key: string): Promise<string[]> {
+    await page.getByRole('button', { name: `Actions for ${key}` }).click();
+    await page.getByRole('menu').waitFor();
+    const names = await page.getByRole('menuitem').allInnerTexts();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
+    return names;
+  }
+
+  /** What the API answers to changes of a key: to its limits, and its rotation. */
+  async function answersTo({ client }: SignedInPerson, key: string): Promise<number[]> {
+    const path = `/keys/${key}`;
+    const { status: change } = await client.patch(path, { limits: {} });
+    const { status: rotation } = await client.post(`${path}/rotate`, { overlapMs: 60_000 });
+    return [change, rotation];
+  }
+
+  it('by every page, none of which asks for what is refused', async () => {
+    for (const person of [bob, eve]) {
+      const { page, context, troubles } = await openAs(browser, person);
+      const refused: string[] = [];
+      page.on('response', (response) => {
+        if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+      });
+      await page.goto('/');
+      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+      await links.first().waitFor();
+      const paths = (await page.evaluate(
+        `[...document.querySelectorAll('nav a')].map((link) => link.getAttribute('href'))`,
+      )) as string[];
+      expect(paths.length).toBeGreaterThan(8);
+      for (const path of [...paths, '/account']) {
+        await page.goto(path);
+        await waitUntilLoaded(page);
+        const actions = await page.locator('main').getByRole('button').allInnerTexts();
+        expect([path, actions.filter((name) => /Drain|Invite|Add a worker|Set the price/.test(name))]).toEqual([
+          path,
+          [],
+        ]);
+      }
+      expect(refused).toEqual([]);
+      expect(troubles).toEqual([]);
+      await context.close();
+    }
+  });
+
+  it('with keys: those of a team by its owners, and personal ones by their person', async () => {
+    const all = ['Change', 'Usage', 'Rotate', 'Revoke'];
+    const { page: ofEve, context: first } = await openAs(browser, eve);
+    await ofEve.goto('/keys');
+    expect(await offered(ofEve, 'team key')).toEqual(['Usage']);
+    expect(await offered(ofEve, 'key of Eve')).toEqual(all);
+    expect(await answersTo(eve, keys.team)).toEqual([403, 403]);
+    expect((await eve.client.delete(`/keys/${keys.team}`)).status).toBe(403);
+    const { page: ofBob, context: second } = await openAs(browser, bob);
+    await ofBob.goto('/keys');
+    expect(await offered(ofBob, 'team key')).toEqual(all);
+    expect(await answersTo(bob, keys.team)).toEqual([200, 201]);
+    const { page: ofAda, context: third } = await openAs(browser, ada);
+    await ofAda.goto('/keys');
+    // Whoever rotates a key can read what it has stored, and that is Eve's.
+    expect(await offered(ofAda, 'key of Eve')).toEqual(['Change', 'Usage', 'Revoke']);
+    expect(await answersTo(ada, keys.eve)).toEqual([200, 403]);
+    await Promise.all([first, second, third].map((context) => context.close()));
+  });
+
+  it('where only administrators make personal keys', async () => {
+    await ada.client.patch('/settings', { membersMakeKeys: false });
+    expect((await eve.client.post('/keys', { kind: 'user', name: 'another' })).status).toBe(403);
+    const { page: ofEve, context: first } = await openAs(browser, eve);
+    await ofEve.goto('/keys');
+    await ofEve.getByText('key of Eve').waitFor();
+    expect(await ofEve.getByRole('button', { name: 'New key' }).count()).toBe(0);
+    await ofEve.getByRole('button', { name: 'Actions for key of Eve' }).click();
+    await ofEve.getByRole('menuitem', { name: 'Rotate' }).click();
+    const dialog = ofEve.getByRole('dialog');
+    await dialog.getByText('Only administrators make a key beside another one here.').waitFor();
+    expect(await dialog.getByRole('combobox').inputValue()).toBe('expires now');
+    expect(await seriousViolations(ofEve)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create new key' }).click();
+    await dialog.getByRole('group', { name: 'the key' }).waitFor();
+    const { page: ofBob, context: second } = await openAs(browser, bob);
+    await ofBob.goto('/keys');
+    await ofBob.getByRole('button', { name: 'New key' }).click();
+    await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Team' }).waitFor();
+    expect(await ofBob.getByRole('dialog').getByRole('combobox', { name: 'For' }).count()).toBe(0);
+    await Promise.all([first, second].map((context) => context.close()));
+  });
+});
