@@ -2,7 +2,7 @@ import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import { waitingByTier, waitingUnplaced, type WaitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** Milliseconds between two reports. */
@@ -22,10 +22,13 @@ export class WaitingWork {
     this.#timer = setInterval(() => {
       const counts = this.#counts(dispatcher);
       if (Object.keys(counts).length === 0) return;
+      const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
+      const waiting = jobs.length + this.#lines.size;
+      const unplaced = [...waitingUnplaced(jobs), ...this.#unplacedLines()];
       const nothing = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
       const { newest: v, oldest } = ownContract;
-      const stats = { v, oldest, at: Date.now(), ...nothing, lanes: [], waitingByTier: counts, failures: [] };
-      publishIngressStats(broker, id, stats);
+      const stats = { v, oldest, at: Date.now(), ...nothing, lanes: [], failures: [] };
+      publishIngressStats(broker, id, { ...stats, waiting, unplaced, waitingByTier: counts });
     }, everyMs);
   }
 
@@ -37,6 +40,11 @@ export class WaitingWork {
 
   close(): void {
     clearInterval(this.#timer);
+  }
+
+  #unplacedLines(): WaitingUnplaced[] {
+    const counts = Map.groupBy([...this.#lines.values()].flat(), (tier) => tier);
+    return Array.from(counts, ([tier, lines]) => ({ tier, class: 'low', waiting: lines.length }));
   }
 
   #counts(dispatcher: Pick<Dispatcher, 'jobs'>): Partial<Record<Tier, number>> {

@@ -22,7 +22,9 @@ export interface Overview {
   activeStreams: number;
   /** Requests served in the last hour. */
   servedByTier: Partial<Record<Tier, number>>;
-  /** A request that waits for two tiers counts in both. */
+  /** Requests that wait, each once. */
+  waiting: number;
+  /** The same by tier that may serve them, with workers or without: one that waits for two tiers counts in both. */
   queuedByTier: Partial<Record<Tier, number>>;
 }
 
@@ -90,10 +92,11 @@ export const workerSchema = z
  */
 export type LiveWorkerFacts = z.output<typeof workerSchema>;
 
-/** Waiting tickets of one lane. */
+/** Waiting requests of one lane, or of one tier and class that are in no lane. */
 export interface QueuedLane {
   tier: Tier;
-  pool: string;
+  /** Absent of requests that no worker of the tier can serve right now. */
+  pool?: string;
   class: PriorityClass;
   waiting: number;
 }

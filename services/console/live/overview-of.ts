@@ -18,15 +18,21 @@ export function overviewOf(stats: readonly IngressStats[]): Overview {
     ...(firstTokenMs ? { firstTokenMs } : {}),
     activeStreams: stats.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
     servedByTier: addByTier(stats.map(({ servedByTier }) => servedByTier)),
-    queuedByTier: addByTier(stats.flatMap(({ lanes }) => lanes.map(({ tier, waiting }) => ({ [tier]: waiting })))),
+    waiting: stats.reduce((sum, { waiting, lanes }) => sum + (waiting ?? waitingIn(lanes)), 0),
+    queuedByTier: addByTier(
+      stats.flatMap(({ waitingByTier, lanes }) =>
+        waitingByTier ? [waitingByTier] : lanes.map(({ tier, waiting }) => ({ [tier]: waiting })),
+      ),
+    ),
   };
 }
 
-/** The waiting requests of all ingress nodes, by lane. */
+/** The waiting requests of all ingress nodes, by lane; those that no worker can serve right now have none. */
 export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
-  for (const lane of stats.flatMap((stats) => stats.lanes)) {
-    const name = `${lane.tier}.${lane.pool}.${lane.class}`;
+  const all: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced = [] }) => [...placed, ...unplaced]);
+  for (const lane of all) {
+    const name = `${lane.tier}.${lane.pool ?? ''}.${lane.class}`;
     lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
   }
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
@@ -40,6 +46,10 @@ export function refusedOf(stats: readonly IngressStats[]): RefusedLately[] {
     sums.set(code, { code, minute: sum.minute + minute, hour: sum.hour + hour });
   }
   return [...sums.values()].sort((a, b) => b.hour - a.hour || a.code.localeCompare(b.code));
+}
+
+function waitingIn(lanes: IngressStats['lanes']): number {
+  return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
 function addSeries(series: readonly (readonly number[])[]): number[] {

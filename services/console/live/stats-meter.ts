@@ -2,7 +2,7 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import { waitingByLane, waitingByTier, waitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
@@ -84,6 +84,8 @@ export class StatsMeter {
       activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
       servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
       lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
+      waiting: jobs.filter(({ state }) => state === 'queued').length,
+      unplaced: waitingUnplaced(jobs),
       waitingByTier: waitingByTier(jobs),
       refused: this.#readRefused(second),
       failures: [...this.#failures],

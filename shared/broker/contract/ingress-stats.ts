@@ -60,6 +60,10 @@ export const ingressStatsSchema = z.object({
   servedByTier: byTier,
   /** Requests that wait, by lane. One that waits in several lanes counts in each. */
   lanes: readable(lane, 500),
+  /** Requests that wait, each once. Absent from older releases. */
+  waiting: count.optional(),
+  /** Requests that wait in no lane, because no worker can serve them right now; one counts in each tier that may. Absent from older releases. */
+  unplaced: readable(lane.omit({ pool: true }), 100).optional(),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
   /** Requests that were refused before any worker was given them, by error code. Absent from older releases. */

@@ -1,4 +1,5 @@
 import type { Lane } from '../contract/subjects.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from './job.ts';
 
@@ -29,6 +30,30 @@ export function waitingByLane(
     }
   }
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, maxLanes);
+}
+
+/** The requests of one class that wait for one tier and are in no lane: no live worker of it can serve them right now. */
+export interface WaitingUnplaced {
+  tier: Tier;
+  class: PriorityClass;
+  waiting: number;
+}
+
+/** How many of these jobs wait in no lane at all. One counts in every tier that may serve it. */
+export function waitingUnplaced(
+  jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'> & { request: Pick<Job['request'], 'class'> }>,
+): WaitingUnplaced[] {
+  const counts = new Map<string, WaitingUnplaced>();
+  for (const { state, tickets, tiers, request } of jobs) {
+    if (state !== 'queued' || tickets.placed.size > 0) continue;
+    for (const tier of tiers) {
+      const name = `${tier}.${request.class}`;
+      const count = counts.get(name);
+      if (count) count.waiting += 1;
+      else counts.set(name, { tier, class: request.class, waiting: 1 });
+    }
+  }
+  return [...counts.values()];
 }
 
 /**

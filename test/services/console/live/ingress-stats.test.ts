@@ -112,7 +112,27 @@ describe("an ingress's stats", () => {
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
     const stats = meter.read();
     expect(queueOf([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
-    expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, queuedByTier: { gpu: 2 } });
+    expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, waiting: 2, queuedByTier: { gpu: 2 } });
+  });
+
+  it('count what waits in no lane, because no worker can serve it', () => {
+    const waiting = {
+      state: 'queued',
+      tickets: { placed: new Map() },
+      request: { class: 'high' },
+      tiers: ['gpu', 'cloud'],
+    };
+    const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
+    const stats = ingressStatsSchema.parse(meter.read());
+    const queue = queueOf([stats, stats]);
+    expect(queue).toEqual([
+      { tier: 'gpu', class: 'high', waiting: 4 },
+      { tier: 'cloud', class: 'high', waiting: 4 },
+    ]);
+    expect(overviewOf([stats])).toMatchObject({ waiting: 2, queuedByTier: { gpu: 2, cloud: 2 } });
+    const { unplaced, waiting: total, waitingByTier, ...older } = stats;
+    expect([unplaced?.length, total, waitingByTier]).toEqual([2, 2, { gpu: 2, cloud: 2 }]);
+    expect(overviewOf([ingressStatsSchema.parse(older)])).toMatchObject({ waiting: 0, queuedByTier: {} });
   });
 });
 
@@ -191,6 +211,7 @@ describe('the overview', () => {
       errorsPerSecond: Array.from({ length: 60 }, () => 0),
       activeStreams: 0,
       servedByTier: {},
+      waiting: 0,
       queuedByTier: {},
     });
   });

@@ -1,7 +1,6 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
-import { Link } from 'wouter';
+import { Stack, Text, Title } from '@mantine/core';
 import { useLive } from '../../api/live-store.ts';
-import { Empty, Loading } from '../../parts/loaded.tsx';
+import { Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import type {
@@ -11,6 +10,7 @@ import type {
   RefusedLately as Refused,
 } from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
+import { NothingYet } from './nothing-yet.tsx';
 import { RefusedLately } from './refused-lately.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
@@ -38,9 +38,8 @@ interface NumbersProps {
 
 function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
-  const { servedByTier, queuedByTier } = overview;
+  const { servedByTier, queuedByTier, waiting } = overview;
   const served = sum(Object.values(servedByTier));
-  const waiting = sum(Object.values(queuedByTier));
   const models = workers.filter(({ tier }) => tier !== 'tools');
   const failed = sum(errorsPerSecond);
   return (
@@ -53,7 +52,7 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
           {formatShort(sum(tokensPerSecond))} in the last minute
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
-          {firstTokenMs ? `95 % within ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
+          {firstTokenMs ? `p50; p95 ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
         </Tile>
         <Tile name="Active streams" value={formatCount(activeStreams)}>
           {slotsText(models)}
@@ -88,30 +87,6 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
       )}
       {refused.length > 0 ? <RefusedLately refused={refused} /> : null}
     </Stack>
-  );
-}
-
-function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
-  if (!hasWorkers) {
-    return (
-      <Empty title="No worker serves a model yet">
-        Start an engine on this machine, or a worker on any other: <code>npx rtr worker gpu</code>. It then appears
-        under <Link href="/workers">Workers</Link>.
-      </Empty>
-    );
-  }
-  return (
-    <Empty title="No requests yet">
-      Try a model in the playground, or create a key and use it with your own client.
-      <Group justify="center" mt="sm">
-        <Button component={Link} href="/playground">
-          Open the playground
-        </Button>
-        <Button component={Link} href="/keys" variant="default">
-          Create a key
-        </Button>
-      </Group>
-    </Empty>
   );
 }
 

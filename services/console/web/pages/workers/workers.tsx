@@ -1,6 +1,6 @@
 import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { LiveWorkerFacts, QueuedLane, WorkerState } from '../../../contract/live.ts';
+import type { LiveWorkerFacts, WorkerState } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
@@ -8,10 +8,11 @@ import { useLive } from '../../api/live-store.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { formatAgo, formatCount } from '../../parts/format.ts';
+import { formatAgo } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
 import { Credentials } from './credentials.tsx';
+import { Queue } from './queue.tsx';
 
 /** The number of workers above which a filter is shown. */
 const manyWorkers = 10;
@@ -172,31 +173,6 @@ function State({ worker: { state, reason, missedHeartbeats } }: { worker: LiveWo
         </Text>
       ) : null}
     </Group>
-  );
-}
-
-function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
-  if (lanes.length === 0) {
-    return (
-      <section className="panel">
-        <Text size="sm" c="dimmed">
-          No request is waiting.
-        </Text>
-      </section>
-    );
-  }
-  return (
-    <DataList
-      label="Queue by lane"
-      rows={lanes}
-      idOf={(lane) => `${lane.tier}.${lane.pool}.${lane.class}`}
-      columns={[
-        { label: 'Pool', render: ({ pool }) => <span className="break">{pool}</span> },
-        { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
-        { label: 'Class', render: (lane) => lane.class },
-        { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
-      ]}
-    />
   );
 }
 

@@ -1,0 +1,34 @@
+import { Text } from '@mantine/core';
+import type { QueuedLane } from '../../../contract/live.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { TierMark } from '../../parts/tier-mark.tsx';
+
+/** The waiting requests by lane, and those that no worker can serve right now. */
+export function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
+  if (lanes.length === 0) {
+    return (
+      <section className="panel">
+        <Text size="sm" c="dimmed">
+          No request is waiting.
+        </Text>
+      </section>
+    );
+  }
+  return (
+    <DataList
+      label="Queue by lane"
+      rows={lanes}
+      idOf={(lane) => `${lane.tier}.${lane.pool ?? ''}.${lane.class}`}
+      columns={[
+        {
+          label: 'Pool',
+          render: ({ pool }) => <span className="break">{pool ?? 'none: no worker can serve it now'}</span>,
+        },
+        { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
+        { label: 'Class', render: (lane) => lane.class },
+        { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
+      ]}
+    />
+  );
+}
