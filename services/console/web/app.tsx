@@ -1,17 +1,25 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
-import { Route, Switch } from 'wouter';
+import { Suspense } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { fetchSession, sessionKey, SessionContext } from './api/session.ts';
 import { queryClient } from './api/use-api.ts';
 import { Failure } from './parts/failure.tsx';
+import { lazyCode } from './parts/lazy-code.tsx';
 import { Loading } from './parts/loaded.tsx';
+import { Boundary } from './shell/boundary.tsx';
 import { Frame } from './shell/frame.tsx';
 import { Shell } from './shell/shell.tsx';
 import { cssVariables, theme } from './theme.ts';
 
-const LinkPage = lazy(() => import('./pages/link-page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
-const SignIn = lazy(() => import('./pages/sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
+const { Code: LinkPage } = lazyCode(
+  () => import('./pages/link-page.tsx'),
+  ({ LinkPage }) => LinkPage,
+);
+const { Code: SignIn } = lazyCode(
+  () => import('./pages/sign-in.tsx'),
+  ({ SignIn }) => SignIn,
+);
 
 /** The console. @param nonce for style elements that are made at run time */
 export function App({ nonce }: { nonce: string }) {
@@ -23,22 +31,31 @@ export function App({ nonce }: { nonce: string }) {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Suspense
-          fallback={
-            <Frame>
-              <Loading what="the page" />
-            </Frame>
-          }
-        >
-          <Switch>
-            <Route path="/link/:token">{({ token }) => <LinkPage token={token} />}</Route>
-            <Route>
-              <SignedIn />
-            </Route>
-          </Switch>
-        </Suspense>
+        <Pages />
       </QueryClientProvider>
     </MantineProvider>
+  );
+}
+
+function Pages() {
+  const [location] = useLocation();
+  return (
+    <Boundary at={location}>
+      <Suspense
+        fallback={
+          <Frame>
+            <Loading what="the page" />
+          </Frame>
+        }
+      >
+        <Switch>
+          <Route path="/link/:token">{({ token }) => <LinkPage token={token} />}</Route>
+          <Route>
+            <SignedIn />
+          </Route>
+        </Switch>
+      </Suspense>
+    </Boundary>
   );
 }
 

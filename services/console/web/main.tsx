@@ -15,6 +15,9 @@ export function styleNonce(): string {
   return nonce;
 }
 
+/** Milliseconds for which the first page's code is waited for before anything is shown. It is tried again for longer. */
+const codeMs = 3_000;
+
 // The session, the requested page's code and the live data load side by side. The code is waited for, because React holds back what
 // follows a fallback for 300 ms.
 const first = places.find((each) => isAt(each, window.location.pathname));
@@ -23,7 +26,7 @@ const queryFn = async () => {
   const session = await fetchSession();
   if (session && first) {
     liveStore.connect();
-    await code;
+    await Promise.race([code, new Promise((resolve) => window.setTimeout(resolve, codeMs))]);
   }
   return session;
 };

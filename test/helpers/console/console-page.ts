@@ -16,6 +16,8 @@ export interface LookOptions {
   width: number;
   height: number;
   colorScheme: 'light' | 'dark';
+  /** Default: that of the machine. */
+  timezoneId?: string;
 }
 
 export const wide: LookOptions = { width: 1280, height: 860, colorScheme: 'light' };
@@ -25,7 +27,7 @@ export const phone: LookOptions = { width: 390, height: 844, colorScheme: 'light
 export async function openConsolePage(
   browser: Browser,
   origin: string,
-  { width, height, colorScheme }: LookOptions = wide,
+  { width, height, colorScheme, timezoneId }: LookOptions = wide,
   state?: Awaited<ReturnType<BrowserContext['storageState']>>,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({
@@ -34,6 +36,7 @@ export async function openConsolePage(
     colorScheme,
     isMobile: width < 600,
     hasTouch: width < 600,
+    ...(timezoneId !== undefined && { timezoneId }),
     ...(state ? { storageState: state } : {}),
   });
   const page = await context.newPage();

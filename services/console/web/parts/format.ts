@@ -1,21 +1,46 @@
+import { timeZone, type TimeZone } from './time-zone.ts';
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const small = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const times: Record<TimeZone, TimeFormats> = {
+  local: timesIn(undefined),
+  utc: timesIn('UTC'),
+};
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 export const formatCount = (value: number): string => whole.format(value);
 /** As `1.2M`. */
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
-export const formatDateTime = (at: number): string => dateTime.format(at);
-export const formatClock = (at: number): string => clock.format(at);
+/*
+ * All times are in the chosen time zone; those in UTC say so. What is no time, as a date that nobody has, is `unknown`.
+ */
+export const formatDateTime = (at: number): string => times[timeZone()].dateTime(at);
+/** The same with seconds. */
+export const formatExact = (at: number): string => times[timeZone()].exact(at);
+export const formatClock = (at: number): string => times[timeZone()].clock(at);
 /** The time of day, with the date unless it is today. */
 export const formatMoment = (at: number, now = Date.now()): string =>
-  new Date(at).toDateString() === new Date(now).toDateString() ? formatClock(at) : formatDateTime(at);
-export const formatDay = (at: number): string => day.format(at);
+  formatDay(at) === formatDay(now) ? formatClock(at) : formatDateTime(at);
+export const formatDay = (at: number): string => times[timeZone()].day(at);
+
+type TimeFormat = (at: number) => string;
+type TimeFormats = Record<'dateTime' | 'exact' | 'clock' | 'day', TimeFormat>;
+
+function timesIn(zone: 'UTC' | undefined): TimeFormats {
+  const formatWith = (options: Intl.DateTimeFormatOptions, mark = ''): TimeFormat => {
+    const format = new Intl.DateTimeFormat(undefined, { ...options, ...(zone && { timeZone: zone }) });
+    return (at) => (Number.isNaN(new Date(at).getTime()) ? 'unknown' : format.format(at) + mark);
+  };
+  const mark = zone === undefined ? '' : ` ${zone}`;
+  return {
+    dateTime: formatWith({ dateStyle: 'medium', timeStyle: 'short' }, mark),
+    exact: formatWith({ dateStyle: 'medium', timeStyle: 'medium' }, mark),
+    clock: formatWith({ timeStyle: 'medium' }, mark),
+    day: formatWith({ dateStyle: 'medium' }),
+  };
+}
 
 const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 

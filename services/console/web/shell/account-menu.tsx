@@ -5,8 +5,10 @@ import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
+import { timeZones, type TimeZone } from '../parts/time-zone.ts';
+import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
-/** The signed-in person's menu: account and sign-out. */
+/** The signed-in person's menu: account, the time zone of all times, and sign-out. */
 export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();
@@ -35,10 +37,30 @@ export function AccountMenu() {
         <Menu.Item closeMenuOnClick onClick={() => go('/account')}>
           Account and password
         </Menu.Item>
+        <Menu.Divider />
+        <TimeZoneChoice />
+        <Menu.Divider />
         <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: leave })}>
           {signOut.isPending ? 'Signing out…' : signOut.error ? 'Sign out failed: try again' : 'Sign out'}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+function TimeZoneChoice() {
+  const zone = useTimeZone();
+  const names: Record<TimeZone, string> = { local: `Local time (${localZoneName()})`, utc: 'UTC' };
+  return (
+    <>
+      <Menu.Label>Times</Menu.Label>
+      <Menu.RadioGroup value={zone} onChange={(chosen) => chooseTimeZone(chosen as TimeZone)}>
+        {timeZones.map((each) => (
+          <Menu.RadioItem key={each} value={each} closeMenuOnClick>
+            {names[each]}
+          </Menu.RadioItem>
+        ))}
+      </Menu.RadioGroup>
+    </>
   );
 }

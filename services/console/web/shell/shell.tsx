@@ -1,27 +1,37 @@
 import { AppShell, Burger, Group, NavLink, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense, useContext, useEffect, Component, type ReactNode } from 'react';
+import { Suspense, useContext, useEffect } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { sessionKey, useIsAdmin, useSession } from '../api/session.ts';
 import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
 import { Empty, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyCode } from '../parts/lazy-code.tsx';
 import { Page } from '../parts/page.tsx';
+import { useTimeZone } from '../parts/use-time-zone.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { Boundary } from './boundary.tsx';
 import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Brand } from './frame.tsx';
 import { isAt, places } from './places.ts';
-import { Failure } from '../parts/failure.tsx';
 
-const Device = lazy(() => import('../pages/device.tsx').then(({ Device }) => ({ default: Device })));
-const Account = lazy(() => import('../pages/account.tsx').then(({ Account }) => ({ default: Account })));
+const { Code: Device } = lazyCode(
+  () => import('../pages/device.tsx'),
+  ({ Device }) => Device,
+);
+const { Code: Account } = lazyCode(
+  () => import('../pages/account.tsx'),
+  ({ Account }) => Account,
+);
 
 /** The frame of all pages: menu, live connection, and the page itself. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const [location] = useLocation();
   const isAdmin = useIsAdmin();
+  // Everything on the page is shown again where times are shown otherwise.
+  const timeZone = useTimeZone();
   const store = useContext(LiveContext);
   const { connection } = useLive();
   useEffect(store.run, [store]);
@@ -83,7 +93,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page">
         <div style={{ maxWidth: '80rem', marginInline: 'auto' }}>
-          <Boundary key={location}>
+          <Boundary key={timeZone} at={location}>
             <Suspense fallback={<Loading what="the page" />}>
               <Switch>
                 {shown.map(({ path, Page }) => (
@@ -129,25 +139,4 @@ export function LiveMark() {
       </Group>
     </Tooltip>
   );
-}
-
-/** Keeps the menu when a page fails to load or render, for instance because a newer release has replaced its files. */
-export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
-  override state: { error: Error | undefined } = { error: undefined };
-
-  static getDerivedStateFromError(thrown: unknown): { error: Error } {
-    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
-  }
-
-  override render(): ReactNode {
-    const { error } = this.state;
-    if (!error) return this.props.children;
-    return (
-      <Failure
-        title="This page could not be shown"
-        error={new Error(`${error.message} Reload the page if the router was updated.`)}
-        onRetry={() => window.location.reload()}
-      />
-    );
-  }
 }

@@ -5,6 +5,7 @@ import type { Key, KeySettings } from '../../../contract/account.ts';
 import type { ServedModel } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
+import { dateOf, endOfDay } from '../../parts/dates.ts';
 import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
@@ -134,15 +135,4 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
 function toolChoices(tools: readonly ListedTool[]): string[] {
   const servers = new Set(tools.flatMap(({ server }) => (server === undefined ? [] : [`${server}/*`])));
   return [...servers, ...tools.map(({ name }) => name)];
-}
-
-/** The local date, as a date input takes it. */
-function dateOf(at: number): string {
-  const date = new Date(at);
-  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0'));
-  return `${date.getFullYear()}-${month}-${day}`;
-}
-
-function endOfDay(date: string): number | undefined {
-  return date === '' ? undefined : new Date(`${date}T23:59:59`).getTime();
 }

@@ -1,0 +1,19 @@
+import { timeZone } from './time-zone.ts';
+
+/** The date of a time in the chosen time zone, as an input for dates takes it, as `2026-11-28`. Empty for what is no time. */
+export function dateOf(at: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '';
+  const [year, month, day] =
+    timeZone() === 'utc'
+      ? [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+      : [date.getFullYear(), date.getMonth(), date.getDate()];
+  // While a year is typed, the input has the years 2, 20 and 202.
+  return [String(year).padStart(4, '0'), ...[month + 1, day].map((part) => String(part).padStart(2, '0'))].join('-');
+}
+
+/** The last second of a day in the chosen time zone; undefined for an empty input, and for a date that is none. */
+export function endOfDay(date: string): number | undefined {
+  const at = new Date(`${date}T23:59:59${timeZone() === 'utc' ? 'Z' : ''}`).getTime();
+  return Number.isNaN(at) ? undefined : at;
+}

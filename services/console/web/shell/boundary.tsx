@@ -1,0 +1,48 @@
+import { Button, Group, Text } from '@mantine/core';
+import { Component, type ReactNode } from 'react';
+import { Failure } from '../parts/failure.tsx';
+import { forgetFailedCode } from '../parts/lazy-code.tsx';
+
+export interface BoundaryProps {
+  /** The address that the content belongs to: another one is shown afresh. */
+  at: string;
+  children: ReactNode;
+}
+
+interface State {
+  error: Error | undefined;
+  /** Where the error was. */
+  at: string;
+}
+
+/** Keeps the menu when a page fails to load or render, for instance because a newer release has replaced its files. */
+export class Boundary extends Component<BoundaryProps, State> {
+  override state: State = { error: undefined, at: this.props.at };
+
+  static getDerivedStateFromProps({ at }: BoundaryProps, state: State): State | null {
+    return state.at === at ? null : { error: undefined, at };
+  }
+
+  static getDerivedStateFromError(thrown: unknown): Pick<State, 'error'> {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
+
+  override componentDidCatch(): void {
+    forgetFailedCode();
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <Failure title="This page could not be shown" error={error} onRetry={() => this.setState({ error: undefined })}>
+        <Group mt="xs">
+          <Text size="sm">If the router was updated or restarted, load the console again.</Text>
+          <Button size="xs" variant="default" onClick={() => window.location.reload()}>
+            Reload
+          </Button>
+        </Group>
+      </Failure>
+    );
+  }
+}

@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+/** A name of this machine that browsers do not trust as they trust the loopback address. */
+const lanName = 'router.lan.example';
+
+describe.skipIf(chromiumPath === undefined)('the console', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: SignedInPerson;
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([
+      startConsole({ workers: 0, worker: { SLOTS: '1' } }),
+      openBrowser([`--host-resolver-rules=MAP ${lanName} 127.0.0.1`]),
+    ]);
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  const ask = (content: string): Promise<Response> =>
+    fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content }] }),
+    });
+
+  it('shows what waits without any worker, and without a free one', async () => {
+    const { page, context, troubles } = await openAs(browser, ada);
+    await page.goto('/workers');
+    await page.getByText('No request is waiting.').waitFor();
+    const answers = [ask('Hello!')];
+    const queue = page.getByRole('table', { name: 'Queue by lane' });
+    await queue.getByRole('row', { name: /no worker can serve it now GPU normal 1$/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.goto('/');
+    const waiting = page.getByRole('region', { name: 'Waiting' });
+    await waiting.getByText('requests in the queue').waitFor();
+    expect(await waiting.innerText()).toMatch(/Waiting\s+1\s/);
+    await cluster.addWorker();
+    expect((await answers[0])?.status).toBe(200);
+    for (const text of ['one', 'two', 'three']) answers.push(ask(`${text}\n[demo delay=2000]`));
+    await page.goto('/workers');
+    await queue.getByRole('row', { name: /GPU normal 2$/ }).waitFor();
+    expect(await queue.getByText('no worker can serve it now').count()).toBe(0);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await page.getByText('No request is waiting.').waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('copies over plain HTTP, and keeps the key that it shows once until then', async () => {
+    const origin = `http://${lanName}:${new URL(cluster.url).port}`;
+    const { page, context, troubles } = await openAs(browser, ada, { origin });
+    await page.goto('/keys');
+    expect(await page.evaluate('[isSecureContext, navigator.clipboard === undefined]')).toEqual([false, true]);
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('laptop');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const raw = await dialog.getByRole('group', { name: 'the key' }).innerText();
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    await page.waitForTimeout(500);
+    expect(await dialog.getByRole('group', { name: 'the key' }).innerText()).toBe(raw);
+    const copy = dialog.getByRole('button', { name: 'Copy the key' });
+    await copy.focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Copied', exact: true }).waitFor();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Copied');
+    expect(await page.locator('textarea[aria-hidden]').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'New key' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).focus();
+    await page.keyboard.press('Control+V');
+    expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe(raw);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('closes the dialog with a key by its buttons, and one without a key by Escape', async () => {
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/admin/invitations');
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill('grace@example.com');
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    await dialog.getByText('It works once').waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForTimeout(500);
+    expect(await dialog.getByText('It works once').isVisible()).toBe(true);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    await dialog.getByLabel('E-mail').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await context.close();
+  });
+
+  it('loads a page again whose code could not be fetched', async () => {
+    const { page, context } = await openAs(browser, ada);
+    const refuse = refusals(page, /\/assets\/models-/);
+    await refuse.next(2);
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    expect(refuse.refused()).toBe(2);
+    await context.close();
+  });
+
+  it('has the code of each page in a file of its own, which can be fetched by another address', () => {
+    const assets = 'services/console/web/dist/assets';
+    const index = readdirSync(assets).filter((name) => /^index-.*\.js$/.test(name));
+    const code = index.map((name) => readFileSync(join(assets, name), 'utf8')).join('\n');
+    expect(code.match(/import\(`\.\/[\w-]+\.js`\)/g)?.length).toBeGreaterThan(14);
+    // Otherwise a page and what it loads later import the same module: give that what it needs as properties.
+    expect(code.match(/import\(`\.\/[\w-]+\.js`\)\.then.{20}/g)).toBeNull();
+  });
+
+  it('offers to reload a page whose code stays away, and lets people go elsewhere and come back', async () => {
+    const { page, context } = await openAs(browser, ada);
+    const refuse = refusals(page, /\/assets\/models-/);
+    await refuse.next(Infinity);
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByText('This page could not be shown').waitFor();
+    await page.getByRole('button', { name: 'Reload' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Workers' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
+    await page.goBack();
+    await page.getByText('This page could not be shown').waitFor();
+    await refuse.next(0);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await context.close();
+  });
+
+  it("keeps the focus on Admin's tabs when arrow keys move through them", async () => {
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/admin/people');
+    await waitUntilLoaded(page);
+    await page.getByRole('tab', { name: 'People' }).focus();
+    const tabs = ['Invitations', 'Teams', 'Router keys'];
+    for (const [at, name] of tabs.entries()) {
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('tab', { name, selected: true }).waitFor();
+      await waitUntilLoaded(page);
+      expect([at, await page.evaluate('document.activeElement.textContent')]).toEqual([at, name]);
+    }
+    await page.keyboard.press('ArrowLeft');
+    await until(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('Teams'), 10_000);
+    expect(new URL(page.url()).pathname).toBe('/admin/teams');
+    await context.close();
+  });
+
+  it('shows times in the time zone of the browser, or all in UTC', async () => {
+    const { page, context, troubles } = await openAs(browser, ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
+    const [{ at }] = (await ada.client.get('/audit')).body.data;
+    const minutes = (zone: string): string =>
+      new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone }).format(at);
+    await page.goto('/admin/audit');
+    const first = page.getByRole('table', { name: 'Audit trail' }).getByRole('row').nth(1).getByRole('cell').first();
+    await first.waitFor();
+    expect(await first.innerText()).toBe(minutes('Asia/Tokyo'));
+    await page.getByRole('button', { name: 'Account of Ada' }).click();
+    await page.getByRole('menuitemradio', { name: 'Local time (Asia/Tokyo)' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('menuitemradio', { name: 'UTC' }).click();
+    await until(async () => expect(await first.innerText()).toBe(`${minutes('UTC')} UTC`), 10_000);
+    await page.reload();
+    await first.waitFor();
+    expect(await first.innerText()).toBe(`${minutes('UTC')} UTC`);
+    // A date that is typed digit by digit has a year of one digit for a moment.
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'New key' }).click();
+    const expires = page.getByLabel('Expires');
+    await expires.focus();
+    await page.keyboard.type('11282031');
+    expect(await expires.inputValue()).toBe('2031-11-28');
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  // The last one: it ends the ingress that the others use.
+  it('knows after a restart of the ingress that there were requests', async () => {
+    await (await ask('Hello!')).text();
+    const before = await openAs(browser, ada);
+    await before.page.goto('/');
+    await before.page.getByText('Served by').waitFor();
+    await before.context.close();
+    const { url } = await cluster.addIngress();
+    await cluster.ingress.stop();
+    const { page, context } = await openAs(browser, ada, { origin: url, look: phone });
+    await page.goto('/');
+    await page.getByText('No requests lately').waitFor();
+    await page.getByText(/The last one began .*(?:ago|now)/).waitFor();
+    expect(await page.getByText('No requests yet').count()).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    await context.close();
+  });
+});
+
+/** Refuses requests for matching addresses, as a router does that restarts. */
+function refusals(page: Page, address: RegExp) {
+  let left = 0;
+  let refused = 0;
+  let isRouted = false;
+  return {
+    refused: () => refused,
+    next: async (count: number): Promise<void> => {
+      left = count;
+      if (isRouted) return;
+      isRouted = true;
+      await page.route(address, (route) => {
+        if (left <= 0) return route.continue();
+        left -= 1;
+        refused += 1;
+        return route.abort('connectionrefused');
+      });
+    },
+  };
+}
