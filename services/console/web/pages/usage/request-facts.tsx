@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
-import { formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
+import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
 
@@ -15,7 +15,8 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
   const units = formatUnits(request);
   const facts: [string, ReactNode][] = [
     ['Request', <code key="id">{id}</code>],
-    ['Ended', formatDateTime(at)],
+    ['Began', formatExact(at)],
+    ['Ended', formatExact(at + totalMs)],
     ['Key', key.name],
     ['Owner', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'none (router key)'],
     ['Asked', `${asked}, ${operation} in the ${format} format`],

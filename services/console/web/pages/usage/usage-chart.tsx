@@ -1,23 +1,23 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
-import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { UsageReport } from '../../../contract/usage.ts';
-import { measures, type Measure } from './usage-query.ts';
+import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
+import { otherColour, seriesOf } from './chart-series.ts';
 
-/** One colour per group, the rest share one. Colours that the colour-blind can distinguish (Okabe and Ito). */
-const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
-const otherColour = '#868e96';
-
-const dayName = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const monthName = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+/** What is imported here is in no file of the page's own code, so that either can be fetched again apart from the other. */
+export interface UsageChartProps {
+  report: UsageReport;
+  measure: { name: string; of: (totals: UsageReport['totals']) => number; format: (value: number) => string };
+  stepName: (at: number) => string;
+}
 
 /** Usage over time: a bar for each step, stacked by group. The table below has the numbers. */
-export function UsageChart({ report, measure }: { report: UsageReport; measure: Measure }) {
+export function UsageChart({ report, measure: { name, of, format }, stepName }: UsageChartProps) {
   const isDark = useComputedColorScheme('light') === 'dark';
-  const { of, format, name } = measures[measure];
   const series = useMemo(() => seriesOf(report, of), [report, of]);
   const rows = report.times.map((time, step) => ({
-    time: (report.step === 'day' ? dayName : monthName).format(time),
+    time: stepName(time),
     ...Object.fromEntries(series.map(({ id, values }) => [id, values[step] ?? 0])),
   }));
   const ink = isDark ? '#c9c9c9' : '#495057';
@@ -39,15 +39,20 @@ export function UsageChart({ report, measure }: { report: UsageReport; measure: 
           <Tooltip
             isAnimationActive={false}
             cursor={{ fill: line, opacity: 0.4 }}
-            formatter={(value) => format(Number(value))}
-            contentStyle={{ background: isDark ? '#242424' : '#fff', border: `1px solid ${line}`, color: ink }}
+            content={({ active, label, payload }) =>
+              active ? (
+                <ChartTooltip
+                  title={String(label)}
+                  format={format}
+                  parts={payload.map(({ name: part, value, color }) => ({
+                    label: String(part),
+                    colour: color ?? otherColour,
+                    value: Number(value),
+                  }))}
+                />
+              ) : null
+            }
           />
-          {series.length > 1 ? (
-            <Legend
-              wrapperStyle={{ fontSize: 12 }}
-              formatter={(label) => <span style={{ color: ink }}>{label}</span>}
-            />
-          ) : null}
           {series.map(({ id, label, colour }) => (
             <Bar
               key={id}
@@ -61,29 +66,16 @@ export function UsageChart({ report, measure }: { report: UsageReport; measure: 
           ))}
         </BarChart>
       </ResponsiveContainer>
+      {series.length > 1 ? (
+        <ChartLegend
+          format={format}
+          parts={series.map(({ label, colour, values }) => ({
+            label,
+            colour,
+            value: values.reduce((sum, value) => sum + value, 0),
+          }))}
+        />
+      ) : null}
     </figure>
   );
-}
-
-interface Series {
-  id: string;
-  label: string;
-  colour: string;
-  values: number[];
-}
-
-/** A series for each of the largest groups, and one for the rest together. */
-function seriesOf({ groups, times }: UsageReport, of: (totals: UsageReport['totals']) => number): Series[] {
-  const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
-  const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
-    // An id may contain dots, which the chart would read as a path.
-    id: `group${place}`,
-    label: name || id || 'none',
-    colour: colours[place] ?? otherColour,
-    values: steps.map(of),
-  }));
-  const rest = ordered.slice(colours.length);
-  if (rest.length === 0) return shown;
-  const values = times.map((_, step) => rest.reduce((sum, { steps }) => sum + (steps[step] ? of(steps[step]) : 0), 0));
-  return [...shown, { id: 'rest', label: `${rest.length} others`, colour: otherColour, values }];
 }

@@ -25,7 +25,7 @@ export const spans = {
   '7d': { label: 'Last 7 days', days: 7, step: 'day' },
   '30d': { label: 'Last 30 days', days: 30, step: 'day' },
   '90d': { label: 'Last 90 days', days: 90, step: 'day' },
-  '1y': { label: 'Last 12 months', days: 365, step: 'month' },
+  '1y': { label: 'Last 12 months', months: 12, step: 'month' },
 } as const;
 export type Span = keyof typeof spans;
 
@@ -63,12 +63,12 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     const value = search.get(name);
     if (value !== null && value !== '') filters[name] = value;
   }
-  const { days, step } = spans[span];
+  const { step } = spans[span];
   // Whole days, so that the query stays the same all day and answers can be cached.
   const today = Math.floor(now / dayMs) * dayMs;
   const { key, team, user } = filters;
   const whose = Object.fromEntries(Object.entries({ key, team, user }).filter(([, value]) => value !== undefined));
-  const time = { from: String(today - (days - 1) * dayMs), to: String(today + dayMs - 1) };
+  const time = { from: String(beginningOf(spans[span], today)), to: String(today + dayMs - 1) };
   return {
     span,
     by,
@@ -78,6 +78,14 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     exported: new URLSearchParams({ ...time, ...filters }).toString(),
     refused: new URLSearchParams({ ...time, step, by: 'code', ...whose }).toString(),
   };
+}
+
+/** When the first step of a span begins. @param today the beginning of the day, in UTC */
+function beginningOf(span: (typeof spans)[Span], today: number): number {
+  if ('days' in span) return today - (span.days - 1) * dayMs;
+  const date = new Date(today);
+  // Whole months: this one and those before it.
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - (span.months - 1), 1);
 }
 
 function oneOf<Value extends string>(values: readonly Value[], sought: string | null): Value | undefined {

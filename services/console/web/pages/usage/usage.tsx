@@ -1,10 +1,11 @@
 import { Anchor, Badge, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { UsageReport, Totals } from '../../../contract/usage.ts';
+import type { UsageGroup, UsageReport, Totals } from '../../../contract/usage.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
+import { lazyCode } from '../../parts/lazy-code.tsx';
 import { Empty, Loaded, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
@@ -14,26 +15,28 @@ import { RecentRequests } from './recent-requests.tsx';
 import { RefusedRequests } from './refused-requests.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
+import { stepName, stepText } from './step-name.ts';
+import { useFilterName } from './use-filter-name.ts';
 import { formatUnits } from '../../parts/units-used.ts';
 
-const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })));
+const { Code: UsageChart } = lazyCode(
+  () => import('./usage-chart.tsx'),
+  ({ UsageChart }) => UsageChart,
+);
 
 /** Usage and its cost. The choices are kept in the address, so that a view can be shared. */
 export function Usage() {
   const [search, setSearch] = useSearchParams();
   const query = readQuery(search);
-  const set = (change: Record<string, string | undefined>): void =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(change)) {
-          if (value === undefined) next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      },
-      { replace: true },
-    );
+  // Each choice is a step of the browser's history: Back undoes it.
+  const set = (change: Record<string, string | undefined>): void => {
+    const next = new URLSearchParams(search);
+    for (const [name, value] of Object.entries(change)) {
+      if (value === undefined) next.delete(name);
+      else next.set(name, value);
+    }
+    if (next.toString() !== search.toString()) setSearch(next);
+  };
   const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
     <Page title="Usage" about="Requests, tokens and their cost by the price table. Days are in UTC.">
@@ -93,19 +96,25 @@ function Choice({ query, set }: ChoiceProps) {
       {filters.length === 0 ? null : (
         <Group gap="xs">
           {filters.map(([name, value]) => (
-            <Button
-              key={name}
-              size="compact-sm"
-              variant="default"
-              aria-label={`Remove the filter ${groups[name]} ${value}`}
-              onClick={() => set({ [name]: undefined })}
-            >
-              {groups[name]}: {value} ×
-            </Button>
+            <Filter key={name} group={name} id={value} onRemove={() => set({ [name]: undefined })} />
           ))}
         </Group>
       )}
     </Stack>
+  );
+}
+
+function Filter({ group, id, onRemove }: { group: UsageGroup; id: string; onRemove: () => void }) {
+  const name = useFilterName(group, id);
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={`Remove the filter ${groups[group]} ${name}`}
+      onClick={onRemove}
+    >
+      {groups[group]}: {name} ×
+    </Button>
   );
 }
 
@@ -136,10 +145,10 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
           <Title order={2}>
             {measures[measure].name} by {groups[query.by].toLowerCase()}
           </Title>
-          <Badge variant="default">each {report.step}</Badge>
+          <Badge variant="default">{stepText(report.step)}</Badge>
         </Group>
         <Suspense fallback={<Loading what="the chart" />}>
-          <UsageChart report={report} measure={measure} />
+          <UsageChart report={report} measure={measures[measure]} stepName={(at) => stepName(report.step, at)} />
         </Suspense>
       </section>
       <GroupTable report={report} by={query.by} onChoose={(id) => set({ [query.by]: id })} />

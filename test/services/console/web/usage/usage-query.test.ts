@@ -27,6 +27,14 @@ describe("the usage page's address", () => {
     });
   });
 
+  it('stands for twelve months with the current one', () => {
+    const from = (at: number): number =>
+      Number(new URLSearchParams(readQuery(new URLSearchParams('span=1y'), at).report).get('from'));
+    expect(from(noon)).toBe(Date.UTC(2025, 11, 1));
+    expect(from(Date.UTC(2026, 11, 31, 23))).toBe(Date.UTC(2026, 0, 1));
+    expect(from(Date.UTC(2028, 1, 29))).toBe(Date.UTC(2027, 2, 1));
+  });
+
   it('narrows refused requests to a key, a team or a person, and not to a model', () => {
     const { refused } = readQuery(new URLSearchParams('by=key&model=m1&key=k1&team=t1'), noon);
     expect(Object.fromEntries(new URLSearchParams(refused))).toMatchObject({ by: 'code', key: 'k1', team: 't1' });

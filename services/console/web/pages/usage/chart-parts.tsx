@@ -1,0 +1,51 @@
+/** A group's share of a chart, or of one of its bars. */
+export interface ChartPart {
+  label: string;
+  colour: string;
+  value: number;
+}
+
+interface ChartPartsProps {
+  parts: readonly ChartPart[];
+  format: (value: number) => string;
+}
+
+/** The numbers of one bar with their sum. Colours mark the groups; the text has the page's own colour, so that it can be read. */
+export function ChartTooltip({ title, parts, format }: ChartPartsProps & { title: string }) {
+  const shown = parts.filter(({ value }) => value > 0).toReversed();
+  const total = parts.reduce((sum, { value }) => sum + value, 0);
+  return (
+    <div className="chart-tooltip">
+      <strong>{title}</strong>
+      <dl>
+        {shown.map(({ label, colour, value }) => (
+          <div key={label}>
+            <dt>
+              <span className="chart-mark" style={{ background: colour }} aria-hidden="true" />
+              {label}
+            </dt>
+            <dd>{format(value)}</dd>
+          </div>
+        ))}
+        <div className="chart-total">
+          <dt>Total</dt>
+          <dd>{format(total)}</dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+/** The groups of a chart with their sums, below the plot. */
+export function ChartLegend({ parts, format }: ChartPartsProps) {
+  return (
+    <ul className="chart-legend" aria-label="Groups of the chart">
+      {parts.map(({ label, colour, value }) => (
+        <li key={label}>
+          <span className="chart-mark" style={{ background: colour }} aria-hidden="true" />
+          {label}: {format(value)}
+        </li>
+      ))}
+    </ul>
+  );
+}

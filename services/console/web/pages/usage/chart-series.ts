@@ -1,0 +1,29 @@
+import type { UsageReport } from '../../../contract/usage.ts';
+
+/** One colour per group, the rest share one. Colours that the colour-blind can distinguish (Okabe and Ito). */
+const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
+export const otherColour = '#868e96';
+
+/** One group of a chart: its values by step. */
+export interface Series {
+  id: string;
+  label: string;
+  colour: string;
+  values: number[];
+}
+
+/** A series for each of the largest groups, and one for the rest together. */
+export function seriesOf({ groups, times }: UsageReport, of: (totals: UsageReport['totals']) => number): Series[] {
+  const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
+  const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
+    // An id may contain dots, which the chart would read as a path.
+    id: `group${place}`,
+    label: name || id || 'none',
+    colour: colours[place] ?? otherColour,
+    values: steps.map(of),
+  }));
+  const rest = ordered.slice(colours.length);
+  if (rest.length === 0) return shown;
+  const values = times.map((_, step) => rest.reduce((sum, { steps }) => sum + (steps[step] ? of(steps[step]) : 0), 0));
+  return [...shown, { id: 'rest', label: `${rest.length} others`, colour: otherColour, values }];
+}

@@ -1,0 +1,26 @@
+import type { LimitUse } from '../../../contract/usage.ts';
+import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+
+/** `tokensPerDay` as `tokens per day`. */
+export function limitWords(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** As `2.2 of 3`. The use of a limit a minute drains evenly, so that it has parts. What is not used up is not rounded to the limit. */
+export function amountUsed(name: string, used: number, limit: number): string {
+  const isMoney = name.startsWith('cost');
+  const parts = isMoney ? 100 : used < 100 ? 10 : 1;
+  const shown = used >= limit ? used : Math.floor(used * parts) / parts;
+  if (isMoney) return `${formatMoney(shown)} of ${formatMoney(limit)}`;
+  const format = shown < limit && formatShort(shown) === formatShort(limit) ? formatCount : formatShort;
+  return `${format(shown)} of ${format(limit)}`;
+}
+
+/** Sorts what is used up the most to the front, by the tightest limit of each. */
+export function byTightness(one: LimitUse, other: LimitUse): number {
+  return tightness(other) - tightness(one) || one.name.localeCompare(other.name);
+}
+
+function tightness({ limits }: LimitUse): number {
+  return Math.max(0, ...limits.map(({ used, limit }) => used / limit));
+}

@@ -1,0 +1,30 @@
+import { timeZone } from '../../parts/time-zone.ts';
+
+/** How long a step of a report is. */
+export type Step = 'hour' | 'day' | 'month';
+
+// The ledger's days and months are those of UTC, wherever the browser is. An hour is the same hour everywhere.
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const month = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+const hourOptions: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: 'numeric' };
+const hours = {
+  local: new Intl.DateTimeFormat(undefined, hourOptions),
+  utc: new Intl.DateTimeFormat(undefined, { ...hourOptions, timeZone: 'UTC' }),
+};
+
+/** The name of a step by its start: of an hour in the chosen time zone, of a day or month in UTC. */
+export function stepName(step: Step, at: number): string {
+  switch (step) {
+    case 'hour':
+      return hours[timeZone()].format(at);
+    case 'day':
+      return day.format(at);
+    case 'month':
+      return month.format(at);
+  }
+}
+
+/** What one bar is, as `each day, in UTC`. */
+export function stepText(step: Step): string {
+  return step === 'hour' ? 'each hour' : `each ${step}, in UTC`;
+}

@@ -1,0 +1,194 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UsageReport } from '#services/console/contract/usage.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+/** Keys with limits: enough for a list that nobody wants to scroll through. */
+const limitedKeys = 40;
+
+describe.skipIf(chromiumPath === undefined)('the usage page', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: SignedInPerson;
+  const keys: { raw: string; id: string }[] = [];
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    for (let at = 0; at < limitedKeys; at += 1) {
+      const limits = { requestsPerMinute: 3, tokensPerDay: 1_000_000 };
+      keys.push(await cluster.addKey({ name: `machine ${at}`, limits }));
+    }
+    await cluster.addKey({ name: 'expired', limits: { requestsPerMinute: 3 }, expiresAt: Date.now() - 1_000 });
+    const revoked = await cluster.addKey({ name: 'revoked', limits: { requestsPerMinute: 3 } });
+    await ada.client.delete(`/keys/${revoked.id}`);
+    for (const model of ['demo', 'other']) await ask(keys[0]?.raw ?? '', model);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  async function ask(key: string, model = 'demo', text = 'Hello!'): Promise<void> {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+
+  async function choose(page: Page, field: string, option: string): Promise<void> {
+    await page.getByRole('combobox', { name: field, exact: true }).click();
+    await page.getByRole('option', { name: option, exact: true }).click();
+  }
+
+  it('names what it is filtered by, and goes back step by step', async () => {
+    const { page, context, troubles } = await openAs(browser, ada);
+    await page.goto('/keys');
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await choose(page, 'By', 'Key');
+    await page.getByRole('table', { name: 'Usage by key' }).getByRole('button', { name: 'machine 0' }).click();
+    await page.getByRole('button', { name: 'Remove the filter Key machine 0' }).waitFor();
+    await choose(page, 'Time', 'Last 30 days');
+    await page.reload();
+    await page.getByRole('button', { name: 'Remove the filter Key machine 0' }).waitFor();
+    expect(await page.getByText(keys[0]?.id ?? 'none').count()).toBe(0);
+    const time = page.getByRole('combobox', { name: 'Time', exact: true });
+    const filters = page.getByRole('button', { name: /^Remove the filter/ });
+    expect(await time.inputValue()).toBe('Last 30 days');
+    await page.goBack();
+    await until(async () => expect(await time.inputValue()).toBe('Last 7 days'), 10_000);
+    expect(await filters.count()).toBe(1);
+    await page.goBack();
+    await until(async () => expect(await filters.count()).toBe(0), 10_000);
+    await page.goBack();
+    await page.getByRole('table', { name: 'Usage by model' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await page.goto(`/usage?user=${ada.id}&by=user`);
+    await page.getByRole('button', { name: 'Remove the filter Person Ada' }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('folds the limits of many to the tightest, without dead keys, and finds the others', async () => {
+    for (let count = 0; count < 3; count += 1) await ask(keys[7]?.raw ?? '');
+    const { page, context, troubles } = await openAs(browser, ada);
+    await page.goto('/usage');
+    const limits = page.getByRole('region', { name: 'Limits' });
+    await limits.getByText('machine 7').waitFor();
+    expect((await limits.boundingBox())?.height).toBeLessThan(400);
+    expect(await limits.getByRole('progressbar').count()).toBeLessThanOrEqual(6);
+    await limits.getByRole('button', { name: `Show all ${limitedKeys}` }).click();
+    await limits.getByText('The 30 tightest of 40').waitFor();
+    expect((await limits.boundingBox())?.height).toBeLessThan(650);
+    expect(await seriousViolations(page)).toEqual([]);
+    for (const dead of ['expired', 'revoked']) {
+      await limits.getByLabel('Search limits').fill(dead);
+      await limits.getByText('Nothing with limits has such a name.').waitFor();
+    }
+    await limits.getByLabel('Search limits').fill('machine 39');
+    await limits.getByText('machine 39').waitFor();
+    expect(await limits.getByRole('progressbar').count()).toBe(2);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('does not show a limit as used up that is not', async () => {
+    const { page, context } = await openAs(browser, ada);
+    const use = (used: number) => ({ name: 'requestsPerMinute', limit: 3, used, resetsAt: Date.now() + 3 * 3_600_000 });
+    await page.route('**/console/api/usage/now', (route) =>
+      route.fulfill({ json: [{ party: 'key:1', name: 'laptop', limits: [use(2.23)] }] }),
+    );
+    await page.goto('/usage');
+    const limits = page.getByRole('region', { name: 'Limits' });
+    await limits.getByRole('progressbar').waitFor();
+    expect(await limits.innerText()).toContain('2.2 of 3, resets in 3 hours');
+    await context.close();
+  });
+
+  it('has twelve months, and says that days and months are those of UTC', async () => {
+    const { page, context } = await openAs(browser, ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
+    await page.goto('/usage');
+    await page.getByText('each day, in UTC').waitFor();
+    const answered = page.waitForResponse((response) => response.url().includes('step=month'));
+    await choose(page, 'Time', 'Last 12 months');
+    const report = (await (await answered).json()) as UsageReport;
+    expect(report.times.length).toBe(12);
+    expect(report.times.at(-1)).toBe(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth()));
+    await page.getByText('each month, in UTC').waitFor();
+    await context.close();
+  });
+
+  it.each([wide, { ...wide, colorScheme: 'dark' as const }, phone])(
+    'has a chart that can be read: %o',
+    async (look) => {
+      const { page, context, troubles } = await openAs(browser, ada, { look });
+      await page.goto('/usage?measure=requests');
+      const plot = page.locator('.recharts-surface').first();
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      if (!box) throw new Error('the chart is not shown');
+      const legend = page.getByRole('list', { name: 'Groups of the chart' });
+      expect((await legend.boundingBox())?.y).toBeGreaterThanOrEqual(box.y + box.height);
+      expect(await legend.innerText()).toMatch(/demo: \d[^]*other: 1/);
+      await page.mouse.move(box.x + box.width - 25, box.y + box.height / 2);
+      const tooltip = page.locator('.chart-tooltip');
+      await tooltip.waitFor();
+      expect(await tooltip.innerText()).toMatch(/other\s+1\s+demo\s+\d+\s+Total\s+\d+$/);
+      const ratios = (await page.evaluate(contrasts)) as number[];
+      expect(ratios.length).toBeGreaterThan(4);
+      expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
+      await waitUntilLoaded(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await seriousViolations(page)).toEqual([]);
+      expect(troubles).toEqual([]);
+      await context.close();
+    },
+  );
+
+  it('tells when a request began and when it ended', async () => {
+    await ask(cluster.key, 'demo', 'Slowly.\n[demo delay=2500]');
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/usage');
+    const rows = page.getByRole('table', { name: 'Recent requests' });
+    await rows
+      .getByRole('row', { name: /2\.\d s/ })
+      .first()
+      .waitFor();
+    const { requests } = (await ada.client.get('/usage/requests?limit=1')).body;
+    await rows.getByRole('button', { name: `Details of ${requests[0].id}` }).click();
+    const fact = (name: string) => page.getByRole('dialog').getByRole('row', { name: new RegExp(`^${name} `) });
+    const shown = (at: number): Promise<string> =>
+      page.evaluate(`new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(${at})`);
+    expect(await fact('Began').innerText()).toContain(await shown(requests[0].at));
+    expect(await fact('Ended').innerText()).toContain(await shown(requests[0].at + requests[0].totalMs));
+    expect(await shown(requests[0].at)).not.toBe(await shown(requests[0].at + requests[0].totalMs));
+    await context.close();
+  });
+});
+
+/** The contrast of each text in the tooltip with its background, as WCAG computes it. */
+const contrasts = `(() => {
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((part) => part / 255).map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const read = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const tooltip = document.querySelector('.recharts-tooltip-wrapper > *');
+  const ground = luminance(read(getComputedStyle(tooltip).backgroundColor));
+  return [...tooltip.querySelectorAll('*')]
+    .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
+    .map((each) => {
+      const ink = luminance(read(getComputedStyle(each).color));
+      return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+    });
+})()`;
