@@ -252,6 +252,9 @@ await runService(async (environment, releases) => {
   const connected = new ConnectedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
+  // An idle connection does not notice that Redis hangs, in which leases of idempotency keys run out.
+  const pings = setInterval(() => void storedRedis.ready(), 1_000);
+  releases.add('pings of redis', () => clearInterval(pings));
   const ending = new AbortController();
   const idempotency: IdempotencyParts = {
     answers: new IdempotentAnswers(storedRedis.redis, `${prefix}:`, {

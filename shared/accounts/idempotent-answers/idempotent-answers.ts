@@ -107,6 +107,8 @@ export class IdempotentAnswers {
   readonly #prefix: string;
   readonly #bounds: IdempotencyBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
+  /** When Redis was there again, or for the first time, ms of `performance.now()`. */
+  #thereSince = Number.NEGATIVE_INFINITY;
 
   /** @param prefix what all names in Redis begin with */
   constructor(
@@ -118,6 +120,7 @@ export class IdempotentAnswers {
     this.#prefix = prefix;
     this.#bounds = bounds;
     this.#keys = keys;
+    redis.on('ready', () => (this.#thereSince = performance.now()));
   }
 
   /** Bytes of one answer at most, as they are in Redis. */
@@ -141,7 +144,8 @@ export class IdempotentAnswers {
     const id = createHash('sha256').update(key).digest('hex');
     const { ownerKeys, ownerBytes, totalBytes } = this.#bounds;
     const mine = { owner, id, attempt };
-    const args = { ...mine, leaseMs, keepMs: keptMs, isResumed, ownerKeys, ownerBytes, totalBytes };
+    const bounds = { ownerKeys, ownerBytes, totalBytes };
+    const args = { ...mine, leaseMs, keepMs: keptMs, isResumed, ...bounds, wasAway: this.#wasAway };
     const texts = [this.#sealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
@@ -194,7 +198,8 @@ export class IdempotentAnswers {
    * @param after number of the event; -1 for the whole answer
    */
   async read(of: KeyedAttempt, follower: string, after: number): Promise<ReadAnswer | undefined> {
-    const args = { ...of, follower, followerMs, after, most: entriesAtOnce, mostBytes: bytesAtOnce };
+    const bounds = { most: entriesAtOnce, mostBytes: bytesAtOnce };
+    const args = { ...of, follower, followerMs, after, ...bounds, wasAway: this.#wasAway };
     const reply = await readAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...args } });
     const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
       ? reply.map(String)
@@ -217,6 +222,11 @@ export class IdempotentAnswers {
   /** Says that a follower waits no more. */
   async leave({ owner, id }: KeyedAttempt, follower: string): Promise<void> {
     await askRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
+  }
+
+  /** Whether leases may be over that nobody could renew, because Redis was away. */
+  get #wasAway(): boolean {
+    return performance.now() - this.#thereSince < leaseMs;
   }
 
   async #entryInput(of: KeyedAttempt, { from, last, bytes, head, facts }: AnswerEntry) {

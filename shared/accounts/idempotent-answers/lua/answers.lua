@@ -117,6 +117,14 @@ local function isMine()
   return field('attempt') == args.attempt and field('state') == 'running'
 end
 
+-- Whether an execution has its key by its lease. After an outage of Redis, leases that nobody could renew are renewed first.
+--
+-- Of the arguments of the script:
+--   wasAway  whether Redis was away for the caller until less than a lease ago
+local function isLeased(leaseUntil)
+  return leaseUntil > now or args.wasAway
+end
+
 -- How many wait for the answer.
 local function countFollowers()
   redis.call('ZREMRANGEBYSCORE', followers, '-inf', whole(now))

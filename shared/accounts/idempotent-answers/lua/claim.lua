@@ -8,6 +8,7 @@
 --   ownerKeys   keys of the owner that are known at once
 --   ownerBytes  bytes of an owner's answers
 --   totalBytes  the same of all
+--   wasAway     see answers.lua
 -- ARGV[2]  the facts of the request, sealed
 -- Returns {'claimed', number}, {'taken', state, attempt, facts}, {'unknown'} for a request that is resumed, or {'full'}.
 sweep()
@@ -17,7 +18,7 @@ if state == 'running' and attempt == args.attempt then
   redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs))
   return { 'claimed', number('number') }
 end
-if state and not isFree and (state == 'over' or tonumber(leaseUntil) > now) then
+if state and not isFree and (state == 'over' or isLeased(tonumber(leaseUntil))) then
   return { 'taken', state, attempt, facts }
 end
 if args.isResumed then

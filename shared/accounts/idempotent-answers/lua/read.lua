@@ -7,6 +7,7 @@
 --   after       number of the event that they follow; -1 for none
 --   most        entries at most
 --   mostBytes   bytes after which no more entries are read
+--   wasAway     see answers.lua
 -- Returns {} if there is no such answer any more, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if whoever executed is gone
 -- else 0, facts, head, and of each entry the number of its last event and the events, sealed}. The first one may have older events, too.
 if field('attempt') ~= args.attempt then
@@ -17,7 +18,7 @@ if state == 'running' then
   redis.call('ZADD', followers, whole(now + args.followerMs), args.follower)
   redis.call('PEXPIRE', followers, whole(redis.call('PTTL', record)))
 end
-local isGone = state == 'running' and number('leaseUntil') <= now
+local isGone = state == 'running' and not isLeased(number('leaseUntil'))
 local reply = {
   state,
   field('kind') or '',
