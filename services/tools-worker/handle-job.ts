@@ -71,7 +71,8 @@ async function withinTime<T>(ms: number, signal: AbortSignal, run: (signal: Abor
   const time = new AbortController();
   const inTime = AbortSignal.any([signal, time.signal]);
   const timer = setTimeout(() => {
-    time.abort(new RouterError('upstream_timeout', `The tool gave no result within ${ms / 1000} seconds.`));
+    const message = `The tool gave no result within ${ms / 1000} seconds.`;
+    time.abort(new RouterError('upstream_timeout', message, { hadEffects: true }));
   }, ms);
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(inTime.reason);

@@ -69,6 +69,7 @@ export class ConnectedServers {
   ): Promise<ToolOutput> {
     const { maxMessageBytes, log } = this.#options;
     let lastStatus = 0;
+    let isCalled = false;
     const headers = { ...server.headers, authorization: `Bearer ${token}` };
     try {
       const connection = await connectClient(
@@ -81,6 +82,7 @@ export class ConnectedServers {
           onStatus: (status) => (lastStatus = status),
         },
       );
+      isCalled = tool !== undefined;
       try {
         return await (tool === undefined
           ? listTools(connection.client, signal)
@@ -97,7 +99,7 @@ export class ConnectedServers {
       if (error instanceof ProtocolError) return failedOutput(error.message);
       // The library's message may quote the server's answer; what lies behind it is the system's.
       const cause = error instanceof Error ? error.cause : undefined;
-      throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause });
+      throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }
   }
 }

@@ -47,7 +47,10 @@ export class McpTool implements Tool {
       this.#onTrouble();
       // The library's message may quote the server's answer; what lies behind it is the system's.
       const cause = error instanceof Error ? error.cause : undefined;
-      throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, { cause });
+      throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
+        cause,
+        hadEffects: true,
+      });
     }
   }
 }

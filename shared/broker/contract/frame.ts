@@ -40,6 +40,8 @@ const errorSchema = z.object({
     })
     .optional()
     .catch(undefined),
+  /** See `ErrorDetails`. Absent from older releases. */
+  hadEffects: z.boolean().optional().catch(undefined),
   /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
   unbegun: z.boolean().optional().catch(undefined),
   /** When the worker started that does not know the job, in milliseconds since 1970. Absent from older releases. */
@@ -65,7 +67,9 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
 /** The payload of an error frame. The cause stays in the worker's log. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details, original } = error;
-  return JSON.stringify({ code, message, param, retryAfter, details, original, ...facts });
+  // Most have none: it is left out then.
+  const hadEffects = error.hadEffects || undefined;
+  return JSON.stringify({ code, message, param, retryAfter, details, original, hadEffects, ...facts });
 }
 
 /** What an error frame says besides its error; nothing where it cannot be read. */
@@ -78,8 +82,9 @@ export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))
     return new RouterError('internal', 'The worker failed, and its error cannot be read.');
-  const { code, message, param, retryAfter, original } = error;
-  return new RouterError(code, message, { param, retryAfter, details: parseDetails(error.details), original });
+  const { code, message, param, retryAfter, original, hadEffects } = error;
+  const details = parseDetails(error.details);
+  return new RouterError(code, message, { param, retryAfter, hadEffects, details, original });
 }
 
 function parseDetails(details: { error_code: string } | undefined): RouterError['details'] {

@@ -62,7 +62,7 @@ export class JobEndings {
   abandon(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    this.fail(job, error);
+    this.fail(job, ofBegun(job, error));
   }
 
   /**
@@ -82,7 +82,7 @@ export class JobEndings {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
     const error = new RouterError('worker_lost', message);
-    if (!this.#mayMove(job, unbegun)) return this.fail(job, error);
+    if (!this.#mayMove(job, unbegun)) return this.fail(job, unbegun ? error : ofBegun(job, error));
     job.avoidWorker(false);
     this.#move(job, error);
   }
@@ -201,7 +201,7 @@ export class JobEndings {
   exceed(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    if (job.attempt) this.onError(job, error);
+    if (job.attempt) this.onError(job, ofBegun(job, error));
     else this.fail(job, error);
   }
 
@@ -258,6 +258,11 @@ export class JobEndings {
     this.#parts.jobs.delete(job);
     job.tickets.withdrawAll();
   }
+}
+
+/** The error of a job that a worker may have begun: a tool may have done its work then. */
+function ofBegun({ request, attempt }: Job, error: RouterError): RouterError {
+  return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
 }
 
 function reportFailure(job: Job, error: RouterError): void {

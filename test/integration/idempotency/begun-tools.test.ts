@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-begun-tools-'));
+const diary = join(folder, 'diary');
+const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '2000' };
+let cluster: Cluster;
+
+beforeAll(async () => {
+  writeFileSync(diary, '');
+  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
+  writeFileSync(environment.MCP_CONFIG, JSON.stringify({ mcpServers: { test: { command: 'node', args } } }));
+  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
+  await cluster.addToolsWorker(environment);
+  await until(async () => (await toolNames()).includes('"wait"'));
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function toolNames(): Promise<string> {
+  const headers = { authorization: `Bearer ${cluster.key}` };
+  return (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text();
+}
+
+/** How often the tool was called that does not end by itself. */
+function calls(): number {
+  return readFileSync(diary, 'utf8')
+    .split('\n')
+    .filter((line) => line === 'waiting').length;
+}
+
+function execute(key: string): Promise<Response> {
+  const body = { tool: 'wait', input: {} };
+  return post({ ...cluster, path: '/tools/v1/execute', body, headers: { 'idempotency-key': key } });
+}
+
+describe('a tool that was begun for a request with an idempotency key', () => {
+  it.each([
+    { how: 'takes too long', status: 504, fail: () => Promise.resolve() },
+    {
+      how: 'loses its worker',
+      status: 502,
+      fail: async () => {
+        await cluster.workers.pop()?.kill();
+        await cluster.addToolsWorker(environment);
+      },
+    },
+    {
+      how: 'loses its server',
+      status: 502,
+      fail: () => {
+        const started = readFileSync(diary, 'utf8')
+          .match(/started \d+/g)
+          ?.at(-1);
+        process.kill(Number(started?.slice('started '.length)), 'SIGKILL');
+        return Promise.resolve();
+      },
+    },
+  ])('and $how is not called again', async ({ status, fail }) => {
+    const key = newKey();
+    const before = calls();
+    const first = execute(key);
+    await until(() => calls() === before + 1);
+    await fail();
+    const answer = await first;
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([status, 'false']);
+    const text = await answer.text();
+    await until(async () => (await toolNames()).includes('"wait"'));
+    const again = await execute(key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([status, 'true']);
+    expect(await again.text()).toBe(text);
+    expect(calls()).toBe(before + 1);
+  });
+});
