@@ -127,6 +127,29 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await context.close();
   });
 
+  it('shows today by the hour, in the time zone of the browser', async () => {
+    const timezoneId = 'Asia/Tokyo';
+    const { page, context, troubles } = await openAs(browser, ada, { look: { ...wide, timezoneId } });
+    await page.goto('/usage?span=1d&measure=requests');
+    await page.getByRole('heading', { name: 'Requests by hour' }).waitFor();
+    await page.getByText('each hour').waitFor();
+    const hour = new Intl.DateTimeFormat('en-US', { hour: 'numeric', timeZone: timezoneId });
+    const [time] = (await ada.client.get('/usage/requests?limit=1')).body.requests;
+    const plot = page.locator('.recharts-surface').first();
+    await plot.scrollIntoViewIfNeeded();
+    const box = await plot.boundingBox();
+    if (!box) throw new Error('the chart is not shown');
+    await page.mouse.move(box.x + box.width - 12, box.y + box.height / 2);
+    await page
+      .locator('.chart-tooltip')
+      .getByText(`, ${hour.format(time.at)}`)
+      .waitFor();
+    await choose(page, 'Time', 'Last 7 days');
+    await page.getByRole('heading', { name: 'Requests by model' }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it.each([wide, { ...wide, colorScheme: 'dark' as const }, phone])(
     'has a chart that can be read: %o',
     async (look) => {

@@ -13,7 +13,10 @@ export interface Series {
 }
 
 /** A series for each of the largest groups, and one for the rest together. */
-export function seriesOf({ groups, times }: UsageReport, of: (totals: UsageReport['totals']) => number): Series[] {
+export function seriesOf(
+  { groups, times }: Pick<UsageReport, 'times' | 'groups'>,
+  of: (totals: UsageReport['totals']) => number,
+): Series[] {
   const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
   const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
     // An id may contain dots, which the chart would read as a path.

@@ -7,7 +7,7 @@ import { otherColour, seriesOf } from './chart-series.ts';
 
 /** What is imported here is in no file of the page's own code, so that either can be fetched again apart from the other. */
 export interface UsageChartProps {
-  report: UsageReport;
+  report: Pick<UsageReport, 'times' | 'groups'>;
   measure: { name: string; of: (totals: UsageReport['totals']) => number; format: (value: number) => string };
   stepName: (at: number) => string;
 }

@@ -1,28 +1,21 @@
-import { Anchor, Badge, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
-import { Suspense } from 'react';
+import { Anchor, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';
 import type { UsageGroup, UsageReport, Totals } from '../../../contract/usage.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
-import { lazyCode } from '../../parts/lazy-code.tsx';
-import { Empty, Loaded, Loading } from '../../parts/loaded.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
-import { measures, type Measure, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
+import { measures, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
 import { RecentRequests } from './recent-requests.tsx';
 import { RefusedRequests } from './refused-requests.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
-import { stepName, stepText } from './step-name.ts';
+import { UsagePlot } from './usage-plot.tsx';
 import { useFilterName } from './use-filter-name.ts';
 import { formatUnits } from '../../parts/units-used.ts';
-
-const { Code: UsageChart } = lazyCode(
-  () => import('./usage-chart.tsx'),
-  ({ UsageChart }) => UsageChart,
-);
 
 /** Usage and its cost. The choices are kept in the address, so that a view can be shared. */
 export function Usage() {
@@ -136,21 +129,10 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
       </section>
     );
   }
-  const measure: Measure = query.measure;
   return (
     <Stack gap="sm">
       <TotalsTiles totals={report.totals} />
-      <section className="panel">
-        <Group justify="space-between" mb="sm">
-          <Title order={2}>
-            {measures[measure].name} by {groups[query.by].toLowerCase()}
-          </Title>
-          <Badge variant="default">{stepText(report.step)}</Badge>
-        </Group>
-        <Suspense fallback={<Loading what="the chart" />}>
-          <UsageChart report={report} measure={measures[measure]} stepName={(at) => stepName(report.step, at)} />
-        </Suspense>
-      </section>
+      <UsagePlot report={report} query={query} />
       <GroupTable report={report} by={query.by} onChoose={(id) => set({ [query.by]: id })} />
     </Stack>
   );
@@ -165,11 +147,11 @@ function TotalsTiles({ totals }: { totals: Totals }) {
       <Tile name="Requests" value={formatCount(requests)}>
         {formatCount(failed)} failed, {formatCount(cancelled)} cancelled
       </Tile>
-      <Tile name="Tokens in" value={formatShort(promptTokens)}>
-        {formatShort(cachedTokens)} of them from a cache
+      <Tile name="Input tokens" value={formatShort(promptTokens)}>
+        {formatShort(cachedTokens)} of them cached
       </Tile>
-      <Tile name="Tokens out" value={formatShort(completionTokens)}>
-        {formatShort(reasoningTokens)} of them thinking
+      <Tile name="Output tokens" value={formatShort(completionTokens)}>
+        {formatShort(reasoningTokens)} of them reasoning
       </Tile>
       {units === undefined ? null : (
         <Tile name="Other units" value={units}>

@@ -1,0 +1,21 @@
+import type { UsageOverview, UsageReport } from '../../../contract/usage.ts';
+import type { Step } from './step-name.ts';
+
+/** What a chart shows: groups of sums by step. */
+export interface Plotted extends Pick<UsageReport, 'times' | 'groups'> {
+  step: Step;
+  /** What the groups are, as `Model`. */
+  by: string;
+}
+
+/** The hours of an overview that begin at a time, in ms since 1970, or later: all requests as one group. */
+export function hoursSince({ times, steps, totals }: UsageOverview, from: number): Plotted {
+  const first = times.findIndex((time) => time >= from);
+  const begin = first === -1 ? times.length : first;
+  return {
+    step: 'hour',
+    by: 'Hour',
+    times: times.slice(begin),
+    groups: [{ id: 'all', name: 'All requests', totals, steps: steps.slice(begin) }],
+  };
+}

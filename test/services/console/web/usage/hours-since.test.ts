@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { hoursSince } from '#services/console/web/pages/usage/hours-since.ts';
+import type { UsageOverview } from '#services/console/contract/usage.ts';
+
+const hourMs = 3_600_000;
+
+it('a day by hours has those of the day alone', () => {
+  const midnight = Date.UTC(2026, 10, 28);
+  const times = [-2, -1, 0, 1, 2].map((hour) => midnight + hour * hourMs);
+  const steps = times.map((_, requests) => ({ requests }));
+  const overview = { times, steps, totals: { requests: 10 } } as unknown as UsageOverview;
+  const { step, times: shown, groups } = hoursSince(overview, midnight);
+  expect([step, shown]).toEqual(['hour', times.slice(2)]);
+  expect(groups.map((group) => group.steps)).toEqual([[{ requests: 2 }, { requests: 3 }, { requests: 4 }]]);
+  expect(hoursSince(overview, midnight + 24 * hourMs).times).toEqual([]);
+});
