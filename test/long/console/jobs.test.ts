@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('link', { name: 'Show all batches that are not over' }).click();
       await page.getByRole('row', { name: /Ada Lovelace.*Checking/ }).waitFor();
       expect(await seriousViolations(page)).toEqual([]);
-      const of = page.getByRole('combobox', { name: 'Show those of' });
+      const of = page.getByRole('combobox', { name: 'Owner' });
       expect(await of.inputValue()).toBe('Everybody: all that are not over');
       await of.click();
       await page.getByRole('option', { name: 'Your own' }).click();

@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     await ofBob.goto('/keys');
     await ofBob.getByRole('button', { name: 'New key' }).click();
     await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Team' }).waitFor();
-    expect(await ofBob.getByRole('dialog').getByRole('combobox', { name: 'For' }).count()).toBe(0);
+    expect(await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Owner' }).count()).toBe(0);
     await Promise.all([first, second].map((context) => context.close()));
   });
 });

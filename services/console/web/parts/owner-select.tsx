@@ -16,7 +16,7 @@ export function OwnerSelect({ choice, further = [] }: OwnerSelectProps) {
   if (!mayChoose) return null;
   return (
     <Select
-      label="Show those of"
+      label="Owner"
       maw="24rem"
       searchable
       limit={shownNames}

@@ -146,7 +146,7 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
           idOf={({ webhook }) => webhook.id}
           columns={[
             { label: 'Webhook', render: ({ webhook }) => <span className="break">{webhook.url}</span> },
-            { label: 'Of', render: ({ webhook }) => webhook.owner?.name ?? 'the router' },
+            { label: 'Owner', render: ({ webhook }) => webhook.owner?.name ?? 'the router' },
             { label: 'On their way', render: ({ pending }) => formatCount(pending), isNumber: true },
             { label: 'Given up', render: ({ dead }) => formatCount(dead), isNumber: true },
           ]}

@@ -44,26 +44,26 @@ function Facts({ batch }: { batch: BatchDetails }) {
   const { succeeded, errored, cancelled, expired, promptTokens, cachedTokens, completionTokens, reasoningTokens } =
     batch;
   const facts: [string, ReactNode][] = [
-    ['Of', owner.name],
+    ['Owner', owner.name],
     ['State', paused ? `${stateOf(batch).word}: ${paused.reason}` : stateOf(batch).word],
     [
       'Requests',
       `${total === 0 ? 'not counted' : formatCount(total)}, to ${endpoint}${model === undefined ? '' : `, the first one for ${model}`}`,
     ],
     [
-      'Ended',
+      'Results',
       `${formatCount(succeeded)} with an answer, ${formatCount(errored)} with an error, ${formatCount(cancelled)} cancelled, ${formatCount(expired)} expired`,
     ],
     ['Created', formatDateTime(createdAt)],
-    ['Begun', runningAt === undefined ? (isOver(batch) ? 'never' : 'not yet') : formatDateTime(runningAt)],
+    ['Started', runningAt === undefined ? (isOver(batch) ? 'never' : 'not yet') : formatDateTime(runningAt)],
     [
-      'Over',
+      'Ended',
       endedAt === undefined
         ? `not yet; what is not done by ${formatDateTime(expiresAt)} expires`
         : formatDateTime(endedAt),
     ],
-    ['Tokens in', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them from a cache`],
-    ['Tokens out', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them thinking`],
+    ['Input tokens', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them cached`],
+    ['Output tokens', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them reasoning`],
     ['Cost', formatMoney(cost)],
     ...Object.entries(metadata).map(([name, value]): [string, ReactNode] => [name, value]),
   ];

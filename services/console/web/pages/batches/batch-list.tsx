@@ -27,7 +27,7 @@ export function BatchList({ batches, at, withOwners }: BatchListProps) {
     ({ id }: Batch) => callApi<Batch>('POST', `/batches/${encodeURIComponent(id)}/cancel`),
     ['/batches'],
   );
-  const owner: Column<Batch> = { label: 'Of', render: (batch) => <span className="break">{batch.owner.name}</span> };
+  const owner: Column<Batch> = { label: 'Owner', render: (batch) => <span className="break">{batch.owner.name}</span> };
   return (
     <>
       <DataList

@@ -73,7 +73,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
           <Stack gap="sm">
             {offered.length > 1 ? (
               <Select
-                label="For"
+                label="Owner"
                 data={offered.map((each) => ({
                   value: each,
                   label: each === 'user' && !isAdmin ? 'Yourself' : kindNames[each],

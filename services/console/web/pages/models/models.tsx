@@ -35,16 +35,16 @@ export function Models() {
               columns={[
                 { label: 'Model', render: (model) => <Name model={model} /> },
                 { label: 'Served by', render: (model) => <ServedBy model={model} /> },
-                { label: 'Does', render: ({ operations }) => operationLabels(operations) },
+                { label: 'Operations', render: ({ operations }) => operationLabels(operations) },
                 { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
                 {
-                  label: 'Context',
+                  label: 'Context window',
                   render: ({ contextWindow }) =>
                     contextWindow === undefined ? 'unknown' : formatTokens(contextWindow),
                   isNumber: true,
                 },
                 {
-                  label: 'Longest answer',
+                  label: 'Max output tokens',
                   render: ({ maxOutput }) => (maxOutput === undefined ? 'unknown' : formatTokens(maxOutput)),
                   isNumber: true,
                 },

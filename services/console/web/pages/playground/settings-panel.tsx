@@ -69,7 +69,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
         onChange={({ currentTarget }) => set({ system: currentTarget.value })}
       />
       <NumberInput
-        label="Longest answer"
+        label="Max output tokens"
         description="In tokens. Empty: the model’s default"
         min={1}
         max={1_000_000}

@@ -41,9 +41,14 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
         },
         { label: 'Requests', render: ({ totals }) => formatCount(totals.requests), isNumber: true },
         { label: 'Failed', render: ({ totals }) => formatCount(totals.failed), isNumber: true },
-        { label: 'Tokens in', render: ({ totals }) => formatShort(totals.promptTokens), isNumber: true },
-        { label: 'Cached', render: ({ totals }) => formatShort(totals.cachedTokens), isNumber: true, wideOnly: true },
-        { label: 'Tokens out', render: ({ totals }) => formatShort(totals.completionTokens), isNumber: true },
+        { label: 'Input tokens', render: ({ totals }) => formatShort(totals.promptTokens), isNumber: true },
+        {
+          label: 'Cached input',
+          render: ({ totals }) => formatShort(totals.cachedTokens),
+          isNumber: true,
+          wideOnly: true,
+        },
+        { label: 'Output tokens', render: ({ totals }) => formatShort(totals.completionTokens), isNumber: true },
         ...(hasUnits
           ? [{ label: 'Other units', render: ({ totals }: Group) => formatUnits(totals) ?? '–', wideOnly: true }]
           : []),

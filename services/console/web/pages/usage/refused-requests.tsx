@@ -46,7 +46,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
       idOf={({ id }) => id}
       columns={[
         { label: 'Reason', render: ({ id }) => <Reason code={id} /> },
-        { label: 'Who', render: (group) => <span className="break">{whoOf(group)}</span> },
+        { label: 'Key', render: (group) => <span className="break">{whoOf(group)}</span> },
         { label: 'Refused', render: ({ count }) => formatCount(count), isNumber: true },
       ]}
     />
@@ -73,9 +73,9 @@ function Samples({ samples }: { samples: readonly RefusalSample[] }) {
             label: 'Reason',
             render: ({ code, status, message }) => <Reason code={code} status={status} message={message} />,
           },
-          { label: 'Who', render: (sample) => <span className="break">{nameRefused(sample)}</span> },
-          { label: 'Asked for', render: ({ model }) => <span className="break">{model ?? '–'}</span> },
-          { label: 'Request', render: ({ id }) => <code className="break">{id}</code>, wideOnly: true },
+          { label: 'Key', render: (sample) => <span className="break">{nameRefused(sample)}</span> },
+          { label: 'Requested model', render: ({ model }) => <span className="break">{model ?? '–'}</span> },
+          { label: 'Request id', render: ({ id }) => <code className="break">{id}</code>, wideOnly: true },
         ]}
       />
     </>

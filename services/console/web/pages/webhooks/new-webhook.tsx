@@ -78,7 +78,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
             />
             {kinds.length > 1 ? (
               <Select
-                label="Of"
+                label="Owner"
                 data={kinds.map((each) => ({ value: each, label: kindNames[each] }))}
                 value={kind}
                 allowDeselect={false}

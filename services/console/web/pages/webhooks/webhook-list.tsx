@@ -34,7 +34,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         idOf={({ id }) => id}
         columns={[
           { label: 'Address', render: (webhook) => <Address of={webhook} /> },
-          { label: 'Of', render: ownerText },
+          { label: 'Owner', render: ownerText },
           { label: 'Events', render: ({ events }) => <span className="break">{events.join(', ')}</span> },
           { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
         ]}
