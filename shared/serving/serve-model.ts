@@ -21,6 +21,7 @@ import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { lanesOf } from './lanes-of.ts';
 import type { FinishedRequest } from './usage-record-of.ts';
 import type { Caller } from './caller.ts';
+import { runningTurn } from './running-turn.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
@@ -111,6 +112,8 @@ export async function serveModel(
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = senderOf(identity);
+  // Counting tokens is no turn of a conversation.
+  const turn = counts ? undefined : sentFor.turn;
   const job = {
     requestId,
     operation,
@@ -122,6 +125,7 @@ export async function serveModel(
     maxWaitMs,
     class: classOf(parameters, identity.class),
     sender,
+    turn: turn && runningTurn(turn, identity),
     // JSON that is held to a grammar cannot be continued in its middle.
     continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
@@ -136,7 +140,7 @@ export async function serveModel(
   const onOver = (report: JobReport, reserved: Reservation | undefined): void => {
     const usage = usedTokens(report, inputTokens, sink.relayedTokens, parameters.units);
     const { purpose } = sentFor;
-    record({ origin: caller, format, operation, asked: name, purpose, report, usage, reservation: reserved });
+    record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
   const split = splitting(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
   if (split) return runJob(split, job, body, sink, caller, reservation, onOver);

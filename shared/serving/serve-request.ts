@@ -1,5 +1,6 @@
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { HostedRequest, RunnableTool } from '#shared/formats/hosted/hosted-request.ts';
 import type { Caller } from './caller.ts';
@@ -83,7 +84,9 @@ function runLoop(
     bounds: settings,
     ask(body, turnSink, before) {
       const resolved = before ? stayingWith(before, model, parts) : model;
-      const turn = { ...request, ...request.read(body), resolved };
+      // The client's own tools ran before the first turn.
+      const sentFor = before ? withoutTools(request.sentFor) : request.sentFor;
+      const turn = { ...request, ...request.read(body), sentFor, resolved };
       return serveModel(parts, withoutNeed(turn), turnSink, before ? later : caller);
     },
     call: (call, signal, onKeepAlive) => runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive),
@@ -94,6 +97,10 @@ function runLoop(
 function withoutNeed(request: ModelRequest): ModelRequest {
   const { parameters } = request;
   return { ...request, parameters: { ...parameters, needs: { ...parameters.needs, hosted: undefined } } };
+}
+
+function withoutTools({ turn, ...sentFor }: RequestPurpose): RequestPurpose {
+  return { ...sentFor, turn: turn && { ...turn, tools: undefined } };
 }
 
 /** The request's body, parsed: its format has checked it. */

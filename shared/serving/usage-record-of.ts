@@ -2,6 +2,7 @@ import { maxTimelineAttempts, type UsageAttempt, type UsageRecord } from '#share
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -19,6 +20,8 @@ export interface FinishedRequest {
   asked: string;
   /** What the client sent it for, where known. */
   purpose: Purpose | undefined;
+  /** The session of a coding agent that it was a turn of, where it named one. */
+  turn?: AgentTurn | undefined;
   report: JobReport;
   usage: Usage;
   reservation: Reservation | undefined;
@@ -44,7 +47,7 @@ export function costOfRequest({ report, usage }: Pick<FinishedRequest, 'report' 
 
 /** What the usage ledger keeps of a request. */
 export function usageRecordOf(request: FinishedRequest, cost: number): UsageRecord {
-  const { origin, format, operation, asked, purpose, report, usage } = request;
+  const { origin, format, operation, asked, purpose, turn, report, usage } = request;
   const { requestId, identity } = origin;
   const { queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
   const { id: keyId, name, kind, ownerId } = identity;
@@ -58,6 +61,7 @@ export function usageRecordOf(request: FinishedRequest, cost: number): UsageReco
     operation,
     asked,
     purpose,
+    turn,
     ...placeOf(report),
     outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
     code: error?.code,

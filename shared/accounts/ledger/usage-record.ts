@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 const count = z.number().int().nonnegative();
@@ -25,6 +26,18 @@ const attemptSchema = z.object({
 
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
+/** See AgentTurn. */
+const turnSchema = z.object({
+  /** That of another release is one that names its sessions itself. */
+  program: z.enum(agentPrograms).catch('other'),
+  session: z.string(),
+  agent: z.string().optional(),
+  parent: z.string().optional(),
+  type: z.string().optional(),
+  prompt: z.string().optional(),
+  tools: z.object({ ms: count, longest: z.array(z.object({ name: z.string(), ms: count })) }).optional(),
+});
+
 /** What is kept of one request that is over. Never anything of its prompt or its answer. */
 export const usageRecordSchema = z.object({
   id: z.string(),
@@ -38,6 +51,8 @@ export const usageRecordSchema = z.object({
   asked: z.string(),
   /** What the client sent it for; absent where unknown, and in records of releases that did not know it. */
   purpose: z.string().optional(),
+  /** The session of a coding agent that it was a turn of; absent where it named none. */
+  turn: turnSchema.optional().catch(undefined),
   /** Where in the registry the rule stands that chose the target; absent when none applied. */
   rule: z.string().optional(),
   /** What served it; absent when nothing did. */

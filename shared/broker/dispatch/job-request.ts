@@ -1,3 +1,4 @@
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -5,6 +6,13 @@ import type { Tier } from '#shared/core/tier.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { ServerConnection, UnreadLists } from '../contract/job-contract.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
+
+/** A turn of a session, the key that it came with, and the person or the team that the key belongs to; empty where it is none. */
+export interface RunningTurn extends AgentTurn {
+  key: string;
+  user: string;
+  team: string;
+}
 
 /** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
 export interface JobRequest {
@@ -25,6 +33,8 @@ export interface JobRequest {
     /** Among the keys of the owner. */
     keyWeight?: number | undefined;
   };
+  /** The turn of a coding agent's session that it is, for who shows what runs, and the key that it came with. */
+  turn?: RunningTurn | undefined;
   /** The request's place in a trace, when requests are traced. */
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */

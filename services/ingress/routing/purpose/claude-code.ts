@@ -1,5 +1,10 @@
-import { purposeNamed } from '#shared/core/purpose.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import { purposeNamed, type Purpose } from '#shared/core/purpose.ts';
+import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
+import { agentTypeName, sessionName } from './session-name.ts';
+import { readToolTimes } from './tool-times.ts';
 
 /** How the last message of a compaction begins. */
 const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
@@ -8,8 +13,8 @@ const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
 const workflowWords = 'You are a subagent spawned by a workflow';
 
 /**
- * Claude Code. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it says what each request is for. Without, these signs were observed in
- * release 2.1.330:
+ * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it says what each request is
+ * for, the person's prompt, and the times of the tools before it. Without, these signs were observed in release 2.1.330:
  * - requests of agents carry `x-claude-code-agent-id`; the instructions of those that a workflow has started, unless they are of a
  *   named type, say so
  * - a compaction ends with a message that forbids tools
@@ -18,16 +23,36 @@ const workflowWords = 'You are a subagent spawned by a workflow';
  */
 export const claudeCode: ClientProgram = {
   isSender: (headers) => headers['x-claude-code-session-id'] !== undefined,
-  purposeOf(headers, signs) {
-    const said = purposeNamed(headers['x-claude-code-request-class']);
-    if (said) return said;
-    if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
-    if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
-    if (headers['x-claude-code-agent-id'] !== undefined)
-      return signs?.lastInstructions?.startsWith(workflowWords) ? 'workflow' : 'subagent';
-    return signs && !signs.hasOwnTools && !signs.cachesInstructions ? 'auxiliary' : 'main';
-  },
-  agentTypeOf({ 'x-claude-code-agent-type': type }) {
-    return typeof type === 'string' ? type : undefined;
+  read(headers, signs) {
+    const type = headers['x-claude-code-agent-type'];
+    return {
+      purpose: purposeIn(headers, signs),
+      agentType: typeof type === 'string' ? type : undefined,
+      turn: turnIn(headers),
+    };
   },
 };
+
+function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
+  const said = purposeNamed(headers['x-claude-code-request-class']);
+  if (said) return said;
+  if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
+  if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
+  if (headers['x-claude-code-agent-id'] !== undefined)
+    return signs?.lastInstructions?.startsWith(workflowWords) ? 'workflow' : 'subagent';
+  return signs && !signs.hasOwnTools && !signs.cachesInstructions ? 'auxiliary' : 'main';
+}
+
+function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+  const session = sessionName(headers['x-claude-code-session-id']);
+  if (session === undefined) return undefined;
+  return {
+    program: 'claude-code',
+    session,
+    agent: sessionName(headers['x-claude-code-agent-id']),
+    parent: sessionName(headers['x-claude-code-parent-agent-id']),
+    type: agentTypeName(headers['x-claude-code-agent-type']),
+    prompt: sessionName(headers['x-claude-code-prompt-id']),
+    tools: readToolTimes(headers['x-claude-code-prev-tool-durations']),
+  };
+}

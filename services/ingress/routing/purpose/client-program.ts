@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Purpose } from '#shared/core/purpose.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 
 /** A coding agent whose requests show what they are for. */
@@ -7,10 +7,8 @@ export interface ClientProgram {
   /** Whether a request with these headers is from it. */
   isSender(headers: IncomingHttpHeaders): boolean;
   /**
-   * What its request is for.
+   * What its request is for, and the session that it is a turn of.
    * @param signs those of the body; undefined if it has none
    */
-  purposeOf(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose;
-  /** The type of the agent that sends the request, in its words; undefined if it does not say. */
-  agentTypeOf?(headers: IncomingHttpHeaders): string | undefined;
+  read(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose;
 }

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
 import type { ClientProgram } from './client-program.ts';
+import { agentTypeName, sessionName } from './session-name.ts';
 
 /** Values of `x-openai-subagent` for memories and for reviews of approvals. Other values name agents. */
 const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 'guardian']);
@@ -9,20 +12,42 @@ const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 
  * Codex. As observed in release 0.169.0, it describes each request in `x-codex-turn-metadata`, a JSON object with
  * `request_kind` (`turn`, `compaction`) and `thread_source` (`user`, `subagent`), and names the kind of a spawned agent in
  * `x-openai-subagent`. Its memories are written with `x-openai-memgen-request`. It does not call `/responses/compact`.
+ *
+ * A session is a thread, and the threads that were started in it: `session-id` is the same in all of them, `thread-id` names each, and
+ * `x-codex-parent-thread-id` the one that has started it.
  */
 export const codex: ClientProgram = {
   isSender: ({ originator, 'x-codex-window-id': window, 'x-codex-turn-metadata': metadata }) =>
     window !== undefined ||
     metadata !== undefined ||
     (typeof originator === 'string' && originator.startsWith('codex')),
-  purposeOf(headers) {
-    const { request_kind: kind, thread_source: source } = metadataOf(headers);
-    const agent = headers['x-openai-subagent'];
-    if (kind === 'compaction' || agent === 'compact') return 'compaction';
-    if (headers['x-openai-memgen-request'] !== undefined || backgroundAgents.has(agent)) return 'auxiliary';
-    return agent !== undefined || source === 'subagent' ? 'subagent' : 'main';
+  read(headers) {
+    const metadata = metadataOf(headers);
+    return { purpose: purposeIn(headers, metadata), agentType: undefined, turn: turnIn(headers, metadata) };
   },
 };
+
+function purposeIn(headers: IncomingHttpHeaders, { request_kind: kind, thread_source: source }: JsonObject): Purpose {
+  const agent = headers['x-openai-subagent'];
+  if (kind === 'compaction' || agent === 'compact') return 'compaction';
+  if (headers['x-openai-memgen-request'] !== undefined || backgroundAgents.has(agent)) return 'auxiliary';
+  return agent !== undefined || source === 'subagent' ? 'subagent' : 'main';
+}
+
+function turnIn(headers: IncomingHttpHeaders, metadata: JsonObject): AgentTurn | undefined {
+  const session = sessionName(headers['session-id']);
+  if (session === undefined) return undefined;
+  const besides = (thread: unknown): string | undefined => (thread === session ? undefined : sessionName(thread));
+  return {
+    program: 'codex',
+    session,
+    agent: besides(headers['thread-id']),
+    parent: besides(headers['x-codex-parent-thread-id']),
+    type: agentTypeName(headers['x-openai-subagent']),
+    // An agent's turn has one of its own: what the person has asked is the root of them.
+    prompt: sessionName(metadata['root_turn_id']),
+  };
+}
 
 function metadataOf({ 'x-codex-turn-metadata': text }: IncomingHttpHeaders): JsonObject {
   if (typeof text !== 'string') return {};

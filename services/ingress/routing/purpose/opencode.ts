@@ -1,4 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
+import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
+import { sessionName } from './session-name.ts';
 
 /** How the instructions of its summaries begin. */
 const compactionWords = 'You are a context summarization agent';
@@ -8,13 +13,24 @@ const titleWords = 'You are a title generator';
 
 /**
  * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`, and the title of a
- * session and the summary of a long one are requests without tools, with instructions of their own.
+ * session and the summary of a long one are requests without tools, with instructions of their own. Its agents start no others.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,
-  purposeOf(headers, signs) {
-    if (signs && !signs.hasOwnTools && signs.instructions.startsWith(compactionWords)) return 'compaction';
-    if (signs && !signs.hasOwnTools && signs.instructions.startsWith(titleWords)) return 'auxiliary';
-    return headers['x-parent-session-id'] === undefined ? 'main' : 'subagent';
-  },
+  read: (headers, signs) => ({ purpose: purposeIn(headers, signs), agentType: undefined, turn: turnIn(headers) }),
 };
+
+function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
+  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(compactionWords)) return 'compaction';
+  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(titleWords)) return 'auxiliary';
+  return headers['x-parent-session-id'] === undefined ? 'main' : 'subagent';
+}
+
+function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+  const own = sessionName(headers['x-session-id']);
+  const root = sessionName(headers['x-parent-session-id']);
+  if (own === undefined) return undefined;
+  return root === undefined
+    ? { program: 'opencode', session: own }
+    : { program: 'opencode', session: root, agent: own };
+}

@@ -9,7 +9,8 @@ const hinted = recordedRequests('claude-code-hints');
 
 function purposeOfRequest(request: RecordedRequest | undefined) {
   if (!request) throw new Error('no such recording');
-  return purposeOf(request.headers, parametersOf(request)?.signs);
+  const { purpose, agentType } = purposeOf(request.headers, parametersOf(request)?.signs);
+  return { purpose, agentType };
 }
 
 describe('a request of Claude Code', () => {
@@ -66,6 +67,58 @@ describe('a request of Claude Code', () => {
     const counted = parametersOf({ path: '/v1/messages/count_tokens', headers: {}, body });
     expect(counted).toMatchObject({ signs: undefined });
     expect(purposeOf({ ...title?.headers }, counted?.signs).purpose).toBe('main');
+  });
+});
+
+describe('the session of a request of Claude Code', () => {
+  const turnOf = (headers: Record<string, string>) => purposeOf(headers, undefined).turn;
+  const session = '68b864d5-9161-4ae0-a03f-518a83794bc9';
+
+  it('is that of its header, with the agent, its kind and the prompt', () => {
+    expect(turnOf(hinted.get('a turn of an agent')?.headers ?? {})).toEqual({
+      program: 'claude-code',
+      session,
+      agent: 'a508776593730a593',
+      parent: undefined,
+      type: 'Explore',
+      prompt: '72be1263-d532-458d-a09a-8d06d778df24',
+      tools: undefined,
+    });
+    expect(turnOf(plain.get('a turn of an agent')?.headers ?? {})).toMatchObject({
+      session: 'c88ff71c-c5f5-4071-83fa-a912e58ece46',
+      agent: 'a68d367ef1b14618a',
+    });
+    expect(turnOf(plain.get('a turn')?.headers ?? {})?.agent).toBeUndefined();
+  });
+
+  it('has the times of the tools before it, without those that start agents', () => {
+    const times = (header: string) =>
+      turnOf({ 'x-claude-code-session-id': session, 'x-claude-code-prev-tool-durations': header })?.tools;
+    expect(times('Bash=742;Read=9;Agent=60000;mcp__a%20b=5')).toEqual({
+      ms: 756,
+      longest: [
+        { name: 'Bash', ms: 742 },
+        { name: 'Read', ms: 9 },
+        { name: 'mcp__a b', ms: 5 },
+      ],
+    });
+    expect(times('Read=-1;=5;%=3;Bash=x;Write=1e3;no')).toBeUndefined();
+    expect(times('Bash=999999999')).toEqual({ ms: 86_400_000, longest: [{ name: 'Bash', ms: 86_400_000 }] });
+    const many = times(Array.from({ length: 40 }, (_, index) => `T${index}=${index + 1}`).join(';'));
+    expect(many?.ms).toBe((32 * 33) / 2);
+    expect(many?.longest).toHaveLength(8);
+    expect(many?.longest[0]).toEqual({ name: 'T31', ms: 32 });
+  });
+
+  it('whose name is none has no session, and is served all the same', () => {
+    for (const name of ['', 'a b', 'x'.repeat(129), 'é', 'a/b'])
+      expect(purposeOf({ 'x-claude-code-session-id': name }, undefined)).toEqual({
+        purpose: 'main',
+        agentType: undefined,
+        turn: undefined,
+      });
+    const odd = { 'x-claude-code-agent-id': '{}', 'x-claude-code-agent-type': '<b>', 'x-claude-code-prompt-id': ' ' };
+    expect(turnOf({ 'x-claude-code-session-id': session, ...odd })).toEqual({ program: 'claude-code', session });
   });
 });
 

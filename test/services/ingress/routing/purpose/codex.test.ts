@@ -17,10 +17,9 @@ describe('a request of Codex', () => {
     ['the first turn after a compaction', 'main'],
   ])('%s is known as %s', (name, purpose) => {
     const request = recorded.get(name);
-    expect(request && purposeOf(request.headers, parametersOf(request)?.signs)).toEqual({
-      purpose,
-      agentType: undefined,
-    });
+    const read = request && purposeOf(request.headers, parametersOf(request)?.signs);
+    expect(read?.purpose).toBe(purpose);
+    expect(read?.agentType).toBeUndefined();
   });
 
   it.each([
@@ -43,5 +42,27 @@ describe('a request of Codex', () => {
     const session = (name: string) => sessionOf(recorded.get(name)?.headers ?? {});
     expect(session('a compaction')).toEqual(session('a turn'));
     expect(session('the first turn after a compaction')).not.toEqual(session('a turn'));
+  });
+
+  it('names the session, the agent in it and the prompt', () => {
+    const turn = (name: string) => purposeOf(recorded.get(name)?.headers ?? {}, undefined).turn;
+    expect(turn('a turn')).toEqual({
+      program: 'codex',
+      session: '01a20ca2-7192-7d61-a811-d0f411b416ab',
+      prompt: '01a20ca2-71b1-7150-9679-6e9b10aa279b',
+    });
+    const session = '01a20ca2-0505-7f01-b0a3-72be2a834d74';
+    expect(turn('a turn of an agent')).toEqual({
+      program: 'codex',
+      session,
+      agent: '01a20ca2-0648-7e01-98e1-5b62d0b97022',
+      parent: undefined,
+      type: 'collab_spawn',
+      prompt: '01a20ca2-0590-7800-8f46-b8481ea5320a',
+    });
+    const deeper = { ...recorded.get('a turn of an agent')?.headers, 'x-codex-parent-thread-id': 'another-agent' };
+    expect(purposeOf(deeper, undefined).turn?.parent).toBe('another-agent');
+    expect(turn('a compaction')?.session).toBe(turn('a turn')?.session);
+    expect(purposeOf({ originator: 'codex_exec' }, undefined).turn).toBeUndefined();
   });
 });

@@ -18,4 +18,16 @@ describe('a request of opencode', () => {
     const request = recorded.get(name);
     expect(request && purposeOf(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
   });
+
+  it('names the session, and as an agent of it one that has a parent', () => {
+    const turn = (name: string) => purposeOf(recorded.get(name)?.headers ?? {}, undefined).turn;
+    const session = turn('a turn')?.session;
+    expect(turn('a turn')).toEqual({ program: 'opencode', session: expect.stringMatching(/^ses_/) });
+    expect(turn('a title')).toEqual(turn('a turn'));
+    expect(turn('a turn of an agent')).toEqual({
+      program: 'opencode',
+      session,
+      agent: 'ses_df35b86d7ffe705yq5fMV8WJ5K',
+    });
+  });
 });

@@ -30,3 +30,21 @@ describe('the purpose of a request', () => {
     expect(purposeOf({}, signs).purpose).toBe('compaction');
   });
 });
+
+describe('the session of a request', () => {
+  it('is what any client calls it in a header, if its program names none', () => {
+    expect(purposeOf({ 'x-rtr-session': 'nightly.42' }, undefined).turn).toEqual({
+      program: 'other',
+      session: 'nightly.42',
+    });
+    const headers = { 'x-claude-code-session-id': 'its-own', 'x-rtr-session': 'nightly.42' };
+    expect(purposeOf(headers, undefined).turn).toMatchObject({ program: 'claude-code', session: 'its-own' });
+    const unnamed = { 'user-agent': 'opencode/2', 'x-rtr-session': 'nightly.42' };
+    expect(purposeOf(unnamed, undefined).turn).toMatchObject({ program: 'other', session: 'nightly.42' });
+  });
+
+  it('is none where the header has no name', () => {
+    expect(purposeOf({ 'x-rtr-session': 'two words' }, undefined).turn).toBeUndefined();
+    expect(purposeOf({}, undefined).turn).toBeUndefined();
+  });
+});

@@ -1,0 +1,46 @@
+import type { ToolTimes } from '#shared/core/agent-turn.ts';
+
+/** Tools of one header that are read at most. */
+const maxTools = 32;
+
+/** Most characters of the header: each tool's name, percent-encoded, with its milliseconds. */
+const maxLength = 8_192;
+
+/** Tools that are named at most: what is kept of a request stays small. */
+const maxNamed = 8;
+
+/** The longest time of a tool: a day. */
+const maxMs = 86_400_000;
+
+const nameForm = /^[\w .:/@-]{1,64}$/;
+
+/** Tools that start agents. What they take is the time of the agent's own turns. */
+const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);
+
+/**
+ * Reads the times of tools as `Bash=742;Read=9`, in milliseconds with percent-encoded names. What cannot be read is left out; undefined
+ * where nothing is left.
+ */
+export function readToolTimes(header: unknown): ToolTimes | undefined {
+  if (typeof header !== 'string' || header.length > maxLength) return undefined;
+  const times: ToolTimes['longest'] = [];
+  for (const part of header.split(';', maxTools)) {
+    const equals = part.lastIndexOf('=');
+    const name = decoded(part.slice(0, Math.max(0, equals)).trim());
+    const digits = part.slice(equals + 1).trim();
+    if (name === undefined || !nameForm.test(name) || !/^\d{1,9}$/.test(digits) || agentTools.has(name)) continue;
+    times.push({ name, ms: Math.min(Number(digits), maxMs) });
+  }
+  if (times.length === 0) return undefined;
+  const ms = times.reduce((sum, each) => sum + each.ms, 0);
+  return { ms, longest: times.sort((a, b) => b.ms - a.ms).slice(0, maxNamed) };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A name that is not well encoded is nobody's tool.
+    return undefined;
+  }
+}
