@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 /*
@@ -78,6 +79,21 @@ export const usageRequestSchema = z
     operation: z.string(),
     asked: z.string().describe('The name that the client asked for; `model` is the one that served.'),
     purpose: z.string().optional().describe('What it was sent for, where known.'),
+    turn: z
+      .object({
+        program: z.enum(agentPrograms),
+        session: z.string().describe('What its client calls the session.'),
+        agent: z.string().optional(),
+        parent: z.string().optional(),
+        type: z.string().optional(),
+        prompt: z.string().optional().describe("The id of the person's prompt."),
+        tools: z
+          .object({ ms: z.number(), longest: z.array(z.object({ name: z.string(), ms: z.number() })) })
+          .optional()
+          .describe("The client's own tools before it, in milliseconds: all of them, and those that took longest."),
+      })
+      .optional()
+      .describe('The session of a coding agent that it was a turn of, where it named one.'),
     rule: z.string().optional().describe('Where in the registry the rule stands that chose the model, if one did.'),
     model: z.string().optional(),
     tier: z.enum(tiers).optional(),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
-import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
+import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
@@ -15,10 +15,10 @@ const common = [scriptStart, new URL('lua/background.lua', import.meta.url)];
 const begin = new RedisScript(...common, new URL('lua/begin.lua', import.meta.url));
 const append = new RedisScript(...common, new URL('lua/append.lua', import.meta.url));
 const noteFailure = new RedisScript(...common, new URL('lua/note-failure.lua', import.meta.url));
-const charge = new RedisScript(ledgerScript, ...common, new URL('lua/charge.lua', import.meta.url));
+const charge = new RedisScript(...ledgerScripts, ...common, new URL('lua/charge.lua', import.meta.url));
 const sweep = new RedisScript(...common, new URL('lua/sweep.lua', import.meta.url));
 const end = new RedisScript(
-  ledgerScript,
+  ...ledgerScripts,
   emitScript,
   ...keepStoredScripts,
   ...common,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { fileArgs, type FileRecord } from '../files/file-records.ts';
-import { ledgerScript, type LedgerEntry } from '../ledger/ledger-entry.ts';
+import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { askRedis, askRedisAll, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -22,7 +22,7 @@ const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url
 const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
 const move = new RedisScript(emitScript, files, common, new URL('lua/move.lua', import.meta.url));
-const recordLine = new RedisScript(ledgerScript, files, common, new URL('lua/record-line.lua', import.meta.url));
+const recordLine = new RedisScript(...ledgerScripts, files, common, new URL('lua/record-line.lua', import.meta.url));
 const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
 const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
 const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));

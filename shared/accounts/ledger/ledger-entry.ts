@@ -1,11 +1,12 @@
+import { sessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
 import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
 import { idsAtOnce, olderIds } from './request-index.ts';
 import { maxSpanOwners, ownerName, spansOf } from './span-sums.ts';
 import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** The script with `writeUsage`, which stands before each script that writes into the ledger. */
-export const ledgerScript = new URL('lua/ledger.lua', import.meta.url);
+/** The scripts with `writeUsage`, which stand before each script that writes into the ledger. */
+export const ledgerScripts: readonly URL[] = [sessionScript, new URL('lua/ledger.lua', import.meta.url)];
 
 /** Requests as `writeUsage` takes them. */
 export interface LedgerEntry {
@@ -21,12 +22,13 @@ export interface LedgerEntryBounds {
   maxRequests: number;
   requestsKeptMs: number;
   maxFields: number;
+  sessionsKeptMs: number;
 }
 
 /** What `writeUsage` needs to write requests that are over. */
 export function ledgerEntry(
   records: readonly UsageRecord[],
-  { prefix, maxRequests, requestsKeptMs, maxFields }: LedgerEntryBounds,
+  { prefix, maxRequests, requestsKeptMs, maxFields, sessionsKeptMs }: LedgerEntryBounds,
 ): LedgerEntry {
   return {
     args: {
@@ -42,6 +44,7 @@ export function ledgerEntry(
       totals: totalsByRow(records),
       maxOwners: maxSpanOwners,
       spans: spansOf(records),
+      sessions: sessionArgs(records, sessionsKeptMs),
     },
     texts: records.map((record) => JSON.stringify(record)),
   };

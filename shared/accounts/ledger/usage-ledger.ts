@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
-import { ledgerEntry, ledgerScript, type LedgerEntry } from './ledger-entry.ts';
+import { ledgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-const write = new RedisScript(ledgerScript, new URL('lua/write.lua', import.meta.url));
+const write = new RedisScript(...ledgerScripts, new URL('lua/write.lua', import.meta.url));
 
 /** Milliseconds that a request waits to be written. */
 const writeEveryMs = 500;
@@ -39,6 +39,8 @@ export interface UsageLedgerBounds {
    * Default 200,000.
    */
   maxFields?: number;
+  /** Milliseconds for which sessions of coding agents are kept after their last turn; 0 keeps none. Default 7 days. */
+  sessionsKeptMs?: number;
 }
 
 interface Batch {
@@ -73,7 +75,7 @@ export class UsageLedger {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
     this.#log = log;
-    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, ...bounds };
+    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, sessionsKeptMs: 7 * 86_400_000, ...bounds };
     this.#timer = setInterval(() => void this.#write(), writeEveryMs);
     redis.on('ready', this.#onConnected);
   }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { accessTokenMs } from '../programs/access-tokens.ts';
+import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
 import type { KeyStore } from '../keys/key-store.ts';
@@ -25,7 +26,7 @@ export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
  * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys and
- * tokens are revoked, batches cancelled, responses, files and webhooks removed; the record goes last. After a crash in between it can be done again. What they
+ * tokens are revoked, batches cancelled, responses, files, webhooks and agent sessions removed; the record goes last. After a crash in between it can be done again. What they
  * have used stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
@@ -41,6 +42,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   await cancelBatchesOf(redis, prefix, id);
   await removeAllOf(redis, prefix, id);
   await removeWebhooksOf(redis, prefix, `user:${id}`);
+  await removeSessionsOf(redis, prefix, `user:${id}`);
   await forgetNames(parts, id, keyIds);
   const args = {
     id,

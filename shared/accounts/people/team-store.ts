@@ -9,6 +9,7 @@ import { revisionSchema } from '../redis/revision.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
 import { removeAllOf } from '../keys/remove-all-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
@@ -113,7 +114,7 @@ export class TeamStore {
   }
 
   /**
-   * Deletes a team with its stored responses, files and webhooks, cancels its batches, and revokes its keys. Returns how many keys these
+   * Deletes a team with its stored responses, files, webhooks and agent sessions, cancels its batches, and revokes its keys. Returns how many keys these
    * were; undefined for no such team.
    */
   async delete(id: string, now: number): Promise<number | undefined> {
@@ -132,6 +133,7 @@ export class TeamStore {
     await cancelBatchesOf(this.#redis, this.#prefix, id);
     await removeAllOf(this.#redis, this.#prefix, id);
     await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);
+    await removeSessionsOf(this.#redis, this.#prefix, `team:${id}`);
     return Number(revoked);
   }
 

@@ -9,6 +9,9 @@ import { parseJson } from './ticket.ts';
 /** Ejected workers in one message at most. */
 export const maxEjected = 100;
 
+/** Running turns of sessions in one message at most: some 25 kB. */
+export const maxTurns = 100;
+
 const count = z.number().int().nonnegative();
 /** Values by second, the oldest first; the last one is of the second that ended at the message's time. */
 const seconds = z.array(z.number().nonnegative()).max(60);
@@ -20,6 +23,22 @@ const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
     if (data !== undefined) known[tier] = data;
   }
   return known;
+});
+const turn = z.object({
+  request: z.string().max(200),
+  key: z.string().max(200),
+  /** Whose key it is; empty where it is nobody's of the kind. */
+  user: z.string().max(100),
+  team: z.string().max(100),
+  program: z.string().max(32),
+  session: z.string().max(128),
+  agent: z.string().max(128).optional(),
+  parent: z.string().max(128).optional(),
+  type: z.string().max(64).optional(),
+  /** When it came, in ms since 1970. */
+  since: z.number(),
+  /** Absent while no worker has it. */
+  model: z.string().max(256).optional(),
 });
 const lane = z.object({
   tier: z.enum(tiers),
@@ -73,6 +92,8 @@ export const ingressStatsSchema = z.object({
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
   ).optional(),
+  /** The turns of coding agents' sessions that run, those that run longest first. Absent from older releases. */
+  turns: readable(turn, maxTurns).optional(),
   /** The last failures, newest first. No text of an upstream or of a request is among them: either may quote a prompt. */
   failures: readable(
     z.object({
@@ -89,6 +110,7 @@ export const ingressStatsSchema = z.object({
   ),
 });
 
+export type RunningTurnStats = NonNullable<IngressStats['turns']>[number];
 export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
 export type Failure = IngressStats['failures'][number];

@@ -120,6 +120,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   const ledger = new UsageLedger(redis.redis, prefix, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,
     requestsKeptMs: config.USAGE_DAYS * dayMs,
+    sessionsKeptMs: config.AGENT_SESSIONS_DAYS * dayMs,
   });
   releases.add('usage ledger', () => ledger.close());
   const limits = new LimitKeeper(redis.redis, prefix, log);

@@ -40,6 +40,12 @@ export const servingSettings = {
     1,
     3_650,
   ),
+  AGENT_SESSIONS_DAYS: setting.integer(
+    'Days for which the sums of a session of a coding agent are kept after its last turn; 0 keeps none',
+    7,
+    0,
+    365,
+  ),
   RESPONSES_KEEP_HOURS: setting.integer('Hours for which responses are stored; 0 stores none', 24, 0, 8_760),
   RESPONSES_OWNER_BYTES: setting.integer(
     'Most bytes in Redis of the stored responses of one person, team or key without owner; the oldest go first',

@@ -1,4 +1,4 @@
--- What scripts that write into the usage ledger have in common: it stands before each of them.
+-- What scripts that write into the usage ledger have in common: it stands before each of them, and `sessions.lua` before it.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
 --   <prefix>ids                string that expires: the number of the newest hash of ids
@@ -98,6 +98,7 @@ end
 --     olderIds     hashes of ids besides the newest
 --     maxFields    fields that a period may have before new rows are counted under their substitute
 --     keyNames     { id: name }
+--     sessions     see `writeSessions`; absent for none
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
 --     maxOwners    owners of one period whose sums are kept apart
 --     spans        a list of { name, expiresAt, parts }, see span-sums.ts
@@ -115,6 +116,7 @@ local function writeUsage(ledger, first)
     writeIds(ledger, entries)
   end
   writeSpans(ledger)
+  writeSessions(ledger.prefix, ledger.sessions, entries)
 
   for id, name in pairs(ledger.keyNames) do
     redis.call('HSET', ledger.prefix .. 'key-names', id, name)

@@ -1,0 +1,194 @@
+import type { Redis } from 'ioredis';
+import { sees, usageRecordSchema, type UsageRecord, type UsageViewer } from '../ledger/usage-record.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import { readModels, readSession, type AgentSession, type ModelSums } from './agent-session.ts';
+import { keptDays } from './kept-days.ts';
+import { partyOfOwner, sessionKeys, type SessionOwner } from './session-names.ts';
+import { addSums, decodeSumsRow, encodeSumsRow, noSums, readSums, sumOf, type SessionSums } from './session-sums.ts';
+
+const entrySchema = storedJson(usageRecordSchema);
+
+/** Sessions whose last turns began in the same millisecond, of one owner, that a page goes on behind. */
+const mostAtOnce = 20;
+
+/** A place in the list of sessions: the time of the last turn, in ms since 1970, and the id. */
+export interface SessionPlace {
+  at: number;
+  id: string;
+}
+
+/** What the sessions of an owner came to. */
+export interface OwnerSums {
+  owner: SessionOwner;
+  sums: SessionSums;
+  /** The dearest first. */
+  models: ModelSums[];
+  /** By the id of the key, the dearest first; it is empty for those that came when as many were kept apart as may be. */
+  keys: { key: string; sums: SessionSums }[];
+}
+
+/** Reads the sessions that `writeSessions` has written. Every method throws RouterError `store_unavailable` while Redis is away. */
+export class AgentSessionReader {
+  readonly #redis: Redis;
+  readonly #requests: string;
+  readonly #names: ReturnType<typeof sessionKeys>;
+  readonly #keptMs: number;
+  readonly #report: ReportUnreadable;
+
+  /** @param keptMs milliseconds for which sessions are kept */
+  constructor(redis: Redis, prefix: string, keptMs: number, report: ReportUnreadable = warnOfUnreadable) {
+    this.#redis = redis;
+    this.#requests = `${prefix}usage:requests`;
+    this.#names = sessionKeys(prefix);
+    this.#keptMs = keptMs;
+    this.#report = report;
+  }
+
+  /**
+   * Sessions that a viewer may see, the one with the latest turn first.
+   * @param owner whose they are to be; undefined for all
+   * @param after `next` of the page before
+   * @returns `next` is the place behind which the next page begins; undefined on the last one
+   */
+  async list(
+    viewer: UsageViewer,
+    owner: SessionOwner | undefined,
+    limit: number,
+    after?: SessionPlace,
+  ): Promise<{ sessions: AgentSession[]; next: SessionPlace | undefined }> {
+    const { all, of } = this.#names;
+    const places =
+      owner === undefined && viewer.isAdmin
+        ? await this.#places(all, limit, after, (member) => member.slice(member.lastIndexOf('/') + 1))
+        : (
+            await Promise.all(
+              ownersSeenBy(viewer, owner).map((each) => this.#places(of(each), limit, after, (member) => member)),
+            )
+          ).flat();
+    const page = places.sort(byPlace).slice(0, limit);
+    const sessions = await this.#find(page.map(({ id }) => id));
+    return { sessions, next: places.length < limit ? undefined : page.at(-1) };
+  }
+
+  /** A session; undefined where there is none that the viewer may see. */
+  async find(viewer: UsageViewer, id: string): Promise<AgentSession | undefined> {
+    const [session] = await this.#find([id]);
+    return session && sees(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
+  }
+
+  /**
+   * Single turns of a session, newest first, of those that the usage ledger still has.
+   * @param before the cursor of an earlier page
+   * @returns `next` is the cursor of the page behind; undefined when there is none
+   */
+  async turns(id: string, limit: number, before?: string): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
+    const kept = await askRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
+    const earlier = before === undefined ? kept : kept.filter((each) => isBefore(each, before));
+    const page = earlier.slice(-limit).reverse();
+    const commands = this.#redis.multi();
+    for (const entry of page) commands.xrange(this.#requests, entry, entry);
+    const answers = page.length === 0 ? [] : ((await askRedisAll(commands)) as [string, string[]][][]);
+    const turns = answers.flat().flatMap(([entry, fields]): UsageRecord[] => {
+      const read = readStored(entrySchema, fields[1]);
+      if ('value' in read) return [read.value];
+      this.#report(`request ${entry}`, read.reason);
+      return [];
+    });
+    const last = page.at(-1);
+    // What the ledger has forgotten is older than all that it has.
+    const goesOn = earlier.length > page.length && turns.length > 0;
+    return { turns, next: goesOn ? last : undefined };
+  }
+
+  /** What the sessions of each of these owners came to in the days that are kept. */
+  async sums(owners: readonly SessionOwner[]): Promise<OwnerSums[]> {
+    const days = keptDays(this.#keptMs);
+    const commands = this.#redis.multi();
+    for (const owner of owners) for (const day of days) commands.hgetall(this.#names.day(owner, day));
+    const answers = owners.length === 0 ? [] : ((await askRedisAll(commands)) as Record<string, string>[]);
+    return owners.map((owner, index) => ({
+      owner,
+      ...sumUp(answers.slice(index * days.length, (index + 1) * days.length)),
+    }));
+  }
+
+  async #places(
+    name: string,
+    limit: number,
+    after: SessionPlace | undefined,
+    idOf: (member: string) => string,
+  ): Promise<SessionPlace[]> {
+    const oldest = Date.now() - this.#keptMs;
+    const found = await askRedis(
+      this.#redis.zrevrangebyscore(
+        name,
+        after === undefined ? '+inf' : after.at,
+        oldest,
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        limit + (after === undefined ? 0 : mostAtOnce),
+      ),
+    );
+    const places: SessionPlace[] = [];
+    for (let index = 0; index + 1 < found.length; index += 2)
+      places.push({ id: idOf(found[index] ?? ''), at: Number(found[index + 1]) });
+    return after === undefined ? places : places.filter((place) => byPlace(place, after) > 0);
+  }
+
+  async #find(ids: readonly string[]): Promise<AgentSession[]> {
+    if (ids.length === 0) return [];
+    const commands = this.#redis.multi();
+    for (const id of ids) commands.hgetall(this.#names.session(id));
+    const answers = (await askRedisAll(commands)) as Record<string, string>[];
+    return answers.flatMap((fields, index): AgentSession[] => {
+      const id = ids[index] ?? '';
+      if (Object.keys(fields).length === 0) return [];
+      const session = readSession(id, fields);
+      if (!session) this.#report(`agent session ${id}`, 'its facts');
+      return session ? [session] : [];
+    });
+  }
+}
+
+/** The owners whose sessions somebody may see, of the one that is asked for, or of all. */
+function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
+  if (owner !== undefined) return sees(viewer, partyOfOwner(owner)) ? [owner] : [];
+  const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
+  return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
+}
+
+/** The latest first. */
+function byPlace(a: SessionPlace, b: SessionPlace): number {
+  return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+}
+
+/** Whether an id of the stream is before another one. */
+function isBefore(one: string, other: string): boolean {
+  const [ms = 0, count = 0] = one.split('-').map(Number);
+  const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);
+  return ms < otherMs || (ms === otherMs && count < otherCount);
+}
+
+function sumUp(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'> {
+  const rows = new Map<string, SessionSums>();
+  for (const fields of days) {
+    for (const [text, sums] of readSums(fields)) {
+      const sum = rows.get(text);
+      if (sum) addSums(sum, sums);
+      else rows.set(text, sums);
+    }
+  }
+  const keys = [...rows].flatMap(([text, sums]) => {
+    const row = decodeSumsRow(text);
+    return row?.kind === 'key' ? [{ key: row.key, sums }] : [];
+  });
+  const counts = rows.get(encodeSumsRow({ kind: 'all' })) ?? noSums();
+  return {
+    sums: sumOf([counts, ...keys.map(({ sums }) => sums)]),
+    models: readModels(rows),
+    keys: keys.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests),
+  };
+}

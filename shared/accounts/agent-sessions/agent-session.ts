@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { agentPrograms, type AgentProgram } from '#shared/core/agent-turn.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import type { SessionOwner } from './session-names.ts';
+import {
+  decodeSumsRow,
+  encodeSumsRow,
+  furtherAgents,
+  noSums,
+  readSums,
+  sumOf,
+  type SessionSums,
+} from './session-sums.ts';
+
+/**
+ * Sums of what served, and of the rule that chose it, which is empty where there was none, as the tier. The model is empty for all those
+ * together that came when as many were kept apart as may be.
+ */
+export interface ModelSums {
+  model: string;
+  rule: string;
+  tier: string;
+  sums: SessionSums;
+}
+
+/** An agent of a session. Times in ms since 1970. */
+export interface SessionAgent {
+  /** Undefined for the agents together that came when there were as many as are kept apart. */
+  id: string | undefined;
+  /** The agent that has started it; undefined for the one that talks to the person. */
+  parent?: string | undefined;
+  type?: string | undefined;
+  startedAt?: number | undefined;
+  lastAt?: number | undefined;
+  sums: SessionSums;
+}
+
+/** A session of a coding agent: what its turns came to, without any prompt or answer. Times in ms since 1970. */
+export interface AgentSession {
+  id: string;
+  owner: SessionOwner;
+  /** What its client calls it. */
+  name: string;
+  program: AgentProgram;
+  /** The id of the key that its last turn came with. */
+  key: string;
+  startedAt: number;
+  /** When the last turn began that is over. */
+  lastAt: number;
+  sums: SessionSums;
+  /** Of the turns of the agent that talks to the person. */
+  main: SessionSums;
+  /** The agents that were started in it, in the order of their first turns. */
+  agents: SessionAgent[];
+  /** The dearest first. */
+  models: ModelSums[];
+}
+
+const factsSchema = z.object({
+  owner: z.custom<SessionOwner>((value) => typeof value === 'string' && /^(?:user|team|key):./.test(value)),
+  name: z.string(),
+  program: z.enum(agentPrograms).catch('other'),
+  key: z.string().default(''),
+  startedAt: z.coerce.number(),
+  lastAt: z.coerce.number(),
+});
+
+const agentSchema = storedJson(
+  z.object({ parent: z.string().optional(), type: z.string().optional(), at: z.number().optional() }),
+);
+
+/** A session from the fields of its hash; undefined where there is none that this release can read. */
+export function readSession(id: string, fields: Readonly<Record<string, string>>): AgentSession | undefined {
+  const { data: facts } = factsSchema.safeParse(fields);
+  if (!facts) return undefined;
+  const rows = readSums(fields);
+  const main = rows.get(encodeSumsRow({ kind: 'agent', agent: '' })) ?? noSums();
+  const agents = readAgents(fields, rows);
+  return {
+    id,
+    ...facts,
+    sums: sumOf([main, ...agents.map(({ sums }) => sums)]),
+    main,
+    agents,
+    models: readModels(rows),
+  };
+}
+
+/** The sums by model among rows, the dearest first. */
+export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] {
+  const found = [...rows].flatMap(([text, sums]): ModelSums[] => {
+    const row = decodeSumsRow(text);
+    return row?.kind === 'model' ? [{ model: row.model, rule: row.rule, tier: row.tier, sums }] : [];
+  });
+  return found.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
+}
+
+function readAgents(fields: Readonly<Record<string, string>>, rows: ReadonlyMap<string, SessionSums>): SessionAgent[] {
+  const agents = [...rows].flatMap(([text, sums]): SessionAgent[] => {
+    const row = decodeSumsRow(text);
+    if (row?.kind === 'agent' && row.agent === furtherAgents) return [{ id: undefined, sums }];
+    if (row?.kind !== 'agent' || row.agent === '') return [];
+    const { parent, type, at } = agentSchema.safeParse(fields[`@${row.agent}`]).data ?? {};
+    const last = Number(fields[`>${row.agent}`]) || at;
+    return [{ id: row.agent, parent, type, startedAt: at, lastAt: last, sums }];
+  });
+  return agents.sort((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity));
+}

@@ -1,0 +1,17 @@
+-- Removes sessions of an owner who is gone for good.
+--
+-- ARGV[1]  JSON:
+--   base   first part of the names of sessions
+--   owner
+--   days   the days whose sums there may be, as `2026-11-21`
+--   most   sessions that are removed at most: Redis serves nobody else meanwhile
+-- Returns how many are left. `sessions.lua` stands before it.
+local args = cjson.decode(ARGV[1])
+local own = args.base .. 'of:' .. args.owner
+for _, id in ipairs(redis.call('ZRANGE', own, 0, args.most - 1)) do
+  dropSession(args.base, args.owner, id)
+end
+for _, day in ipairs(args.days) do
+  redis.call('DEL', args.base .. 'day:' .. args.owner .. ':' .. day)
+end
+return redis.call('ZCARD', own)

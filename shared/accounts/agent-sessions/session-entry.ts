@@ -1,0 +1,144 @@
+import { beginningOf, periodName } from '../periods.ts';
+import type { UsageRecord } from '../ledger/usage-record.ts';
+import { partyOfRecord, sessionIdOf, sessionOwnerOf, type SessionOwner } from './session-names.ts';
+import {
+  addSums,
+  encodeSumsRow,
+  modelSumsOf,
+  noSums,
+  substituteOf,
+  sumLetters,
+  sumNames,
+  sumsOf,
+  type SessionSums,
+  type SumsRow,
+} from './session-sums.ts';
+
+/** The script with `writeSessions`, which stands before that of the ledger. */
+export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
+
+/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, and fields of its sums. */
+const most = { ofOwner: 500, all: 10_000, turns: 500, fields: 1_200, dayFields: 2_000 };
+
+const dayMs = 86_400_000;
+
+interface Row {
+  row: SumsRow;
+  sums: SessionSums;
+}
+
+/** Rows by their text. */
+type Rows = Map<string, Row>;
+
+/** An agent of a session, as it is kept beside its sums. */
+export interface StoredAgent {
+  parent?: string | undefined;
+  type?: string | undefined;
+  /** When its first turn began, in ms since 1970. */
+  at: number;
+}
+
+/** With the time of its last turn, ms since 1970. */
+type SeenAgent = StoredAgent & { last: number };
+
+interface Entry {
+  id: string;
+  owner: SessionOwner;
+  facts: Record<string, string>;
+  /** When the first and the last of the turns began, in ms since 1970. */
+  first: number;
+  last: number;
+  day: string;
+  rows: Rows;
+  agents: Map<string, SeenAgent>;
+  /** Places of the turns among the requests of the batch, from 1. */
+  turns: number[];
+}
+
+/** What is added to the sums of an owner's day. */
+interface Day {
+  owner: SessionOwner;
+  day: string;
+  rows: Rows;
+}
+
+/**
+ * What `writeSessions` needs to write the turns among requests that are over.
+ * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
+ * @returns undefined where there is nothing to write
+ */
+export function sessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
+  if (keptMs === 0) return undefined;
+  const entries = new Map<string, Entry>();
+  const days = new Map<string, Day>();
+  for (const [index, record] of records.entries())
+    if (record.turn) addTurn(entries, days, record, record.turn, index + 1);
+  if (entries.size === 0) return undefined;
+  return {
+    most,
+    keptMs,
+    // A day is kept until its end is so long ago.
+    dayKeptMs: keptMs + dayMs,
+    oldest: Date.now() - keptMs,
+    letters: sumNames.map((name) => sumLetters[name]),
+    all: encodeSumsRow({ kind: 'all' }),
+    days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: rowArgs(rows) })),
+    entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
+      ...entry,
+      rows: rowArgs(rows),
+      agents: Array.from(agents, ([agent, { last, ...facts }]) => ({ agent, last, facts: JSON.stringify(facts) })),
+    })),
+  };
+}
+
+function rowArgs(rows: Rows) {
+  return Array.from(rows, ([text, { row, sums }]) => ({
+    row: text,
+    substitute: encodeSumsRow(substituteOf(row)),
+    counts: sumNames.map((name) => sums[name]),
+  }));
+}
+
+function addTurn(
+  entries: Map<string, Entry>,
+  days: Map<string, Day>,
+  record: UsageRecord,
+  turn: NonNullable<UsageRecord['turn']>,
+  place: number,
+): void {
+  const { at, model = record.asked, rule = '', tier = '' } = record;
+  const { program, session, agent = '', parent, type } = turn;
+  const party = partyOfRecord(record);
+  const owner = sessionOwnerOf(party);
+  const id = sessionIdOf(owner, session);
+  const day = periodName('day', beginningOf('day', at));
+  let entry = entries.get(id);
+  if (!entry) {
+    const facts = { owner, name: session, program, key: party.key };
+    const found = { rows: new Map<string, Row>(), agents: new Map<string, SeenAgent>(), turns: [] };
+    entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
+  }
+  let ofDay = days.get(`${owner} ${day}`);
+  if (!ofDay) days.set(`${owner} ${day}`, (ofDay = { owner, day, rows: new Map<string, Row>() }));
+  entry.first = Math.min(entry.first, at);
+  entry.last = Math.max(entry.last, at);
+  entry.turns.push(place);
+  const sums = sumsOf(record);
+  const ofModel = modelSumsOf(sums);
+  const served: SumsRow = { kind: 'model', model, rule, tier };
+  addRow(entry.rows, { kind: 'agent', agent }, sums);
+  addRow(entry.rows, served, ofModel);
+  addRow(ofDay.rows, { kind: 'key', key: party.key }, sums);
+  addRow(ofDay.rows, served, ofModel);
+  if (agent === '') return;
+  const known = entry.agents.get(agent);
+  if (known) known.last = Math.max(known.last, at);
+  else entry.agents.set(agent, { parent, type, at, last: at });
+}
+
+function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {
+  const text = encodeSumsRow(row);
+  let added = rows.get(text);
+  if (!added) rows.set(text, (added = { row, sums: noSums() }));
+  addSums(added.sums, sums);
+}

@@ -1,0 +1,266 @@
+import { describe, expect, inject, it } from 'vitest';
+import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { removeSessionsOf } from '#shared/accounts/agent-sessions/remove-sessions-of.ts';
+import { sessionIdOf, sessionKeys } from '#shared/accounts/agent-sessions/session-names.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { until } from '../../../helpers/until.ts';
+
+const day = 86_400_000;
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const admin: UsageViewer = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
+const ada: UsageViewer = { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] };
+const bob: UsageViewer = { userId: 'bob', isAdmin: false, keyIds: [], teamIds: [] };
+const now = Date.now();
+
+async function open(sessionsKeptMs = 7 * day) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { redis } = connection;
+  /** Writes requests as one batch. */
+  const write = async (...records: UsageRecord[]): Promise<void> => {
+    const bounds = { maxRequests: 100_000, requestsKeptMs: 30 * day, sessionsKeptMs };
+    const ledger = new UsageLedger(redis, prefix, log, bounds);
+    for (const record of records) ledger.add(record);
+    await ledger.close();
+  };
+  return { redis, prefix, write, reader: new AgentSessionReader(redis, prefix, sessionsKeptMs) };
+}
+
+let count = 0;
+function turn(of: Partial<AgentTurn> = {}, fields: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    id: `r${++count}`,
+    at: now - 60_000 + count,
+    key: { id: 'k1', name: 'laptop' },
+    owner: { kind: 'user', id: 'ada' },
+    format: 'messages',
+    operation: 'generate',
+    asked: 'auto',
+    turn: { program: 'claude-code', session: 's1', ...of },
+    model: 'm1',
+    tier: 'gpu',
+    outcome: 'done',
+    attempts: 1,
+    queueMs: 10,
+    totalMs: 110,
+    promptTokens: 100,
+    cachedTokens: 80,
+    completionTokens: 5,
+    reasoningTokens: 1,
+    cost: 1_000,
+    ...fields,
+  };
+}
+
+const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
+
+describe('a session', () => {
+  it('has the sums of its turns, of each agent and of each model with its rule', async () => {
+    const { write, reader } = await open();
+    const tools = { ms: 500, longest: [{ name: 'Bash', ms: 500 }] };
+    await write(
+      turn({ prompt: 'p1' }),
+      turn({ tools }, { outcome: 'failed', code: 'upstream_failed' }),
+      turn({ agent: 'a1', type: 'Explore' }, { model: 'm2', rule: 'models.auto.agents.Explore', cost: 7 }),
+      turn({ agent: 'a2', parent: 'a1' }),
+      turn({}, { turn: undefined }),
+    );
+    await write(turn({ agent: 'a1', type: 'Explore' }));
+    const { sessions, next } = await reader.list(ada, undefined, 10);
+    expect(next).toBeUndefined();
+    expect(sessions).toHaveLength(1);
+    const [session] = sessions;
+    expect(session).toMatchObject({
+      owner: 'user:ada',
+      name: 's1',
+      program: 'claude-code',
+      key: 'k1',
+      sums: { requests: 5, failed: 1, promptTokens: 500, cachedTokens: 400, queueMs: 50, modelMs: 500, toolMs: 500 },
+      main: { requests: 2, toolMs: 500 },
+      agents: [
+        { id: 'a1', type: 'Explore', sums: { requests: 2, cost: 1_007 } },
+        { id: 'a2', parent: 'a1', sums: { requests: 1 } },
+      ],
+      models: [
+        { model: 'm1', rule: '', tier: 'gpu', sums: { requests: 4, cost: 4_000 } },
+        { model: 'm2', rule: 'models.auto.agents.Explore', sums: { requests: 1, cost: 7 } },
+      ],
+    });
+    expect(session?.agents[0]?.lastAt).toBe(session?.lastAt);
+  });
+
+  it('has its single turns, page by page, without those of other sessions', async () => {
+    const { write, reader } = await open();
+    const own = Array.from({ length: 5 }, () => turn());
+    await write(...own, turn({ session: 's2' }));
+    const id = sessionIdOf('user:ada', 's1');
+    const first = await reader.turns(id, 2);
+    expect(first.turns.map((each) => each.id)).toEqual([own[4]?.id, own[3]?.id]);
+    const second = await reader.turns(id, 2, first.next);
+    expect(second.turns.map((each) => each.id)).toEqual([own[2]?.id, own[1]?.id]);
+    const third = await reader.turns(id, 2, second.next);
+    expect(third).toMatchObject({ turns: [{ id: own[0]?.id }], next: undefined });
+  });
+
+  it('keeps its sums when the ledger has forgotten its requests', async () => {
+    const { redis, prefix, write, reader } = await open();
+    await write(turn(), turn());
+    await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 0);
+    expect(await reader.turns(sessionIdOf('user:ada', 's1'), 10)).toEqual({ turns: [], next: undefined });
+    expect((await reader.list(ada, undefined, 10)).sessions).toMatchObject([{ sums: { requests: 2 } }]);
+  });
+
+  it('is written once, also when a new primary is sent the batches of the last seconds again', async () => {
+    const { redis, prefix, reader } = await open();
+    const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 30 * day });
+    ledger.add(turn());
+    ledger.add(turn({ agent: 'a1' }));
+    await until(async () => (await reader.list(ada, undefined, 10)).sessions.length === 1);
+    // As after a connection to another primary.
+    redis.emit('ready');
+    ledger.add(turn());
+    await ledger.close();
+    expect((await reader.list(ada, undefined, 10)).sessions).toMatchObject([{ sums: { requests: 3 } }]);
+    expect(await reader.sums(['user:ada'])).toMatchObject([{ sums: { requests: 3, sessions: 1, agents: 1 } }]);
+    expect((await reader.turns(sessionIdOf('user:ada', 's1'), 10)).turns).toHaveLength(3);
+  });
+});
+
+describe('sessions', () => {
+  it('of the same name are apart by owner, and each is seen by its own people only', async () => {
+    const { write, reader } = await open();
+    const ofBob = { owner: { kind: 'user', id: 'bob' }, key: { id: 'k3', name: 'desk' } } as const;
+    await write(
+      turn(),
+      turn({}, ofBob),
+      turn({}, ofTeam),
+      turn({}, { owner: undefined, key: { id: 'k4', name: 'r' } }),
+    );
+    const ownersSeenBy = async (viewer: UsageViewer) =>
+      (await reader.list(viewer, undefined, 10)).sessions
+        .map(({ owner, sums }) => `${owner} ${sums.requests}`)
+        .toSorted();
+    expect(await ownersSeenBy(admin)).toEqual(['key:k4 1', 'team:t1 1', 'user:ada 1', 'user:bob 1']);
+    expect(await ownersSeenBy(ada)).toEqual(['team:t1 1', 'user:ada 1']);
+    expect(await ownersSeenBy(bob)).toEqual(['user:bob 1']);
+    expect((await reader.list(bob, 'user:ada', 10)).sessions).toEqual([]);
+    expect((await reader.list(ada, 'team:t1', 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
+    expect((await reader.list(admin, 'key:k4', 10)).sessions).toMatchObject([{ owner: 'key:k4' }]);
+    expect(await reader.find(bob, sessionIdOf('user:ada', 's1'))).toBeUndefined();
+    expect(await reader.find(bob, sessionIdOf('team:t1', 's1'))).toBeUndefined();
+    expect(await reader.find(ada, sessionIdOf('team:t1', 's1'))).toMatchObject({ owner: 'team:t1' });
+  });
+
+  it.each([
+    ['everybody', admin],
+    ['a member', ada],
+  ])('of %s are listed by their last turn, page by page', async (_, viewer) => {
+    const { write, reader } = await open();
+    await write(
+      ...Array.from({ length: 5 }, (_each, index) => turn({ session: `s${index}` }, index % 2 === 0 ? {} : ofTeam)),
+      // Of the same time as another one.
+      turn({ session: 'twin' }, { at: now - 60_000 + count }),
+    );
+    await write(turn({ session: 's0' }));
+    const names: string[] = [];
+    let after: Awaited<ReturnType<typeof reader.list>>['next'];
+    do {
+      const page = await reader.list(viewer, undefined, 2, after);
+      names.push(...page.sessions.map(({ name }) => name));
+      after = page.next;
+    } while (after !== undefined);
+    expect(names[0]).toBe('s0');
+    expect(names.slice(3)).toEqual(['s3', 's2', 's1'].slice(0, names.length - 3));
+    expect(names.toSorted()).toEqual(['s0', 's1', 's2', 's3', 's4', 'twin']);
+  });
+
+  it('of one owner are bounded: the ones used longest ago go first, with all that is kept of them', async () => {
+    const { redis, prefix, write, reader } = await open();
+    await write(turn({ session: 'old' }), turn({ session: 'of-team' }, ofTeam));
+    await write(...Array.from({ length: 499 }, (_, index) => turn({ session: `s${index}` })));
+    expect(await reader.find(ada, sessionIdOf('user:ada', 'old'))).toBeDefined();
+    await write(turn({ session: 'one-more' }));
+    const id = sessionIdOf('user:ada', 'old');
+    expect(await reader.find(ada, id)).toBeUndefined();
+    const { session, turns, all, of } = sessionKeys(prefix);
+    expect(await redis.exists(session(id), turns(id))).toBe(0);
+    expect(await redis.zcard(of('user:ada'))).toBe(500);
+    expect(await redis.zcard(all)).toBe(501);
+    expect(await reader.find(ada, sessionIdOf('team:t1', 'of-team'))).toBeDefined();
+  });
+
+  it('of all owners are bounded', async () => {
+    const { redis, prefix, write } = await open();
+    const { all } = sessionKeys(prefix);
+    const places = Array.from({ length: 10_000 }, (_, index) => [now - day + index, `key:x/${index}`]);
+    await redis.zadd(all, ...places.flat());
+    await write(turn());
+    expect(await redis.zcard(all)).toBe(10_000);
+    expect(await redis.zscore(all, 'key:x/0')).toBeNull();
+    expect(await redis.zscore(all, `user:ada/${sessionIdOf('user:ada', 's1')}`)).not.toBeNull();
+  });
+
+  it('have a bounded number of turns, agents and models apart; what comes on top is counted together', async () => {
+    const { redis, prefix, write, reader } = await open();
+    await write(
+      ...Array.from({ length: 600 }, (_, index) => turn({ agent: `a${index}` }, { model: `m${index}`, cost: 1 })),
+    );
+    const id = sessionIdOf('user:ada', 's1');
+    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(1_300);
+    expect(await redis.llen(sessionKeys(prefix).turns(id))).toBe(500);
+    const session = await reader.find(ada, id);
+    expect(session?.sums.requests).toBe(600);
+    const others = session?.agents.find((agent) => agent.id === undefined);
+    expect(others?.sums.requests).toBeGreaterThan(100);
+  });
+
+  it('are forgotten some time after their last turn', async () => {
+    const { redis, prefix, write, reader } = await open(2 * day);
+    await write(turn({ session: 'stale' }, { at: now - 3 * day }), turn({ session: 'fresh' }));
+    expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ name: 'fresh' }]);
+    const names = await redis.keys(`${prefix}usage:sessions:*`);
+    expect(names.length).toBeGreaterThan(4);
+    for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
+  });
+
+  it('are not kept at all with 0 days', async () => {
+    const { redis, prefix, write, reader } = await open(0);
+    await write(turn());
+    expect(await redis.keys(`${prefix}usage:sessions:*`)).toEqual([]);
+    expect((await reader.list(admin, undefined, 10)).sessions).toEqual([]);
+    expect(await redis.xlen(`${prefix}usage:requests`)).toBe(1);
+  });
+
+  it('of a person or a team that is gone are removed, and no others', async () => {
+    const { redis, prefix, write, reader } = await open();
+    await write(...Array.from({ length: 250 }, (_, index) => turn({ session: `s${index}` })), turn({}, ofTeam));
+    await removeSessionsOf(redis, prefix, 'user:ada');
+    expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
+    expect((await redis.keys(`${prefix}usage:sessions:*`)).filter((name) => name.includes('ada'))).toEqual([]);
+    expect(await redis.keys(`${prefix}usage:sessions:turns:*`)).toHaveLength(1);
+    expect(await reader.sums(['user:ada', 'team:t1'])).toMatchObject([
+      { sums: { requests: 0 } },
+      { sums: { requests: 1, sessions: 1 } },
+    ]);
+  });
+
+  it('of a team are summed up by model and key over the days that are kept', async () => {
+    const { write, reader } = await open();
+    const other = { ...ofTeam, key: { id: 'session:ada:t1', name: 'Ada' } };
+    await write(
+      turn({}, ofTeam),
+      turn({ session: 's2', agent: 'a1' }, { ...other, cost: 50_000 }),
+      turn({ session: 's2', agent: 'a1' }, { ...other, at: now - 2 * day }),
+      turn({ session: 's3' }, { ...other, at: now - 20 * day }),
+    );
+    const [sums] = await reader.sums(['team:t1']);
+    expect(sums).toMatchObject({
+      owner: 'team:t1',
+      models: [{ model: 'm1', sums: { requests: 3 } }],
+      keys: [{ key: 'session:ada:t1' }, { key: 'k2', sums: { requests: 1 } }],
+    });
+  });
+});

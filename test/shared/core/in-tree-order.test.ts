@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { inTreeOrder } from '#shared/core/in-tree-order.ts';
+
+function order(...all: [id: string, parent?: string][]): string[] {
+  return inTreeOrder(all.map(([id, parent]) => ({ id, parent }))).map(
+    ({ each, depth }) => `${'.'.repeat(depth)}${each.id}`,
+  );
+}
+
+describe('things in the order of their tree', () => {
+  it('stand below the one that has started them', () => {
+    expect(order(['a'], ['b'], ['a1', 'a'], ['a11', 'a1'], ['a2', 'a'])).toEqual(['a', '.a1', '..a11', '.a2', 'b']);
+  });
+
+  it('stand at the top if that one is unknown, or if they would be above themselves', () => {
+    expect(order(['a', 'gone'], ['b', 'c'], ['c', 'b'], ['d', 'd'])).toEqual(['a', 'b', '.c', 'd']);
+  });
+
+  it('are all there, also those without an id', () => {
+    expect(inTreeOrder([{ parent: 'x' }, { id: 'x' }])).toEqual([
+      { each: { id: 'x' }, depth: 0 },
+      { each: { parent: 'x' }, depth: 1 },
+    ]);
+  });
+});
