@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
+import type { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -16,6 +17,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { agentSessionOperations } from './api/agent-sessions/agent-session-operations.ts';
 import { accountOperations } from './api/account-operations.ts';
 import { createAdminApi } from './api/admin-api.ts';
 import { backgroundOperations, type BackgroundParts } from './api/background/background-operations.ts';
@@ -47,6 +49,7 @@ export interface ConsoleParts {
   ingress: string;
   accounts: Accounts;
   usage: UsageReader;
+  sessions: AgentSessionReader;
   refusals: RefusalReader;
   limits: LimitKeeper;
   prices: PriceTable;
@@ -140,9 +143,16 @@ export function openConsole(parts: ConsoleParts): Console {
     signOutPage: oidc.signOutPage,
     publicUrl,
   };
+  const ofUsage = usageParts({ accounts, usage, refusals, limits, prices, log });
   const operations = [
     ...accountOperations(apiParts),
-    ...usageOperations(usageParts({ accounts, usage, refusals, limits, prices, log })),
+    ...usageOperations(ofUsage),
+    ...agentSessionOperations({
+      ...ofUsage,
+      sessions: parts.sessions,
+      running: () => board.current().flatMap(({ turns = [] }) => turns),
+      teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
+    }),
     ...workerOperations({ accounts, log, broker, workers, registry: () => registry.current() }),
     ...credentialOperations({ accounts, log, authority }),
     ...registryOperations({ accounts, log, registry }),

@@ -6,6 +6,7 @@ import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
@@ -193,6 +194,7 @@ await runService(async (environment, releases) => {
     ingress: id,
     accounts,
     usage: new UsageReader(redis.redis, `${prefix}:`, unreadable),
+    sessions: new AgentSessionReader(redis.redis, `${prefix}:`, config.AGENT_SESSIONS_DAYS * 86_400_000, unreadable),
     refusals: new RefusalReader(redis.redis, `${prefix}:`, unreadable),
     limits,
     prices,

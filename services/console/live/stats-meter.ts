@@ -4,6 +4,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { waitingByLane, waitingByTier, waitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import { turnsOf } from './turns-of.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
@@ -88,6 +89,7 @@ export class StatsMeter {
       unplaced: waitingUnplaced(jobs),
       waitingByTier: waitingByTier(jobs),
       refused: this.#readRefused(second),
+      turns: turnsOf(jobs),
       failures: [...this.#failures],
     };
   }

@@ -14,7 +14,7 @@ export const subjects = {
   teams: 'Teams and their members.',
   invitations: 'Links with which people make an account.',
   keys: 'API keys of people, of teams and of the router.',
-  usage: 'Sums over requests, single requests, and how much of each limit is used.',
+  usage: 'Sums over requests, single requests, sessions of coding agents, and how much of each limit is used.',
   prices: 'What models cost.',
   registry: 'Names of models, and the rules of `auto`.',
   workers: 'Workers, the models that they serve, and the credentials with which they join.',

@@ -1,7 +1,7 @@
 import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
 import { refusalReportSchema } from '../../contract/usage.ts';
 import { operation, type Operation } from '../operations/operation.ts';
-import { nameRefusals } from './name-refusals.ts';
+import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
@@ -30,7 +30,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
           refusals.samples({ viewer, from, to, filter }),
         ]);
         const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, mostRows) }));
-        const whoOf = await nameRefusals(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
+        const whoOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
         return {
           step,
           times: [...times],

@@ -12,7 +12,7 @@ import {
 import { notFound } from '../api-failure.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { inDollars } from './in-dollars.ts';
-import { nameRefusals } from './name-refusals.ts';
+import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
@@ -71,7 +71,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       handle: async ({ actor, query: { span } }) => {
         const found = await usage.overview(viewerOf(actor), span, mostThings);
         const { times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
-        const whoOf = await nameRefusals(parts, top.key.map(whoseKey));
+        const whoOf = await nameSenders(parts, top.key.map(whoseKey));
         return {
           span,
           stepMs,

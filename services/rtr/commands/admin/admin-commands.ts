@@ -7,6 +7,7 @@ import { invitationsCommand } from './invitations-command.ts';
 import { limitsCommand } from './limits-command.ts';
 import { pricesCommand } from './prices-command.ts';
 import { registryCommand } from './registry-command.ts';
+import { sessionsCommand } from './sessions-command.ts';
 import { settingsCommand } from './settings-command.ts';
 import { teamsCommand } from './teams-command.ts';
 import { tokensCommand } from './tokens-command.ts';
@@ -23,6 +24,7 @@ export function adminCommands(run: RunAdminCommand): Command[] {
     invitationsCommand(run),
     limitsCommand(run),
     usageCommand(run),
+    sessionsCommand(run),
     pricesCommand(run),
     auditCommand(run),
     workersCommand(run),

@@ -9,11 +9,11 @@ import type { UsageParts } from './usage-parts.ts';
 type Who = Omit<RefusalRow, 'code'>;
 
 /**
- * Looks up the names of the keys and owners of refusals. A deleted person is called by a pseudonym, also where their key stands for the
+ * Looks up the names of keys and of their owners. A deleted person is called by a pseudonym, also where their key stands for the
  * key; a deleted team is called by the id.
  */
-export async function nameRefusals(
-  { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
+export async function nameSenders(
+  { usage, namesOf }: Pick<UsageParts, 'namesOf'> & { usage: Pick<UsageParts['usage'], 'keyNames'> },
   all: readonly Who[],
 ): Promise<(who: Who) => RefusedBy> {
   const people = all.flatMap(({ key, user }) => personOf({ key, user }) ?? []);

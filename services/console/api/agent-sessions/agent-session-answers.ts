@@ -1,0 +1,135 @@
+import type {
+  AgentSession as StoredSession,
+  ModelSums,
+  SessionAgent as StoredAgent,
+} from '#shared/accounts/agent-sessions/agent-session.ts';
+import type { OwnerSums } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { partyOfOwner, type KeyParty, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import type { SessionSums as StoredSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { toDollars } from '#shared/accounts/money.ts';
+import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
+import type {
+  AgentSession,
+  AgentSessionSums,
+  AgentSessionTree,
+  RunningTurn,
+  SessionAgent,
+  SessionModel,
+  SessionSums,
+} from '../../contract/agent-sessions.ts';
+import { nameSenders } from '../usage/name-senders.ts';
+import type { AgentSessionParts } from './agent-session-parts.ts';
+import { agentsWith } from './running-sessions.ts';
+
+/** A session with its turns that run now. */
+export interface SeenSession {
+  session: StoredSession;
+  turns: readonly RunningTurnStats[];
+}
+
+/** Keys of an owner that are named in its sums. */
+const mostKeys = 20;
+
+/** Sessions as people read them: with the names of their owners and keys, and costs in dollars. */
+export async function sessionAnswers(
+  parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
+  seen: readonly SeenSession[],
+): Promise<AgentSession[]> {
+  const nameOf = await partyNames(
+    parts,
+    seen.map(({ session: { owner, key } }) => partyOfOwner(owner, key)),
+  );
+  return seen.map(({ session, turns }) => {
+    const { id, name, program, owner, key, startedAt, lastAt, sums, agents, models } = session;
+    return {
+      id,
+      name,
+      program,
+      ...nameOf(owner, key),
+      startedAt,
+      lastAt: Math.max(lastAt, turns.at(-1)?.since ?? 0),
+      sums: sumsAnswer(sums),
+      agents: agentsWith(agents, turns).length,
+      models: models.map(modelAnswer),
+      running: turns.map(runningAnswer),
+    };
+  });
+}
+
+/** The same with its agents. */
+export async function treeAnswer(
+  parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
+  seen: SeenSession,
+): Promise<AgentSessionTree> {
+  const [answer] = await sessionAnswers(parts, [seen]);
+  if (!answer) throw new Error('a session has no answer');
+  const { session, turns } = seen;
+  return { ...answer, main: sumsAnswer(session.main), tree: agentsWith(session.agents, turns).map(agentAnswer) };
+}
+
+/** The sums of owners, without those that had no session. */
+export async function ownerSumsAnswers(
+  parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
+  found: readonly OwnerSums[],
+): Promise<AgentSessionSums[]> {
+  const shown = found
+    .filter(({ sums }) => sums.requests > 0)
+    .map((of) => ({ ...of, keys: of.keys.slice(0, mostKeys) }))
+    .sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
+  const nameOf = await partyNames(
+    parts,
+    shown.flatMap(({ owner, keys }) => [partyOfOwner(owner), ...keys.map(({ key }) => partyOfOwner(owner, key))]),
+  );
+  return shown.map(({ owner, sums, models, keys }) => ({
+    owner: nameOf(owner, '').owner,
+    sessions: sums.sessions,
+    agents: sums.agents,
+    sums: sumsAnswer(sums),
+    models: models.map(modelAnswer),
+    keys: keys.map(({ key, sums: ofKey }) => ({ key: nameOf(owner, key).key, sums: sumsAnswer(ofKey) })),
+  }));
+}
+
+async function partyNames(
+  parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
+  parties: readonly KeyParty[],
+): Promise<(owner: SessionOwner, key: string) => Pick<AgentSession, 'owner' | 'key'>> {
+  const whoOf = await nameSenders(parts, parties);
+  return (owner, key) => {
+    const party = partyOfOwner(owner, key);
+    const { key: named = { id: party.key, name: party.key }, owner: of } = whoOf(party);
+    return { key: named, owner: of ?? { kind: 'key', ...named } };
+  };
+}
+
+function sumsAnswer(sums: StoredSums): SessionSums {
+  const { requests, failed, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = sums;
+  const { queueMs, modelMs, toolMs } = sums;
+  const tokens = { promptTokens, cachedTokens, completionTokens, reasoningTokens };
+  return { requests, failed, ...tokens, cost: toDollars(cost), queueMs, modelMs, toolMs };
+}
+
+function modelAnswer({ model, rule, tier, sums }: ModelSums): SessionModel {
+  const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
+  return {
+    model,
+    ...(rule !== '' && { rule }),
+    ...(tier !== '' && { tier }),
+    sums: { requests, promptTokens, cachedTokens, completionTokens, cost: toDollars(cost) },
+  };
+}
+
+function agentAnswer({ id, parent, type, startedAt, lastAt, sums }: StoredAgent): SessionAgent {
+  return {
+    ...(id !== undefined && { id }),
+    ...(parent !== undefined && { parent }),
+    ...(type !== undefined && { type }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(lastAt !== undefined && { lastAt }),
+    sums: sumsAnswer(sums),
+  };
+}
+
+function runningAnswer({ request, agent, since, model }: RunningTurnStats): RunningTurn {
+  return { request, since, ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) };
+}

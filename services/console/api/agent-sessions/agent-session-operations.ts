@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { partyOfOwner, sessionIdForm, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
+import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import { agentSessionSchema, agentSessionTreeSchema, ownerSumsSchema } from '../../contract/agent-sessions.ts';
+import { usageRequestSchema } from '../../contract/usage.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { listOperation, operation, type Operation } from '../operations/operation.ts';
+import { requireCursor, timedCursor, type Order } from '../operations/page.ts';
+import type { AgentSessionParts } from './agent-session-parts.ts';
+import { ownerSumsAnswers, sessionAnswers, treeAnswer, type SeenSession } from './agent-session-answers.ts';
+import { runningBySession, sessionOfTurns } from './running-sessions.ts';
+
+const id = z.string().min(1).max(256).optional();
+const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
+
+/** Sessions that are looked up because they run, and stand on no first page by their last turn. */
+const mostEarly = 200;
+
+const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{22}$/ };
+/** Ids of the ledger's stream: Redis refuses one before the first possible one. */
+const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
+
+/** The operations of `contract/agent-sessions.ts`. */
+export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
+  const { sessions, running, viewerOf, teamsOf } = parts;
+  const about = { subject: 'usage', scopes: ['read'] } as const;
+
+  async function find(viewer: UsageViewer, sessionId: string): Promise<SeenSession> {
+    if (!sessionIdForm.test(sessionId)) throw notFound();
+    const turns = runningBySession(running(), viewer).get(sessionId) ?? [];
+    const session = (await sessions.find(viewer, sessionId)) ?? sessionOfTurns(sessionId, turns);
+    if (!session) throw notFound();
+    return { session, turns };
+  }
+
+  return [
+    listOperation({
+      ...about,
+      path: '/agent-sessions',
+      id: 'listAgentSessions',
+      summary: 'Lists sessions of coding agents: those that run, then the one with the latest turn first.',
+      command: 'sessions list',
+      query: ownerQuery,
+      item: agentSessionSchema,
+      isEndless: true,
+      handle: async ({ actor, query }, { limit, cursor }) => {
+        requireCursor(cursor, byLastTurn);
+        const viewer = viewerOf(actor);
+        const owner = ownerIn(query);
+        const turns = runningBySession(running(), viewer, owner);
+        const { sessions: found, next } = await sessions.list(viewer, owner, limit, placeOf(cursor));
+        const known = new Set(found.map((session) => session.id));
+        // One that runs may stand on a later page, by its last turn that is over, or nowhere yet.
+        const first =
+          cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, mostEarly) : [];
+        const early = await Promise.all(
+          first.map(async (each) => (await sessions.find(viewer, each)) ?? sessionOfTurns(each, turns.get(each) ?? [])),
+        );
+        // On later pages they have been before.
+        const rest = cursor === undefined ? found : found.filter((session) => !turns.has(session.id));
+        const all = [...early.filter((session) => session !== undefined), ...rest];
+        const seen = all.map((session) => ({ session, turns: turns.get(session.id) ?? [] }));
+        return {
+          data: await sessionAnswers(
+            parts,
+            seen.sort((a, b) => Number(b.turns.length > 0) - Number(a.turns.length > 0)),
+          ),
+          next: next && timedCursor(next.at, next.id),
+        };
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/agent-sessions/sums',
+      id: 'getAgentSessionSums',
+      summary: 'Answers what the sessions of each team came to, or those of one person, team or key.',
+      command: 'sessions sums',
+      query: ownerQuery,
+      answer: z.array(ownerSumsSchema),
+      handle: async ({ actor, query }) => {
+        const viewer = viewerOf(actor);
+        const owner = ownerIn(query);
+        const owners = await visibleOwners(viewer, owner);
+        return ownerSumsAnswers(parts, await sessions.sums(owners));
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/agent-sessions/{id}',
+      id: 'getAgentSession',
+      summary: 'Answers a session of a coding agent, with the agents that were started in it.',
+      command: 'sessions show',
+      answer: agentSessionTreeSchema,
+      handle: async ({ actor, params }) => treeAnswer(parts, await find(viewerOf(actor), params.id)),
+    }),
+    listOperation({
+      ...about,
+      path: '/agent-sessions/{id}/turns',
+      id: 'listAgentTurns',
+      summary: 'Lists the single requests of a session that are kept, newest first.',
+      command: 'sessions turns',
+      item: usageRequestSchema,
+      isEndless: true,
+      handle: async ({ actor, params }, { limit, cursor }) => {
+        requireCursor(cursor, byRecord);
+        const { session } = await find(viewerOf(actor), params.id);
+        const { turns, next } = await sessions.turns(session.id, limit, cursor);
+        return { data: await nameRequests(parts.namesOf)(turns), next };
+      },
+    }),
+  ];
+
+  async function visibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): Promise<SessionOwner[]> {
+    if (owner === undefined) return (await teamsOf(viewer)).map((team) => `team:${team}` as const);
+    return sees(viewer, partyOfOwner(owner)) ? [owner] : [];
+  }
+}
+
+/** Whose sessions a query asks for; undefined for all. @throws ApiFailure 400 for several */
+function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
+  const owners: SessionOwner[] = [
+    ...(user === undefined ? [] : [`user:${user}` as const]),
+    ...(team === undefined ? [] : [`team:${team}` as const]),
+    ...(key === undefined ? [] : [`key:${key}` as const]),
+  ];
+  if (owners.length < 2) return owners[0];
+  const message = 'Sessions belong to one person, one team or one key: name one of them.';
+  throw new ApiFailure(400, 'invalid_request', message);
+}
+
+function placeOf(cursor: string | undefined): SessionPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [at, sessionId = ''] = cursor.split('.');
+  return { at: Number(at), id: sessionId };
+}

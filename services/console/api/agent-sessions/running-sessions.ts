@@ -1,0 +1,46 @@
+import type { AgentSession, SessionAgent } from '#shared/accounts/agent-sessions/agent-session.ts';
+import { sessionIdOf, sessionOwnerOf, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { noSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
+import { agentPrograms } from '#shared/core/agent-turn.ts';
+
+/** The running turns of sessions that a viewer may see, by the id of the session, oldest first. */
+export function runningBySession(
+  turns: readonly RunningTurnStats[],
+  viewer: UsageViewer,
+  owner?: SessionOwner,
+): Map<string, RunningTurnStats[]> {
+  const seen = turns.filter((turn) => sees(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner));
+  const sorted = seen.sort((a, b) => a.since - b.since);
+  return Map.groupBy(sorted, (turn) => sessionIdOf(sessionOwnerOf(turn), turn.session));
+}
+
+/** A session none of whose turns is over yet, as its running turns tell; undefined for no turns. */
+export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
+  const [first] = turns;
+  if (!first) return undefined;
+  return {
+    id,
+    owner: sessionOwnerOf(first),
+    name: first.session,
+    program: agentPrograms.find((program) => program === first.program) ?? 'other',
+    key: first.key,
+    startedAt: first.since,
+    lastAt: turns.at(-1)?.since ?? first.since,
+    sums: noSums(),
+    main: noSums(),
+    agents: agentsWith([], turns),
+    models: [],
+  };
+}
+
+/** Agents, with those that have no turn yet that is over. */
+export function agentsWith(agents: readonly SessionAgent[], turns: readonly RunningTurnStats[]): SessionAgent[] {
+  const all = new Map(agents.map((agent) => [agent.id, agent]));
+  for (const { agent, parent, type, since } of turns) {
+    if (agent === undefined || all.has(agent)) continue;
+    all.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: noSums() });
+  }
+  return [...all.values()];
+}

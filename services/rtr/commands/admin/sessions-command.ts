@@ -1,0 +1,177 @@
+import { Command } from 'commander';
+import { inTreeOrder } from '#shared/core/in-tree-order.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { at, type AdminClient, type Query } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { minuteText, printList } from './print-answers.ts';
+import { filterOf, withOwners, type UsageOptions } from './usage-options.ts';
+
+interface Sums {
+  requests: number;
+  failed: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  cost: number;
+  queueMs: number;
+  modelMs: number;
+  toolMs: number;
+}
+
+interface Session {
+  id: string;
+  name: string;
+  program: string;
+  owner: { name: string };
+  startedAt: number;
+  lastAt: number;
+  sums: Sums;
+  agents: number;
+  models: { model: string }[];
+  running: object[];
+}
+
+interface Agent {
+  id?: string;
+  parent?: string;
+  type?: string;
+  sums: Sums;
+}
+
+interface Tree extends Session {
+  main: Sums;
+  tree: Agent[];
+}
+
+interface OwnerSums {
+  owner: { name: string };
+  sessions: number;
+  agents: number;
+  sums: Sums;
+}
+
+interface Turn {
+  id: string;
+  at: number;
+  asked: string;
+  model?: string;
+  rule?: string;
+  turn?: { agent?: string; tools?: { ms: number } };
+  outcome: string;
+  code?: string;
+  queueMs?: number;
+  totalMs: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  cost: number;
+}
+
+type ListOptions = UsageOptions & { limit: number };
+
+const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MODEL S', 'TOOLS S', 'DOLLARS'];
+
+/** `rtr sessions …`: sessions of coding agents. */
+export function sessionsCommand(run: RunAdminCommand): Command {
+  const command = new Command('sessions').description('see sessions of coding agents');
+  withOwners(addCommand(command, 'list', 'list sessions: those that run, then the one with the latest turn first'))
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 50)
+    .action((options: ListOptions) => run(options, (context) => listSessions(context, options)));
+  addCommand(command, 'show <session>', 'show a session and the agents that were started in it').action(
+    (id: string, options: AdminOptions) => run(options, (context) => showSession(context, id)),
+  );
+  addCommand(command, 'turns <session>', 'list the single requests of a session, newest first')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 50)
+    .action((id: string, options: ListOptions) => run(options, (context) => listTurns(context, id, options.limit)));
+  withOwners(addCommand(command, 'sums', 'sum up the sessions of each team, or of one owner')).action(
+    (options: UsageOptions) => run(options, (context) => showSums(context, options)),
+  );
+  return command;
+}
+
+async function ownerOf(client: AdminClient, { key, team, user }: UsageOptions): Promise<Query> {
+  const owner: UsageOptions = {};
+  if (key !== undefined) owner.key = key;
+  if (team !== undefined) owner.team = team;
+  if (user !== undefined) owner.user = user;
+  return filterOf(client, owner);
+}
+
+async function listSessions(context: AdminContext, options: ListOptions): Promise<void> {
+  const { client } = context;
+  const found = client.list<Session>('/agent-sessions', await ownerOf(client, options), options.limit);
+  await printList(context, found, {
+    head: ['ID', 'LAST TURN (UTC)', 'PROGRAM', 'OWNER', 'STATE', 'AGENTS', 'MODELS', ...sumsHead],
+    row: ({ id, lastAt, program, owner, running, agents, models, sums }) => {
+      const state = running.length === 0 ? 'idle' : `${running.length} running`;
+      const names = [...new Set(models.map(({ model }) => model))].join(',') || '-';
+      return [id, minuteText(lastAt), program, owner.name, state, agents, names, ...sumsRow(sums)];
+    },
+    none: 'There are no sessions.',
+  });
+}
+
+async function showSession(context: AdminContext, id: string): Promise<void> {
+  const { client, print, json } = context;
+  const session = await client.get<Tree>(at`/agent-sessions/${id}`);
+  if (json) return print(JSON.stringify(session));
+  const rows = [{ name: 'all', sums: session.sums }, ...treeRows({ tree: session.tree, main: session.main })];
+  await printList(context, rows, {
+    head: ['AGENT', ...sumsHead],
+    row: ({ name, sums }) => [name, ...sumsRow(sums)],
+    none: '',
+  });
+}
+
+/** The agents below each other, each indented by its depth. */
+function treeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
+  const agents = inTreeOrder(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
+    return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };
+  });
+  return [{ name: 'main', sums: main }, ...agents];
+}
+
+async function listTurns(context: AdminContext, id: string, limit: number): Promise<void> {
+  const found = context.client.list<Turn>(at`/agent-sessions/${id}/turns`, {}, limit);
+  await printList(context, found, {
+    head: [
+      'AT (UTC)',
+      'ID',
+      'AGENT',
+      'MODEL',
+      'RULE',
+      'OUTCOME',
+      'TOOLS MS',
+      'QUEUE MS',
+      'MS',
+      'INPUT',
+      'CACHED',
+      'OUTPUT',
+      'DOLLARS',
+    ],
+    row: ({ at: time, id: request, turn, asked, model = asked, rule = '-', outcome, code, ...counts }) => {
+      const { queueMs, totalMs, promptTokens, cachedTokens, completionTokens, cost } = counts;
+      const ended = code === undefined ? outcome : `${outcome}: ${code}`;
+      const times = [turn?.tools?.ms ?? '-', Math.round(queueMs ?? totalMs), Math.round(totalMs)];
+      const used = [promptTokens, cachedTokens, completionTokens, Number(cost.toFixed(6))];
+      return [minuteText(time), request, turn?.agent ?? 'main', model, rule, ended, ...times, ...used];
+    },
+    none: 'No request of this session is kept.',
+  });
+}
+
+async function showSums(context: AdminContext, options: UsageOptions): Promise<void> {
+  const { client } = context;
+  const found = await client.get<OwnerSums[]>('/agent-sessions/sums', await ownerOf(client, options));
+  await printList(context, found, {
+    head: ['OWNER', 'SESSIONS', 'AGENTS', ...sumsHead],
+    row: ({ owner, sessions, agents, sums }) => [owner.name, sessions, agents, ...sumsRow(sums)],
+    none: 'There were no sessions.',
+  });
+}
+
+function sumsRow(sums: Sums): number[] {
+  const { requests, failed, promptTokens, cachedTokens, completionTokens, cost, queueMs, modelMs, toolMs } = sums;
+  const seconds = [queueMs, modelMs, toolMs].map((ms) => Number((ms / 1_000).toFixed(1)));
+  return [requests, failed, promptTokens, cachedTokens, completionTokens, ...seconds, Number(cost.toFixed(6))];
+}

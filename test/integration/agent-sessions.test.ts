@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentSession, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
+import type { UsageRequest } from '#services/console/contract/usage.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { goodPassword } from '../helpers/console/open-console.ts';
+import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
+import { until } from '../helpers/until.ts';
+
+let cluster: Cluster;
+let otherUrl: string;
+let ada: ConsoleClient;
+let bob: ConsoleClient;
+let carol: ConsoleClient;
+let team: string;
+let bobId: string;
+
+beforeAll(async () => {
+  cluster = await startCluster({ ingress: { AGENT_SESSIONS_DAYS: '3' } });
+  ({ url: otherUrl } = await cluster.addIngress());
+  ada = (await accept('Ada', await firstLinkToken(cluster.prefix))).client;
+  team = String((await ada.post('/teams', { name: 'Crew' })).body.id);
+  ({ client: bob, id: bobId } = await join('Bob', { teamId: team }));
+  ({ client: carol } = await join('Carol', {}));
+});
+afterAll(() => cluster?.stop());
+
+async function accept(name: string, token: string): Promise<{ client: ConsoleClient; id: string }> {
+  const client = new ConsoleClient(cluster.url);
+  const form = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
+  const { status, body } = await client.post(`/links/${token}`, form);
+  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
+  return { client, id: String(body.user.id) };
+}
+
+async function join(name: string, fields: object) {
+  const email = `${name.toLowerCase()}@example.com`;
+  const { body } = await ada.post('/invitations', { email, role: 'member', ...fields });
+  return accept(name, String(body.link).split('/link/')[1] ?? '');
+}
+
+async function makeKey(client: ConsoleClient, wanted: object): Promise<string> {
+  const { status, body } = await client.post('/keys', { name: 'a key', ...wanted });
+  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+  return String(body.raw);
+}
+
+/** Sends a request to models, and reads the answer. */
+async function send(key: string, headers: Record<string, string>, content = 'Hello!', url = cluster.url) {
+  const answer = await fetch(`${url}/api/anthropic/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] }),
+  });
+  expect(answer.status, await answer.text()).toBe(200);
+}
+
+async function sessionsSeenBy(client: ConsoleClient, query = ''): Promise<AgentSession[]> {
+  const { status, body } = await client.get(`/agent-sessions${query}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data as AgentSession[];
+}
+
+async function sessionNamed(client: ConsoleClient, name: string): Promise<AgentSession | undefined> {
+  return (await sessionsSeenBy(client)).find((session) => session.name === name);
+}
+
+describe('a session of Claude Code', () => {
+  it('is shown while it runs, and then with its sums, agents and turns', async () => {
+    const key = await makeKey(bob, { kind: 'user' });
+    const named = { 'x-claude-code-session-id': 'live', 'x-claude-code-request-class': 'main' };
+    const agent = {
+      'x-claude-code-session-id': 'live',
+      'x-claude-code-agent-id': 'a1',
+      'x-claude-code-agent-type': 'Explore',
+      'x-claude-code-request-class': 'subagent',
+      'x-claude-code-prev-tool-durations': 'Bash=742;Read=9',
+    };
+    // At another ingress than the one that is asked.
+    const running = send(key, agent, 'Hello!\n[demo delay=4000]', otherUrl);
+    let live: AgentSession | undefined;
+    await until(async () => (live = await sessionNamed(bob, 'live'))?.running.length === 1);
+    expect(live).toMatchObject({
+      program: 'claude-code',
+      owner: { kind: 'user', id: bobId, name: 'Bob' },
+      sums: { requests: 0 },
+      running: [{ agent: 'a1', model: 'demo' }],
+    });
+    expect(Date.now() - (live?.running[0]?.since ?? 0)).toBeLessThan(10_000);
+    expect(await sessionNamed(ada, 'live')).toMatchObject({ running: [{ agent: 'a1' }] });
+    expect(await sessionNamed(carol, 'live')).toBeUndefined();
+    expect((await carol.get(`/agent-sessions/${live?.id}`)).status).toBe(404);
+    expect((await bob.get(`/agent-sessions/${live?.id}`)).body).toMatchObject({
+      tree: [{ id: 'a1', type: 'Explore' }],
+    });
+
+    await Promise.all([running, send(key, named), send(key, named)]);
+    await until(async () => (await sessionNamed(bob, 'live'))?.sums.requests === 3);
+    await until(async () => (await sessionNamed(bob, 'live'))?.running.length === 0);
+    const session = (await bob.get(`/agent-sessions/${live?.id}`)).body as AgentSessionTree;
+    expect(session).toMatchObject({
+      sums: { requests: 3, failed: 0, toolMs: 751 },
+      main: { requests: 2, toolMs: 0 },
+      tree: [{ id: 'a1', type: 'Explore', sums: { requests: 1, toolMs: 751 } }],
+      models: [{ model: 'demo', tier: 'gpu', sums: { requests: 3 } }],
+    });
+    expect(session.sums.promptTokens).toBeGreaterThan(0);
+    expect(session.sums.modelMs).toBeGreaterThan(3_900);
+    const turns = (await bob.get(`/agent-sessions/${live?.id}/turns`)).body.data as UsageRequest[];
+    expect(turns.map(({ turn }) => turn?.agent ?? 'main').toSorted()).toEqual(['a1', 'main', 'main']);
+    const ofAgent = turns.find(({ turn }) => turn?.agent === 'a1');
+    expect(ofAgent).toMatchObject({
+      purpose: 'subagent',
+      turn: { tools: { longest: [{ name: 'Bash', ms: 742 }, {}] } },
+    });
+    expect((await carol.get(`/agent-sessions/${live?.id}`)).status).toBe(404);
+    expect((await carol.get(`/agent-sessions/${live?.id}/turns`)).status).toBe(404);
+  });
+
+  it('is not written into by the key of somebody else that sends the same name', async () => {
+    const own = { 'x-claude-code-session-id': 'shared-name' };
+    await send(await makeKey(bob, { kind: 'user' }), own);
+    await send(await makeKey(carol, { kind: 'user' }), own);
+    await send(cluster.key, own);
+    const sums = async (client: ConsoleClient) =>
+      (await sessionsSeenBy(client))
+        .filter(({ name }) => name === 'shared-name')
+        .map(({ owner, sums: { requests } }) => `${owner.kind} ${owner.name}: ${requests}`);
+    await until(async () => (await sums(ada)).length === 3);
+    expect(await sums(bob)).toEqual(['user Bob: 1']);
+    expect(await sums(carol)).toEqual(['user Carol: 1']);
+    expect((await sums(ada)).toSorted()).toEqual(['key test: 1', 'user Bob: 1', 'user Carol: 1']);
+  });
+});
+
+describe('sessions of a team', () => {
+  it('are seen by its members, summed up, listed by rtr, and removed with it', async () => {
+    const key = await makeKey(ada, { kind: 'team', teamId: team });
+    await send(key, { 'x-rtr-session': 'nightly' });
+    await send(key, { 'x-rtr-session': 'nightly', 'x-rtr-purpose': 'auxiliary' });
+    // To count tokens is no turn.
+    const counted = await fetch(`${cluster.url}/api/anthropic/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-rtr-session': 'nightly' },
+      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    expect(counted.status).toBe(200);
+    await until(async () => (await sessionNamed(bob, 'nightly'))?.sums.requests === 2);
+    expect(await sessionsSeenBy(bob, `?team=${team}`)).toMatchObject([{ name: 'nightly', program: 'other' }]);
+    expect(await sessionNamed(carol, 'nightly')).toBeUndefined();
+    const { body } = await bob.get('/agent-sessions/sums');
+    expect(body).toMatchObject([{ owner: { name: 'Crew' }, sessions: 1, sums: { requests: 2 } }]);
+    expect((await carol.get('/agent-sessions/sums')).body).toEqual([]);
+
+    const rtr = adminCommandsOf(cluster);
+    const session = await sessionNamed(bob, 'nightly');
+    expect((await rtr('sessions', 'list', '--team', 'Crew')).join('\n')).toMatch(/other +Crew +idle +0 +demo +2 /);
+    expect((await rtr('sessions', 'show', session?.id ?? '')).join('\n')).toMatch(/all +2 +0 .*\nmain +2 /);
+    expect(await rtr('sessions', 'turns', session?.id ?? '')).toHaveLength(3);
+    expect((await rtr('sessions', 'sums')).join('\n')).toMatch(/Crew +1 +0 +2 /);
+
+    expect((await ada.delete(`/teams/${team}`)).status).toBe(204);
+    expect(await sessionNamed(ada, 'nightly')).toBeUndefined();
+    expect((await ada.get(`/agent-sessions/${session?.id}`)).status).toBe(404);
+  });
+});
+
+it('sessions of a person are removed with them', async () => {
+  expect((await sessionsSeenBy(ada, `?user=${bobId}`)).length).toBeGreaterThan(0);
+  expect((await ada.delete(`/users/${bobId}`)).status).toBe(204);
+  expect(await sessionsSeenBy(ada, `?user=${bobId}`)).toEqual([]);
+  expect((await ada.get(`/agent-sessions/sums?user=${bobId}`)).body).toEqual([]);
+});

@@ -1,0 +1,209 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { sessionIdOf } from '#shared/accounts/agent-sessions/session-names.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
+import { createLog } from '#shared/core/log.ts';
+import { agentSessionOperations } from '#services/console/api/agent-sessions/agent-session-operations.ts';
+import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { setActor } from '#services/console/api/actor.ts';
+import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
+import type { AgentSession, AgentSessionSums, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
+import type { UsageRequest } from '#services/console/contract/usage.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const now = Date.now();
+const viewers: Record<string, UsageViewer> = {
+  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
+  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
+  bob: { userId: 'bob', isAdmin: false, keyIds: [], teamIds: ['t2'] },
+};
+
+let count = 0;
+function turn(session: string, fields: Partial<UsageRecord> = {}): UsageRecord {
+  count += 1;
+  return {
+    id: `r${count}`,
+    at: now - 60_000 + count,
+    key: { id: 'k1', name: 'laptop' },
+    owner: { kind: 'user', id: 'ada' },
+    format: 'messages',
+    operation: 'generate',
+    asked: 'auto',
+    turn: { program: 'claude-code', session },
+    model: 'm1',
+    outcome: 'done',
+    attempts: 1,
+    queueMs: 1,
+    totalMs: 12.5,
+    promptTokens: 10,
+    cachedTokens: 0,
+    completionTokens: 5,
+    reasoningTokens: 0,
+    cost: 1_500_000,
+    ...fields,
+  };
+}
+
+const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
+
+function runs(session: string, fields: Partial<RunningTurnStats> = {}): RunningTurnStats {
+  const key = { key: 'k1', user: 'ada', team: '' };
+  return { request: `run-${session}`, ...key, program: 'claude-code', session, since: now, ...fields };
+}
+
+/** The operations on a server of their own, with some turns in the ledger and some that run. */
+async function openApi(records: UsageRecord[], running: readonly RunningTurnStats[] = []) {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { redis } = connection;
+  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
+  for (const each of records) ledger.add(each);
+  await ledger.close();
+  const app = express();
+  app.use((request, response, next) => {
+    const id = request.get('x-viewer') ?? '';
+    const role = viewers[id]?.isAdmin === true ? 'admin' : 'member';
+    setActor(response, { id, name: id, role, teams: new Map(), address: '' });
+    next();
+  });
+  app.use(
+    mountOperations(
+      agentSessionOperations({
+        sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
+        usage: new UsageReader(redis, prefix),
+        running: () => running,
+        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+        namesOf: async () =>
+          new Map<LimitedParty, string>([
+            ['user:ada', 'Ada'],
+            ['team:t1', 'Research'],
+          ]),
+        teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
+      }),
+      { pageSize: Infinity },
+    ),
+    answerFailure(log),
+  );
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent-sessions`;
+  const ask = (path: string, viewer: string): Promise<Response> =>
+    fetch(url + path, { headers: { 'x-viewer': viewer } });
+  const get = async <T>(path: string, viewer = 'ada'): Promise<T> => (await ask(path, viewer)).json() as Promise<T>;
+  const list = async (path: string, viewer?: string) => get<{ data: AgentSession[]; next?: string }>(path, viewer);
+  return { ask, get, list };
+}
+
+const own = sessionIdOf('user:ada', 's1');
+
+describe('GET /agent-sessions', () => {
+  it('lists sessions with names and costs in dollars to those who may see their requests', async () => {
+    const { list } = await openApi([turn('s1'), turn('s1'), turn('s2', ofTeam)]);
+    const { data } = await list('');
+    expect(data).toMatchObject([
+      { name: 's2', owner: { kind: 'team', id: 't1', name: 'Research' }, key: { id: 'k2', name: 'ci' }, running: [] },
+      { id: own, owner: { kind: 'user', name: 'Ada' }, sums: { requests: 2, cost: 0.003 }, agents: 0 },
+    ]);
+    expect((await list('', 'admin')).data).toHaveLength(2);
+    expect((await list('', 'bob')).data).toEqual([]);
+    expect((await list('', 'stranger')).data).toEqual([]);
+    expect((await list('?team=t1')).data.map(({ name }) => name)).toEqual(['s2']);
+    expect((await list('?user=ada', 'bob')).data).toEqual([]);
+    expect((await list('?team=t1', 'bob')).data).toEqual([]);
+  });
+
+  it('lists those that run first, also before any turn of them is over, once over all pages', async () => {
+    const running = [runs('s1', { model: 'm1' }), runs('new', { agent: 'a1', type: 'Explore' })];
+    const { list } = await openApi([turn('s1'), turn('s2'), turn('s3')], running);
+    const first = await list('?limit=1');
+    expect(first.data).toMatchObject([
+      { name: 's1', sums: { requests: 1 }, running: [{ request: 'run-s1', model: 'm1' }] },
+      { name: 'new', sums: { requests: 0 }, agents: 1, running: [{ agent: 'a1' }] },
+      { name: 's3', running: [] },
+    ]);
+    const second = await list(`?limit=5&cursor=${first.next ?? ''}`);
+    expect(second.data.map(({ name }) => name)).toEqual(['s2']);
+    expect((await list('', 'bob')).data).toEqual([]);
+    expect((await list('?team=t1', 'ada')).data).toEqual([]);
+  });
+
+  it.each([
+    ['?cursor=x', 'cursor'],
+    ['?limit=0', 'limit'],
+    ['?user=ada&team=t1', 'name one'],
+    [`/${own}/turns?cursor=0-0`, 'cursor'],
+  ])('refuses %s', async (path, reason) => {
+    const { ask } = await openApi([turn('s1')]);
+    const answer = await ask(path, 'ada');
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain(reason);
+  });
+});
+
+describe('GET /agent-sessions/{id}', () => {
+  it('answers the session with its agents, those that run for the first time among them', async () => {
+    const agent = { program: 'claude-code', session: 's1', agent: 'a1', type: 'Explore' } as const;
+    const running = [runs('s1', { agent: 'a2', parent: 'a1', request: 'run-2' })];
+    const { get } = await openApi([turn('s1'), turn('s1', { turn: agent })], running);
+    const session = await get<AgentSessionTree>(`/${own}`);
+    expect(session).toMatchObject({
+      agents: 2,
+      main: { requests: 1 },
+      tree: [
+        { id: 'a1', type: 'Explore', sums: { requests: 1, cost: 0.0015 } },
+        { id: 'a2', parent: 'a1', sums: { requests: 0 } },
+      ],
+      models: [{ model: 'm1', sums: { requests: 2 } }],
+    });
+  });
+
+  it('and its turns are not there for anybody else', async () => {
+    const { ask, get } = await openApi([turn('s1'), turn('s2', ofTeam)], [runs('live')]);
+    const { data } = await get<{ data: UsageRequest[] }>(`/${own}/turns`);
+    expect(data).toMatchObject([{ turn: { session: 's1' }, owner: { name: 'Ada' }, cost: 0.0015 }]);
+    const ofTheTeam = sessionIdOf('team:t1', 's2');
+    const live = sessionIdOf('user:ada', 'live');
+    const visible = [own, ofTheTeam, live];
+    for (const id of [...visible, ...visible.map((each) => `${each}/turns`)]) {
+      expect((await ask(`/${id}`, 'ada')).status).toBe(200);
+      expect((await ask(`/${id}`, 'bob')).status).toBe(404);
+    }
+    expect((await ask('/no-such-session', 'admin')).status).toBe(404);
+    expect((await ask(`/${'x'.repeat(22)}`, 'admin')).status).toBe(404);
+  });
+});
+
+describe('GET /agent-sessions/sums', () => {
+  it('answers the sums of each team that somebody may see, or of one owner', async () => {
+    const ofOther = { owner: { kind: 'team', id: 't2' }, key: { id: 'k9', name: 'x' } } as const;
+    const { get } = await openApi([turn('s1'), turn('s2', ofTeam), turn('s2', ofTeam), turn('s3', ofOther)]);
+    const names = async (path: string, viewer?: string) =>
+      (await get<AgentSessionSums[]>(`/sums${path}`, viewer)).map(({ owner, sums }) => [owner.name, sums.requests]);
+    expect(await names('')).toEqual([['Research', 2]]);
+    expect(await names('', 'bob')).toEqual([['t2', 1]]);
+    expect(await names('', 'admin')).toEqual([
+      ['Research', 2],
+      ['t2', 1],
+    ]);
+    expect(await names('?user=ada')).toEqual([['Ada', 1]]);
+    expect(await names('?user=ada', 'bob')).toEqual([]);
+    expect(await names('?team=t1', 'bob')).toEqual([]);
+    const [sums] = await get<AgentSessionSums[]>('/sums?team=t1');
+    expect(sums).toMatchObject({
+      sessions: 1,
+      models: [{ model: 'm1', sums: { cost: 0.003 } }],
+      keys: [{ key: { id: 'k2', name: 'ci' } }],
+    });
+  });
+});
