@@ -127,6 +127,15 @@ export const places: readonly Place[] = [
     ),
   },
   {
+    path: '/requests',
+    name: 'Requests',
+    icon: 'requests',
+    ...page(
+      () => import('../pages/requests/requests.tsx'),
+      ({ Requests }) => Requests,
+    ),
+  },
+  {
     path: '/usage',
     name: 'Usage',
     icon: 'usage',

@@ -1,4 +1,5 @@
-import { Code, Group, ScrollArea, Stack, Text } from '@mantine/core';
+import { Anchor, Group, ScrollArea, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import type { Failure } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
@@ -33,9 +34,15 @@ export function LastErrors({ failures }: { failures: readonly Failure[] }) {
             <Text size="sm" className="break">
               {errorSentence(code)}
             </Text>
-            <Code fz="xs" className="break">
+            <Anchor
+              component={Link}
+              href={`/requests/${encodeURIComponent(requestId)}`}
+              fz="xs"
+              ff="monospace"
+              className="break"
+            >
               {requestId}
-            </Code>
+            </Anchor>
           </div>
         ))}
       </Stack>

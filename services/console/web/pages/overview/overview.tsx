@@ -1,5 +1,8 @@
 import { Stack, Text, Title } from '@mantine/core';
+import { Suspense } from 'react';
+import { useSearchParams } from 'wouter';
 import { useLive } from '../../api/live-store.ts';
+import { lazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
@@ -11,22 +14,45 @@ import type {
 } from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
 import { NothingYet } from './nothing-yet.tsx';
+import { OverviewSpans, readSpan } from './overview-spans.tsx';
 import { RefusedLately } from './refused-lately.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
-/** The state of the cluster right now. */
+const { Code: SpanOverview } = lazyCode(
+  () => import('./span-overview.tsx'),
+  ({ SpanOverview }) => SpanOverview,
+);
+
+/** The state of the cluster right now, or what the requests of the last hours or days came to. */
 export function Overview() {
-  const { overview, workers, failures, refused = [] } = useLive();
+  const [search] = useSearchParams();
+  const span = readSpan(search);
   return (
-    <Page title="Overview" about="All requests of the last minute, second by second, on all ingress nodes.">
-      {overview && workers && failures ? (
-        <Numbers overview={overview} workers={workers} failures={failures} refused={refused} />
+    <Page
+      title="Overview"
+      about={
+        span === undefined
+          ? 'All requests of the last minute, second by second, on all ingress nodes.'
+          : 'Requests that you may see, by when they began.'
+      }
+      actions={<OverviewSpans chosen={span} />}
+    >
+      {span === undefined ? (
+        <Now />
       ) : (
-        <Loading what="the overview" />
+        <Suspense fallback={<Loading what="the overview" />}>
+          <SpanOverview span={span} />
+        </Suspense>
       )}
     </Page>
   );
+}
+
+function Now() {
+  const { overview, workers, failures, refused = [] } = useLive();
+  if (!overview || !workers || !failures) return <Loading what="the overview" />;
+  return <Numbers overview={overview} workers={workers} failures={failures} refused={refused} />;
 }
 
 interface NumbersProps {

@@ -1,34 +1,25 @@
-import { Badge, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, Modal, Select, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { purposes } from '#shared/core/purpose.ts';
-import type { UsageRequest } from '../../../contract/usage.ts';
+import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
-import { errorSentence } from '../../parts/error-sentence.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
-import { tierNames } from '../../parts/tier-mark.tsx';
+import { outcomes, requestColumns, requestRow } from '../requests/request-columns.tsx';
 import { RequestFacts } from './request-facts.tsx';
-import type { UsageQuery } from './usage-query.ts';
 
-interface RequestPage {
-  requests: UsageRequest[];
-  next?: string;
-}
-
-const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
-const outcomeColours = { done: 'green', failed: 'red', cancelled: 'gray' } as const;
-
-/** Single requests, newest first, each with its details. */
-export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
+/** Single requests of a span, newest first, each with its details. @param asked the API's query string, with the span and the filters */
+export function RecentRequests({ asked }: { asked: string }) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const [purpose, setPurpose] = useState<string | null>(null);
   const [chosen, choose] = useState<UsageRequest>();
   const chosenOnes = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
   // What is chosen here comes before the page's own filter.
-  const query = new URLSearchParams({ limit: '50', ...filters, ...chosenOnes }).toString();
+  const narrowed = { ...Object.fromEntries(new URLSearchParams(asked)), ...chosenOnes };
+  const query = new URLSearchParams({ ...narrowed, limit: '50' }).toString();
   const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({
     queryKey: ['/usage/requests', query],
     queryFn: ({ pageParam, signal }) =>
@@ -66,6 +57,9 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
           value={purpose}
           onChange={setPurpose}
         />
+        <Anchor component={Link} href={`/requests?${new URLSearchParams(narrowed)}`} size="sm">
+          Live log
+        </Anchor>
       </Group>
       {pages.error && !requests ? (
         <Failure title="Could not load the requests" error={pages.error} onRetry={() => void pages.refetch()} />
@@ -80,26 +74,8 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
         <DataList
           label="Recent requests"
           rows={requests}
-          idOf={({ id, at }) => `${id} ${at}`}
-          columns={[
-            { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
-            { label: 'Model', render: (request) => <Model request={request} /> },
-            { label: 'Key', render: ({ key }) => <span className="break">{key.name}</span> },
-            { label: 'Outcome', render: (request) => <Outcome request={request} /> },
-            {
-              label: 'First token',
-              render: ({ firstTokenMs: ms }) => (ms === undefined ? '–' : formatDuration(ms)),
-              isNumber: true,
-            },
-            { label: 'Total', render: ({ totalMs }) => formatDuration(totalMs), isNumber: true },
-            {
-              label: 'Tokens',
-              render: ({ promptTokens, completionTokens }) =>
-                `${formatCount(promptTokens)} → ${formatCount(completionTokens)}`,
-              isNumber: true,
-            },
-            { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
-          ]}
+          idOf={requestRow}
+          columns={requestColumns}
           actions={(request) => (
             <Button size="xs" variant="default" aria-label={`Details of ${request.id}`} onClick={() => choose(request)}>
               Details
@@ -118,32 +94,5 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
         {chosen ? <RequestFacts request={chosen} /> : null}
       </Modal>
     </Stack>
-  );
-}
-
-function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
-  return (
-    <div>
-      <Text size="sm" className="break">
-        {model ?? asked}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {[model !== undefined && model !== asked ? `asked for ${asked}` : undefined, purpose, tier && tierNames[tier]]
-          .filter((part) => part !== undefined)
-          .join(' · ')}
-      </Text>
-    </div>
-  );
-}
-
-function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
-  return (
-    <Badge
-      variant="dot"
-      color={outcomeColours[outcome]}
-      title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}
-    >
-      {outcomes[outcome]}
-    </Badge>
   );
 }

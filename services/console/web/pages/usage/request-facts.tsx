@@ -1,10 +1,12 @@
-import { Table } from '@mantine/core';
+import { Anchor, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
+import { Waterfall } from '../requests/waterfall.tsx';
 
 /** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
@@ -14,7 +16,12 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     request;
   const units = formatUnits(request);
   const facts: [string, ReactNode][] = [
-    ['Request', <code key="id">{id}</code>],
+    [
+      'Request',
+      <Anchor key="id" component={Link} href={`/requests/${encodeURIComponent(id)}`} inherit>
+        <code>{id}</code>
+      </Anchor>,
+    ],
     ['Began', formatExact(at)],
     ['Ended', formatExact(at + totalMs)],
     ['Key', key.name],
@@ -34,17 +41,20 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Cost', formatMoney(cost)],
   ];
   return (
-    <Table>
-      <Table.Tbody>
-        {facts.map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Th scope="row" w="8rem">
-              {name}
-            </Table.Th>
-            <Table.Td className="break">{value}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <>
+      <Waterfall request={request} />
+      <Table>
+        <Table.Tbody>
+          {facts.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w="8rem">
+                {name}
+              </Table.Th>
+              <Table.Td className="break">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </>
   );
 }

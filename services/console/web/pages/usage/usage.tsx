@@ -40,7 +40,7 @@ export function Usage() {
       </Loaded>
       <Stack gap="xs">
         <Title order={2}>Recent requests</Title>
-        <RecentRequests filters={query.filters} />
+        <RecentRequests asked={query.exported} />
       </Stack>
       <RefusedRequests query={query.refused} />
     </Page>

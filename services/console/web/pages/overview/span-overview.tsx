@@ -1,0 +1,100 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { UsageOverview } from '../../../contract/usage.ts';
+import { useApi } from '../../api/use-api.ts';
+import { formatCount, formatDateTime, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Tile } from '../../parts/tile.tsx';
+import type { OverviewSpan } from './overview-spans.tsx';
+import { SpanBars } from './span-bars.tsx';
+import { TopThings } from './top-things.tsx';
+
+const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
+
+/** What the requests came to that began in a span: everybody's for an administrator, otherwise one's own and those of one's teams. */
+export function SpanOverview({ span }: { span: OverviewSpan }) {
+  const found = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: everyMs[span] });
+  return (
+    <Loaded query={found} what="the overview">
+      {(overview) => (overview.totals.requests === 0 ? <NoRequests /> : <Sums overview={overview} />)}
+    </Loaded>
+  );
+}
+
+function NoRequests() {
+  return (
+    <section className="panel">
+      <Empty title="No requests in this time">
+        Choose a longer time, or send a request from the <Link href="/playground">playground</Link>.
+      </Empty>
+    </section>
+  );
+}
+
+function Sums({ overview }: { overview: UsageOverview }) {
+  const { span, times, steps, totals, firstTokenMs, totalMs, models, keys, workers } = overview;
+  const { requests, failed, cancelled, promptTokens, completionTokens, cost } = totals;
+  const since = times[0];
+  return (
+    <Stack gap="sm">
+      <div className="tiles tiles-three">
+        <Tile name="Requests" value={formatCount(requests)} series={steps.map((step) => step.requests)}>
+          {formatCount(cancelled)} cancelled
+        </Tile>
+        <Tile name="Error rate" value={percent(failed / requests)} isBad={failed > 0} series={steps.map(errorRate)}>
+          {formatCount(failed)} failed
+        </Tile>
+        <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
+          {firstTokenMs ? `p95 ${formatDuration(firstTokenMs.p95)}` : 'no answer'}
+        </Tile>
+        <Tile name="Total time" value={totalMs ? formatDuration(totalMs.p50) : '–'}>
+          {totalMs ? `p95 ${formatDuration(totalMs.p95)}` : 'no answer'}
+        </Tile>
+        <Tile
+          name="Tokens"
+          value={formatShort(promptTokens + completionTokens)}
+          series={steps.map((step) => step.promptTokens + step.completionTokens)}
+        >
+          {formatShort(promptTokens)} in, {formatShort(completionTokens)} out
+        </Tile>
+        <Tile name="Cost" value={formatMoney(cost)} series={steps.map((step) => step.cost)}>
+          by the price table
+        </Tile>
+      </div>
+      <section className="panel">
+        <Group justify="space-between" mb="xs">
+          <Title order={2}>Requests</Title>
+          {since === undefined ? null : (
+            <Text size="xs" c="dimmed">
+              since {formatDateTime(since)}
+            </Text>
+          )}
+        </Group>
+        <SpanBars overview={overview} />
+      </section>
+      <div className="halves">
+        <TopThings
+          title="Top models"
+          things={models}
+          linkOf={({ id }) => `/requests?model=${encodeURIComponent(id)}&span=${span}`}
+        />
+        <TopThings
+          title="Top keys"
+          things={keys}
+          linkOf={({ id }) => `/requests?key=${encodeURIComponent(id)}&span=${span}`}
+        />
+        <TopThings title="Top workers" things={workers} />
+      </div>
+    </Stack>
+  );
+}
+
+function errorRate({ requests, failed }: UsageOverview['totals']): number {
+  return requests === 0 ? 0 : failed / requests;
+}
+
+/** As `0.4 %`. */
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value > 0 && value < 0.1 ? '< 0.1' : value.toFixed(value < 10 ? 1 : 0)} %`;
+}

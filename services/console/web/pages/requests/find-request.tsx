@@ -1,0 +1,33 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+
+/** Leads to the request with an id. */
+export function FindRequest() {
+  const [, go] = useLocation();
+  const [id, setId] = useState('');
+  const sought = id.trim();
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (sought !== '') go(`/requests/${encodeURIComponent(sought)}`);
+      }}
+    >
+      <Group gap="xs" wrap="nowrap">
+        <TextInput
+          aria-label="Request id"
+          placeholder="Request id, as req_…"
+          autoComplete="off"
+          spellCheck={false}
+          value={id}
+          onChange={({ currentTarget }) => setId(currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Find
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,103 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { DataList } from '../../parts/data-list.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Empty, Loading } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { FindRequest } from './find-request.tsx';
+import { requestColumns, requestRow } from './request-columns.tsx';
+import { RequestFilters } from './request-filters.tsx';
+import { readRequestQuery } from './request-query.ts';
+import { useRequestLog } from './use-request-log.ts';
+
+/** The live log of requests. Its filters are kept in the address, so that a view can be shared. */
+export function LogPage() {
+  const [search, setSearch] = useSearchParams();
+  const text = search.toString();
+  // The span ends now for as long as the choice stays: what comes later is added.
+  const query = useMemo(() => readRequestQuery(new URLSearchParams(text), Date.now()), [text]);
+  const [isPaused, setPaused] = useState(false);
+  const log = useRequestLog(query.asked, isPaused);
+  const { requests, error } = log;
+  const set = (change: Record<string, string | undefined>): void =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change)) {
+          if (value === undefined) next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <Page
+      title="Requests"
+      about="Requests that are over, newest first, without their content."
+      actions={<FindRequest />}
+    >
+      <RequestFilters query={query} set={set} />
+      <Group gap="sm">
+        <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? 'Continue' : 'Pause'}
+        </Button>
+        <Text size="sm" c="dimmed" role="status">
+          {isPaused ? 'Paused: new requests are not added.' : 'Live: new requests appear within two seconds.'}
+        </Text>
+      </Group>
+      {error ? <Failure title="Could not load the requests" error={error} /> : null}
+      {requests === undefined && !error ? <Loading what="the requests" /> : null}
+      {requests?.length === 0 ? (
+        <section className="panel">
+          <Empty title="No requests">
+            {text === '' ? (
+              <>
+                Requests appear here a second after they end. Send one from the{' '}
+                <Link href="/playground">playground</Link>.
+              </>
+            ) : (
+              'None is as the filters say. Remove one of them, or choose a longer time.'
+            )}
+          </Empty>
+        </section>
+      ) : null}
+      <Stack gap="xs">
+        {requests && requests.length > 0 ? (
+          <DataList
+            label="Requests"
+            rows={requests}
+            idOf={requestRow}
+            columns={requestColumns}
+            actions={({ id }) => (
+              <Button
+                component={Link}
+                href={`/requests/${encodeURIComponent(id)}`}
+                size="xs"
+                variant="default"
+                aria-label={`Details of ${id}`}
+              >
+                Details
+              </Button>
+            )}
+          />
+        ) : null}
+        {log.hasEarlier ? (
+          <Group justify="center">
+            <Button
+              variant="default"
+              loading={log.isLoadingEarlier}
+              onClick={() => {
+                setPaused(true);
+                log.showEarlier();
+              }}
+            >
+              Show earlier requests
+            </Button>
+          </Group>
+        ) : null}
+      </Stack>
+    </Page>
+  );
+}

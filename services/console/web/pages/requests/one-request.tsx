@@ -1,0 +1,40 @@
+import { Anchor, Stack } from '@mantine/core';
+import { Link } from 'wouter';
+import type { UsageRequest } from '../../../contract/usage.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { RequestFacts } from '../usage/request-facts.tsx';
+import { FindRequest } from './find-request.tsx';
+
+/** The requests with one id: of a client that uses ids again, or of a request with several turns, they are several. */
+export function OneRequest({ id }: { id: string }) {
+  const found = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
+  return (
+    <Page title="Request" about={id} actions={<FindRequest />}>
+      <Anchor component={Link} href="/requests" size="sm">
+        All requests
+      </Anchor>
+      {found.error?.status === 404 ? (
+        <section className="panel">
+          <Empty title="No request with this id">
+            A request is here a second after it ended, as long as the ledger keeps it, for its owner and administrators.
+            One that was refused before any worker was given it is counted under <Link href="/usage">Usage</Link>.
+          </Empty>
+        </section>
+      ) : (
+        <Loaded query={found} what="the request">
+          {(requests) => (
+            <Stack gap="sm">
+              {requests.map((request, index) => (
+                <section key={index} className="panel" aria-label={`Request ${index + 1} of ${requests.length}`}>
+                  <RequestFacts request={request} />
+                </section>
+              ))}
+            </Stack>
+          )}
+        </Loaded>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,58 @@
+/** What single requests can be narrowed to, by the name in the address and in the API. */
+export const requestFilters = {
+  model: 'Model',
+  key: 'Key',
+  user: 'Person',
+  team: 'Team',
+  tier: 'Tier',
+  outcome: 'Outcome',
+  purpose: 'Purpose',
+  code: 'Error',
+} as const;
+export type RequestFilter = keyof typeof requestFilters;
+export const requestFilterNames = Object.keys(requestFilters) as readonly RequestFilter[];
+
+const hourMs = 3_600_000;
+
+/** The spans of time that the log can show, until now. */
+export const logSpans = {
+  '1h': { label: 'Last hour', ms: hourMs },
+  '24h': { label: 'Last 24 hours', ms: 24 * hourMs },
+  '7d': { label: 'Last 7 days', ms: 168 * hourMs },
+  '30d': { label: 'Last 30 days', ms: 720 * hourMs },
+} as const;
+export type LogSpan = keyof typeof logSpans;
+
+/** The address of the log, read. */
+export interface RequestQuery {
+  filters: Partial<Record<RequestFilter, string>>;
+  span: LogSpan | undefined;
+  /** A span that another page has set, in ms since 1970. */
+  between: { from: number; to: number } | undefined;
+  /** The API's query string, without the page of the list. */
+  asked: string;
+}
+
+/** Reads the address of the log and ignores what is not valid. */
+export function readRequestQuery(search: URLSearchParams, now: number): RequestQuery {
+  const filters: RequestQuery['filters'] = {};
+  for (const name of requestFilterNames) {
+    const value = search.get(name);
+    if (value !== null && value !== '') filters[name] = value;
+  }
+  const sought = search.get('span');
+  const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === sought);
+  const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
+  const between = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
+  const time: Record<string, string> = between
+    ? { from: String(between.from), to: String(between.to) }
+    : span
+      ? { from: String(now - logSpans[span].ms) }
+      : {};
+  return {
+    filters,
+    span: between ? undefined : span,
+    between,
+    asked: new URLSearchParams({ ...time, ...filters }).toString(),
+  };
+}

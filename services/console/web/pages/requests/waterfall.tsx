@@ -1,0 +1,80 @@
+import { Group, Text, VisuallyHidden } from '@mantine/core';
+import type { UsageRequest } from '../../../contract/usage.ts';
+import { errorSentence } from '../../parts/error-sentence.ts';
+import { formatDuration } from '../../parts/format.ts';
+import { stagesOf, tokensPerSecond, type Row } from './stages-of.ts';
+
+const stageNames = {
+  waiting: 'In the queue',
+  offered: 'Offer',
+  working: 'Until the first token',
+  answering: 'Answer',
+} as const;
+
+/** When a request waited, was offered or claimed, began and ended: a line for each attempt. */
+export function Waterfall({ request }: { request: UsageRequest }) {
+  const rows = stagesOf(request);
+  const end = Math.max(request.totalMs, ...rows.flatMap(({ stages }) => stages.map(({ to }) => to)), 0.1);
+  const rate = tokensPerSecond(request);
+  const shown = new Set(rows.flatMap(({ stages }) => stages.map(({ name }) => name)));
+  return (
+    <figure className="waterfall" aria-label="Course of the request">
+      <Group gap="md" mb={4}>
+        {(Object.keys(stageNames) as (keyof typeof stageNames)[])
+          .filter((name) => shown.has(name))
+          .map((name) => (
+            <Text key={name} size="xs" component="span">
+              <span className={`waterfall-mark stage-${name}`} aria-hidden="true" />
+              {stageNames[name]}
+            </Text>
+          ))}
+        {rate === undefined ? null : (
+          <Text size="xs" c="dimmed" component="span">
+            {rate} tokens per second
+          </Text>
+        )}
+      </Group>
+      <ol className="plain-list" aria-label="Attempts">
+        {rows.map((row, index) => (
+          <li key={index}>
+            <Text size="sm" component="div" className="break">
+              {row.label} <Ending row={row} />
+            </Text>
+            <div className="waterfall-line" aria-hidden="true">
+              {row.stages.map(({ name, from, to }) => (
+                <span
+                  key={name}
+                  className={`stage-${name}`}
+                  style={{
+                    insetInlineStart: `${(from / end) * 100}%`,
+                    width: `max(2px, ${((to - from) / end) * 100}%)`,
+                  }}
+                />
+              ))}
+            </div>
+            <Text size="xs" c="dimmed">
+              {row.stages.map(({ name, from, to }) => `${stageNames[name]} ${formatDuration(to - from)}`).join(' · ')}
+            </Text>
+          </li>
+        ))}
+      </ol>
+      <VisuallyHidden>Ended after {formatDuration(request.totalMs)}.</VisuallyHidden>
+    </figure>
+  );
+}
+
+const endings: Record<string, string> = {
+  done: 'served it',
+  cancelled: 'was cancelled',
+  refused: 'did not take the offer',
+};
+
+function Ending({ row: { end } }: { row: Row }) {
+  if (end === undefined) return null;
+  const known = endings[end];
+  return (
+    <Text span size="sm" c="dimmed" title={known === undefined ? errorSentence(end) : undefined}>
+      {known ?? `failed: ${end}`}
+    </Text>
+  );
+}

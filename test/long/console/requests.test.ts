@@ -1,0 +1,248 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+import { ledgerRecord } from '../../helpers/accounts/ledger-record.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import {
+  openConsolePage,
+  phone,
+  seriousViolations,
+  waitUntilLoaded,
+  wide,
+  type LookOptions,
+} from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+const password = 'tulip anvil 42 harbour';
+const dayMs = 86_400_000;
+
+/** Looks at a page in both colour schemes. */
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousViolations(page)).toEqual([]);
+  }
+}
+
+describe.skipIf(chromiumPath === undefined)('requests in the console', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: ConsoleClient;
+  let bob: ConsoleClient;
+  let otherUrl: string;
+  let adasKey: string;
+  let bobsKey: string;
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([startConsole({ workers: 2 }), openBrowser()]);
+    otherUrl = (await cluster.addIngress()).url;
+    ada = new ConsoleClient(cluster.url);
+    const person = { name: 'Ada', email: 'ada@example.com', password };
+    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+    const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    bob = new ConsoleClient(cluster.url);
+    await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
+    adasKey = String((await ada.post('/keys', { kind: 'user', name: 'laptop' })).body.raw);
+    bobsKey = String((await bob.post('/keys', { kind: 'user', name: 'bobs key' })).body.raw);
+    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+    const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    const bounds = { maxRequests: 50_000, requestsKeptMs: 30 * dayMs };
+    const ledger = new UsageLedger(connection.redis, `${cluster.prefix}:`, log, bounds);
+    const old = {
+      at: Date.now() - 3 * dayMs,
+      model: 'old-model',
+      key: { id: 'k-old', name: 'old key' },
+      owner: undefined,
+    };
+    ledger.add(ledgerRecord({ ...old, id: 'three-days-ago' }));
+    await ledger.close();
+    connection.close();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  async function send(key: string, text = 'Hello!', id?: string): Promise<string> {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(id !== undefined && { 'x-request-id': id }),
+      },
+      body: JSON.stringify({ model: 'demo', stream: true, messages: [{ role: 'user', content: text }] }),
+    });
+    await answer.text();
+    return answer.headers.get('x-request-id') ?? '';
+  }
+
+  async function open(client: ConsoleClient, path: string, look: LookOptions = wide, url = cluster.url) {
+    const opened = await openConsolePage(browser, url, look);
+    const [name = '', value = ''] = (client.cookie ?? '').split('=');
+    await opened.context.addCookies([{ name, value, url }]);
+    await opened.page.goto(path);
+    await waitUntilLoaded(opened.page);
+    return opened;
+  }
+
+  const rowOf = (page: Page, id: string) =>
+    page
+      .getByRole('table', { name: 'Requests' })
+      .getByRole('row')
+      .filter({ has: page.getByLabel(`Details of ${id}`) });
+
+  it('appear in the log within two seconds, unless it is paused', async () => {
+    const { page, context, troubles } = await open(ada, '/requests');
+    const first = await send(adasKey);
+    await rowOf(page, first).waitFor({ timeout: 2_000 });
+    const second = await send(adasKey);
+    await rowOf(page, second).waitFor({ timeout: 2_000 });
+    expect(await page.getByRole('row').nth(1).getByLabel(`Details of ${second}`).count()).toBe(1);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const third = await send(adasKey);
+    await page.waitForTimeout(3_000);
+    expect(await rowOf(page, third).count()).toBe(0);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await rowOf(page, third).waitFor({ timeout: 2_000 });
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('are narrowed by filters that stand in the address', async () => {
+    const failed = await send(adasKey, 'Hi!\n[demo fault=500]');
+    const served = await send(bobsKey);
+    const { page, context } = await open(ada, '/requests');
+    await rowOf(page, served).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('combobox', { name: 'Outcome' }).click();
+    await page.getByRole('option', { name: 'Failed' }).click();
+    await rowOf(page, failed).waitFor();
+    await rowOf(page, served).waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'Key' }).click();
+    await page.getByRole('option', { name: 'bobs key' }).click();
+    await page.getByText('None is as the filters say.').waitFor();
+    // The button is for the pointer; with the keyboard the option is chosen again.
+    await page.locator('button[aria-label="Remove the filter Outcome"]').click();
+    await rowOf(page, served).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([...searchParams.keys()]).toEqual(['key']);
+    await page.reload();
+    await rowOf(page, served).waitFor();
+    expect(await rowOf(page, failed).count()).toBe(0);
+    await page.goto('/requests?model=old-model');
+    await page.getByLabel('Details of three-days-ago').waitFor();
+    await page.goto('/requests?model=old-model&span=24h');
+    await page.getByText('None is as the filters say.').waitFor();
+    await context.close();
+  });
+
+  it('are found by their id, with their course, on any node', async () => {
+    const id = await send(adasKey, 'Hi!\n[demo tokens=20 rate=50]', 'my-own-id:1');
+    expect(id).toBe('my-own-id:1');
+    const { page, context, troubles } = await open(ada, '/requests');
+    await rowOf(page, id).waitFor();
+    await page.getByRole('textbox', { name: 'Request id' }).fill(` ${id} `);
+    await page.getByRole('button', { name: 'Find' }).click();
+    const attempts = page.getByRole('list', { name: 'Attempts' });
+    const attempt = await attempts.getByRole('listitem').last().innerText();
+    expect(attempt).toMatch(/^\d\. \S+, by an? (?:offer|claim), served it/);
+    expect(attempt).toMatch(/In the queue [\d.]+ m?s · .*Answer [\d.]+ m?s/s);
+    expect(await page.getByRole('figure', { name: 'Course of the request' }).innerText()).toMatch(
+      /[\d.]+ tokens per second/,
+    );
+    expect(new URL(page.url()).pathname).toBe('/requests/my-own-id%3A1');
+    expect(troubles).toEqual([]);
+    await context.close();
+    const other = await open(ada, '/requests/my-own-id:1', wide, otherUrl);
+    await other.page.getByRole('list', { name: 'Attempts' }).waitFor();
+    await expectAccessible(other.page);
+    await other.context.close();
+  });
+
+  it('say of each attempt why it ended; the id of an error on Overview leads there', async () => {
+    const id = await send(adasKey, 'Hi!\n[demo fault=500]', 'will-fail');
+    const { page, context } = await open(ada, '/');
+    await page.getByRole('link', { name: id }).click();
+    const attempts = page.getByRole('list', { name: 'Attempts' }).getByRole('listitem');
+    await attempts.first().waitFor();
+    const { body } = await ada.get(`/usage/requests/${id}`);
+    const kept = body[0].timeline.map(({ end }: { end: string }) => end);
+    expect(kept.filter((end: string) => end !== 'refused')).toHaveLength(body[0].attempts);
+    expect(await attempts.count()).toBe(kept.length);
+    expect(await attempts.last().innerText()).toContain(`failed: ${body[0].code}`);
+    await context.close();
+  });
+
+  it("lead there after sign-in, and somebody else's is not there", async () => {
+    const id = await send(adasKey, 'Hello!', 'after-sign-in');
+    await until(async () => (await ada.get(`/usage/requests/${id}`)).status === 200);
+    const { page, context } = await openConsolePage(browser, cluster.url);
+    await page.goto(`/requests/${id}`);
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('list', { name: 'Attempts' }).waitFor();
+    await context.close();
+    const bobs = await open(bob, `/requests/${id}`);
+    await bobs.page.getByText('No request with this id').waitFor();
+    await bobs.page.goto('/requests');
+    await bobs.page.getByRole('table', { name: 'Requests' }).getByText('bobs key').first().waitFor();
+    expect(await bobs.page.getByRole('table', { name: 'Requests' }).getByText('laptop').count()).toBe(0);
+    await bobs.context.close();
+  });
+
+  it('are summed up on Overview by span, a member seeing their own', async () => {
+    await send(bobsKey);
+    const { page, context, troubles } = await open(ada, '/');
+    await page.getByRole('link', { name: '24 h' }).click();
+    const keys = page.getByRole('table', { name: 'Top keys' });
+    await keys.getByRole('row', { name: /laptop/ }).waitFor();
+    expect(await page.getByRole('region', { name: 'Error rate' }).innerText()).toMatch(/[\d.]+ %\s+\d+ failed/);
+    expect(await page.getByRole('region', { name: 'Total time' }).innerText()).toMatch(/p95 [\d.]+ m?s/);
+    await page.getByRole('img', { name: /requests in 24 steps/ }).waitFor();
+    expect(await page.getByRole('table', { name: 'Top workers' }).getByRole('row').count()).toBeGreaterThan(1);
+    const requests = async () => Number((await ada.get('/usage/overview?span=7d')).body.totals.requests);
+    const today = Number((await ada.get('/usage/overview?span=24h')).body.totals.requests);
+    expect(await requests()).toBe(today + 1);
+    await expectAccessible(page);
+    await keys.getByRole('link', { name: 'laptop' }).click();
+    await page.getByRole('table', { name: 'Requests' }).getByText('laptop').first().waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+    const bobs = await open(bob, '/?span=1h');
+    await bobs.page
+      .getByRole('table', { name: 'Top keys' })
+      .getByRole('row', { name: /bobs key/ })
+      .waitFor();
+    expect(await bobs.page.getByText('laptop').count()).toBe(0);
+    await bobs.context.close();
+  });
+
+  it('of Usage are those of the span that is chosen', async () => {
+    const { page, context } = await open(ada, '/usage?span=7d');
+    const recent = page.getByRole('table', { name: 'Recent requests' });
+    await recent.getByText('old key').waitFor();
+    await page.getByRole('combobox', { name: 'Time' }).click();
+    await page.getByRole('option', { name: 'Today' }).click();
+    await recent.getByText('old key').waitFor({ state: 'detached' });
+    expect(await recent.getByText('laptop').count()).toBeGreaterThan(0);
+    await context.close();
+  });
+
+  it('have room on a phone', async () => {
+    for (const path of ['/requests', '/requests/my-own-id:1', '/?span=24h']) {
+      const { page, context } = await open(ada, path, phone);
+      await page.getByText('demo').first().waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await seriousViolations(page)).toEqual([]);
+      await context.close();
+    }
+  });
+});
