@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import { permitsOf } from '#shared/serving/key-permits.ts';
 import { servedModelSchema, workerSchema } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
-import { servedModels } from '../live/served-models.ts';
+import { servedModels, withPermits } from '../live/served-models.ts';
 import { workerFacts } from '../live/worker-facts.ts';
 import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -20,7 +22,7 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
 
 /** The workers, and what they serve. Everybody may see them, administrators may drain and undrain them. */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
-  const { broker, workers, registry } = parts;
+  const { accounts, broker, workers, registry } = parts;
   return [
     listOperation({
       path: '/workers',
@@ -48,7 +50,11 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       scopes: ['read'],
       command: 'models list',
       answer: z.array(servedModelSchema),
-      handle: async () => servedModels(workers.pools(), registry()),
+      handle: async ({ actor }) => {
+        const person = await accounts.users.find(actor.id);
+        const models = servedModels(workers.pools(), registry());
+        return person ? withPermits(models, permitsOf(identityOfPerson(person))) : models;
+      },
     }),
     steer('drain', 'Has a worker finish its jobs and take no new ones, until it is undrained or started again.'),
     steer('undrain', 'Has a worker that was drained take jobs again.'),

@@ -110,6 +110,10 @@ export const servedModelSchema = z
     contextWindow: z.number().exactOptional(),
     maxOutput: z.number().exactOptional(),
     servedBy: z.array(z.object({ tier: z.enum(tiers), workers: z.number(), models: z.array(z.string()) })),
+    notPermitted: z
+      .literal(true)
+      .exactOptional()
+      .describe('The person may not ask for it in their own name, by their ceiling. A team may let them.'),
   })
   .meta({ id: 'ServedModel' });
 

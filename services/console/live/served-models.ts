@@ -2,6 +2,7 @@ import { capabilities } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, modelOperations } from '#shared/core/operation.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import type { ServedModel } from '../contract/live.ts';
 
 interface PooledModel {
@@ -34,6 +35,19 @@ export function servedModels(
     ...registered.sort(byName),
     ...plain.sort(byName),
   ];
+}
+
+/** The same, with a mark on those that somebody may not ask for. */
+export function withPermits(
+  models: readonly ServedModel[],
+  { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
+): ServedModel[] {
+  return models.map((each) => {
+    const lanes = each.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
+    // Of a name on the list all targets may serve, `auto` chooses among the models of the list.
+    const isServed = lanes.some(({ tier, name }) => allowsLane(tier, each.kind === 'auto' ? name : undefined));
+    return allowsName(each.id) && isServed ? each : { ...each, notPermitted: true };
+  });
 }
 
 function describe(id: string, kind: ServedModel['kind'], pooled: readonly PooledModel[]): ServedModel {

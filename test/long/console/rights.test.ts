@@ -16,7 +16,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
   const keys: Record<'team' | 'bob' | 'eve', string> = { team: '', bob: '', eve: '' };
 
   beforeAll(async () => {
-    [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
+    [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
     ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
     [bob, eve] = await Promise.all([invite('Bob'), invite('Eve')]);
     const { body: team } = await ada.client.post('/teams', { name: 'Engines' });
@@ -105,6 +105,30 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     expect(await offered(ofAda, 'key of Eve')).toEqual(['Change', 'Usage', 'Revoke']);
     expect(await answersTo(ada, keys.eve)).toEqual([200, 403]);
     await Promise.all([first, second, third].map((context) => context.close()));
+  });
+
+  it('in the playground: the models that their ceiling permits', async () => {
+    await ada.client.patch(`/users/${eve.id}`, { ceiling: { models: ['other'] } });
+    const { page, context, troubles } = await openAs(browser, eve);
+    await page.goto('/playground');
+    const model = page.getByRole('combobox', { name: 'Model', exact: true });
+    await model.click();
+    await page.getByRole('option', { name: 'other' }).waitFor();
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['auto', 'other']);
+    await page.goto('/models');
+    await page.getByRole('row', { name: /^demo not permitted to you/ }).waitFor();
+    expect(await page.getByText('not permitted to you').count()).toBe(1);
+    expect(await seriousViolations(page)).toEqual([]);
+    const { cookie = '', csrfToken = '' } = eve.client;
+    const ask = (name: string): Promise<Response> =>
+      fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { cookie, 'x-csrf-token': csrfToken, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Hello!' }] }),
+      });
+    expect([(await ask('demo')).status, (await ask('other')).status]).toEqual([403, 200]);
+    expect(troubles).toEqual([]);
+    await context.close();
   });
 
   it('where only administrators make personal keys', async () => {

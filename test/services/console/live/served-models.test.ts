@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
-import { servedModels } from '#services/console/live/served-models.ts';
+import { permitsOf } from '#shared/serving/key-permits.ts';
+import { servedModels, withPermits } from '#services/console/live/served-models.ts';
 
 function pool(tier: LivePool['tier'], workers: number, ...models: LivePool['models'][number][]): LivePool {
   const some = Array.from({ length: workers }, () => ({}));
@@ -32,6 +33,17 @@ describe('the listed models', () => {
       { tier: 'gpu', workers: 2, models: ['small'] },
       { tier: 'cloud', workers: 1, models: ['small'] },
     ]);
+  });
+
+  it('are marked where a ceiling does not permit them', () => {
+    const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }] } } });
+    const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large)], registry);
+    const refused = (ceiling: Parameters<typeof permitsOf>[0]): string[] =>
+      withPermits(shown, permitsOf(ceiling)).flatMap(({ id, notPermitted }) => (notPermitted ? [id] : []));
+    expect(refused({ models: undefined, tiers: undefined })).toEqual([]);
+    expect(refused({ models: ['fast'], tiers: undefined })).toEqual(['auto', 'large', 'small']);
+    expect(refused({ models: ['large'], tiers: undefined })).toEqual(['fast', 'small']);
+    expect(refused({ models: undefined, tiers: ['gpu'] })).toEqual(['large']);
   });
 
   it('leave out names that no worker serves, and leave out of auto what it must not use', () => {

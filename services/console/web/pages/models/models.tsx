@@ -81,7 +81,7 @@ export function Models() {
   );
 }
 
-function Name({ model: { id, kind } }: { model: ServedModel }) {
+function Name({ model: { id, kind, notPermitted } }: { model: ServedModel }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600} className="break">
@@ -89,6 +89,7 @@ function Name({ model: { id, kind } }: { model: ServedModel }) {
       </Text>
       {kind === 'auto' ? <Badge variant="default">any suitable model</Badge> : null}
       {kind === 'registered' ? <Badge variant="default">registered name</Badge> : null}
+      {notPermitted ? <Badge color="gray">not permitted to you</Badge> : null}
     </Group>
   );
 }

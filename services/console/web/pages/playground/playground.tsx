@@ -29,7 +29,12 @@ export function Playground() {
       <Loaded query={models} what="the models">
         {(list) => (
           <Loaded query={about} what="the addresses">
-            {(found) => <Formats models={list.filter(generates)} formats={servedFormats(found)} />}
+            {(found) => (
+              <Formats
+                models={list.filter((model) => generates(model) && !model.notPermitted)}
+                formats={servedFormats(found)}
+              />
+            )}
           </Loaded>
         )}
       </Loaded>
