@@ -149,6 +149,21 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await context.close();
   });
 
+  it('goes back to the owner whose things were shown before', async () => {
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/workers');
+    await page.getByRole('link', { name: 'Batches' }).click();
+    const owner = page.getByRole('combobox', { name: 'Owner' });
+    await owner.click();
+    await page.getByRole('option', { name: 'Everybody: all that are not over' }).click();
+    await page.getByText('No batch is being worked on').waitFor();
+    await page.goBack();
+    await until(async () => expect(await owner.inputValue()).toBe('Your own'), 10_000);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
+    await context.close();
+  });
+
   it("keeps the focus on Admin's tabs when arrow keys move through them", async () => {
     const { page, context } = await openAs(browser, ada);
     await page.goto('/admin/people');

@@ -59,7 +59,10 @@ export function useOwner(): OwnerChoice {
     { group: 'You', items: [{ value: self, label: 'Your own' }] },
     ...(isAdmin ? everybody : [{ group: 'Teams', items: own }]),
   ];
-  const choose = (chosen: string): void => setSearch(chosen === self ? {} : { of: chosen }, { replace: true });
+  // A choice is a step of the browser's history: Back undoes it.
+  const choose = (chosen: string): void => {
+    if (chosen !== owner) setSearch(chosen === self ? {} : { of: chosen });
+  };
   return {
     owner,
     isSelf: owner === self,

@@ -82,7 +82,7 @@ export function Users() {
                 <Menu.Dropdown>
                   <Menu.Item onClick={() => limit(user)}>Limits</Menu.Item>
                   <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
-                  {questionsFor(user).map((each) => (
+                  {questionsFor(user, user.id === me.id).map((each) => (
                     <Menu.Item key={each.action} onClick={() => ask(each)}>
                       {each.action}
                     </Menu.Item>
@@ -125,7 +125,7 @@ function Name({ user: { name, email, emailConfirmed, blocked }, isMe }: { user: 
   );
 }
 
-function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User): Question[] {
+function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User, isMe: boolean): Question[] {
   const confirmation: Question = {
     title: `Is ${email} the address of ${name}?`,
     action: 'Confirm the address',
@@ -134,7 +134,8 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User):
     input: { id, email },
   };
   return [
-    ...(emailConfirmed ? [] : [confirmation]),
+    // Nobody confirms their own.
+    ...(emailConfirmed || isMe ? [] : [confirmation]),
     role === 'admin'
       ? {
           title: `Make ${name} a member?`,
