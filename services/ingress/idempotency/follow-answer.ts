@@ -115,7 +115,7 @@ class Follower {
     }
     if (read.isLost) throw notKept();
     if (!this.#head) {
-      if (!read.head) return read.state === 'running' ? 'later' : 'free';
+      if (!read.head || !read.facts) return read.state === 'running' ? 'later' : 'free';
       this.#followed.compare(read.facts);
       this.#seek(read, read.head);
       this.#begin(read.head);

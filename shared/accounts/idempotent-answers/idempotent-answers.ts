@@ -91,7 +91,8 @@ export interface ReadAnswer {
   next: number;
   /** Whether there was no room for it, so that it is not kept. */
   isLost: boolean;
-  facts: RequestFacts;
+  /** Like `head`, absent from what follows an event: who asks for that has read it before. */
+  facts: RequestFacts | undefined;
   head: AnswerHead | undefined;
   /** Further ones may follow. The first one may have events that are older than was asked for. */
   entries: ReadEntry[];
@@ -155,7 +156,7 @@ export class IdempotentAnswers {
       case 'taken': {
         const [state, other = '', sealed = ''] = rest;
         const of = { owner, id, attempt: other };
-        return { outcome, of, isOver: state === 'over', facts: this.#open(owner, sealed) as RequestFacts };
+        return { outcome, of, isOver: state === 'over', facts: opened(this.#sealer(owner), sealed) as RequestFacts };
       }
       case 'unknown':
         return { outcome };
@@ -204,17 +205,19 @@ export class IdempotentAnswers {
     const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
       ? reply.map(String)
       : [];
-    if (state === undefined || facts === undefined) return undefined;
-    const { unsealBytes } = this.#sealer(of.owner);
+    if (state === undefined) return undefined;
+    // Deriving it takes as long as opening what was sealed.
+    const sealer = this.#sealer(of.owner);
+    const open = (sealed = ''): unknown => (sealed === '' ? undefined : opened(sealer, sealed));
     return {
       state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : endOf(kind),
       number: Number(number),
       next: Number(next),
       isLost: isLost === '1',
-      facts: this.#open(of.owner, facts) as RequestFacts,
-      head: head === undefined || head === '' ? undefined : (this.#open(of.owner, head) as AnswerHead),
+      facts: open(facts) as RequestFacts | undefined,
+      head: open(head) as AnswerHead | undefined,
       entries: rest.flatMap((last, at) =>
-        at % 2 === 0 ? [{ last: Number(last), bytes: unsealBytes(rest[at + 1] ?? '') ?? unreadable() }] : [],
+        at % 2 === 0 ? [{ last: Number(last), bytes: sealer.unsealBytes(rest[at + 1] ?? '') ?? unreadable() }] : [],
       ),
     };
   }
@@ -237,11 +240,6 @@ export class IdempotentAnswers {
     return { args: { prefix: this.#prefix, ...of, from, last, answerBytes, ownerBytes, totalBytes }, texts };
   }
 
-  #open(owner: string, sealed: string): unknown {
-    const text = this.#sealer(owner).unseal(sealed) ?? unreadable();
-    return JSON.parse(text);
-  }
-
   #sealer(owner: string): Sealer {
     const sealer = this.#keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
@@ -256,6 +254,10 @@ export function newAttempt(): string {
 
 function endOf(kind: string | undefined): 'whole' | 'cut' | 'cancelled' {
   return kind === 'cut' || kind === 'cancelled' ? kind : 'whole';
+}
+
+function opened(sealer: Sealer, sealed: string): unknown {
+  return JSON.parse(sealer.unseal(sealed) ?? unreadable());
 }
 
 function unreadable(): never {

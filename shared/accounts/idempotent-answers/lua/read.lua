@@ -9,7 +9,7 @@
 --   mostBytes   bytes after which no more entries are read
 --   wasAway     see answers.lua
 -- Returns {} if there is no such answer any more, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if whoever executed is gone
--- else 0, facts, head, and of each entry the number of its last event and the events, sealed}. The first one may have older events, too.
+-- else 0, facts and head, which are empty after an event, and of each entry the number of its last event and the events, sealed}. The first one may have older events, too.
 if field('attempt') ~= args.attempt then
   return {}
 end
@@ -26,8 +26,8 @@ local reply = {
   number('next'),
   field('isLost') and 1 or 0,
   isGone and 1 or 0,
-  field('facts'),
-  field('head') or '',
+  args.after < 0 and field('facts') or '',
+  args.after < 0 and field('head') or '',
 }
 eachAfter(events, args.after, args.most, args.mostBytes, function(last, sealed)
   table.insert(reply, last)

@@ -105,7 +105,9 @@ describe('an answer', () => {
     expect(await read(3)).toEqual(pieces);
     expect(await read(4)).toEqual(pieces.slice(1));
     expect(await read(9)).toEqual([]);
-    expect(await answers.read(of, 'f', 5)).toMatchObject({ state: 'whole', next: 10, head, facts, isLost: false });
+    const known = { state: 'whole', next: 10, isLost: false };
+    expect(await answers.read(of, 'f', -1)).toMatchObject({ ...known, head, facts });
+    expect(await answers.read(of, 'f', 5)).toMatchObject({ ...known, head: undefined, facts: undefined });
   });
 
   it('of which a part is missing is not kept', async () => {
