@@ -126,8 +126,8 @@ class Follower {
     const isEnd = read.state !== 'running';
     if (read.entries.length === 0) {
       if (!isEnd) return 'later';
-      // Somebody has removed them by hand.
-      if (this.#last < read.next - 1) throw notKept();
+      // Somebody has removed them by hand, or the client names an event that never came.
+      if (this.#last !== read.next - 1) throw notKept();
       if (read.state === 'cut') this.#response.destroy();
       else this.#response.end();
       return 'answered';

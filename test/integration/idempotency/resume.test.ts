@@ -154,6 +154,19 @@ describe('a stream with an idempotency key', () => {
     expect(idsOf(await readEvents(rest, 2, end))).toEqual([1_000_003, 1_000_004]);
   });
 
+  it('that is to go on after an event which never comes ends with an error', async () => {
+    const body = chat('tokens=20 rate=20', { stream: true });
+    const asked = { path: '/openai/v1/chat/completions', body, key: newKey() };
+    const { started } = await engineState(cluster);
+    const first = send(asked).then((answer) => answer.text());
+    await until(async () => (await engineState(cluster)).started === started + 1);
+    const rest = await send({ ...asked, after: 500, url: otherUrl });
+    expect(await rest.text()).toContain('answer_not_kept');
+    const last = eventsIn(await first).at(-1);
+    // Nothing comes after the last one.
+    expect(eventsIn(await (await send({ ...asked, after: Number(last?.id) })).text())).toEqual([]);
+  });
+
   it('that is no stream cannot go on after an event', async () => {
     const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5'), key: newKey() };
     await (await send(asked)).text();
