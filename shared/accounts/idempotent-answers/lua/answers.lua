@@ -89,8 +89,8 @@ local function expireAfter(ms)
   end
 end
 
--- Makes room for bytes of the owner: entries of answers that are over go, the oldest first, those of the owner or of whoever has most.
--- Returns whether there is room then.
+-- Makes room for bytes of the owner: entries of answers that are over go, the oldest first, those of the owner or of whoever has most. Of
+-- another owner who has most in answers that are not over, the largest one goes. Returns whether there is room then.
 local function makeRoom(bytes)
   local function loseOldest(ofOwner)
     local oldest = redis.call('ZRANGE', prefix .. 'idempotent-ended-of:' .. ofOwner, 0, 0)[1]
@@ -99,13 +99,27 @@ local function makeRoom(bytes)
     end
     return oldest
   end
+  local function loseLargest(ofOwner)
+    local largest, most = nil, recordBytes
+    local sizes = redis.call('HGETALL', prefix .. 'idempotent-bytes-of:' .. ofOwner)
+    for at = 1, #sizes, 2 do
+      if tonumber(sizes[at + 1]) > most then
+        largest, most = sizes[at], tonumber(sizes[at + 1])
+      end
+    end
+    if largest then
+      lose(ofOwner, largest)
+    end
+    return largest
+  end
   while tonumber(redis.call('ZSCORE', prefix .. 'idempotent-bytes', owner) or 0) + bytes > args.ownerBytes do
     if not loseOldest(owner) then
       return false
     end
   end
   while tonumber(redis.call('GET', prefix .. 'idempotent-total') or 0) + bytes > args.totalBytes do
-    if not loseOldest(redis.call('ZREVRANGE', prefix .. 'idempotent-bytes', 0, 0)[1] or owner) then
+    local most = redis.call('ZREVRANGE', prefix .. 'idempotent-bytes', 0, 0)[1] or owner
+    if not loseOldest(most) and (most == owner or not loseLargest(most)) then
       return false
     end
   end

@@ -192,6 +192,29 @@ describe('the bounds', () => {
     expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
   });
 
+  it('remove the largest running answer of who has most, so that nobody is shut out', async () => {
+    const begin = async (owner: string, key: string, bytes: number) => {
+      const of = await claimed(owner, key);
+      return { of, kept: await answers.append(of, entry(0, 0, randomBytes(bytes))) };
+    };
+    const small = await begin('ada', '1', 5_000);
+    const large = await begin('ada', '2', 6_000);
+    const eve = await begin('eve', '1', 7_000);
+    const bob = await begin('bob', '1', 5_000);
+    expect([small.kept, large.kept, eve.kept, bob.kept]).toEqual(['kept', 'kept', 'kept', 'kept']);
+    const append = ({ of }: { of: KeyedAttempt }) => answers.append(of, entry(1, 1, Buffer.from('b')));
+    expect([await append(large), await append(small), await append(eve), await append(bob)]).toEqual([
+      'lost',
+      'kept',
+      'kept',
+      'kept',
+    ]);
+    // Now another one has most.
+    expect((await begin('bob', '2', 7_000)).kept).toBe('kept');
+    const isLost = async ({ of }: { of: KeyedAttempt }) => (await answers.read(of, 'f', -1))?.isLost;
+    expect([await isLost(eve), await isLost(small), await isLost(bob)]).toEqual([true, false, false]);
+  });
+
   it('refuse further keys of an owner who has too many, and nobody else', async () => {
     const few = make({ ownerKeys: 2 });
     await claimed('ada', '1', few);
