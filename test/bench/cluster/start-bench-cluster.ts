@@ -1,10 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { KeyStore } from '#shared/accounts/keys/key-store.ts';
-import { createLog } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
@@ -13,6 +9,7 @@ import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { stopChild } from '#services/rtr/up/children/child.ts';
 import type { LoadTarget } from '../load/load.ts';
+import { makeKey } from './make-key.ts';
 import { Part } from './start-part.ts';
 import { untilWorkers } from './until-workers.ts';
 
@@ -74,7 +71,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   await bareWorker.ask();
   const bareIngress = start('bare-ingress', 'test/bench/bare/bare-ingress.ts', bareEnv);
   const barePort = (await bareIngress.ask<{ port: number }>()).port;
-  const key = await makeKey(redisUrl);
+  const key = await makeKey(redisUrl, prefix);
   const port = await freePort();
   const common = {
     NATS_URL: natsUrl,
@@ -120,16 +117,4 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     upstream,
     scaleTo,
   };
-}
-
-async function makeKey(redisUrl: string): Promise<string> {
-  const log = createLog({ service: 'bench', level: 'fatal', format: 'json' });
-  const connection = connectRedis(redisUrl, { log, name: 'bench' });
-  try {
-    await connection.whenReady(AbortSignal.timeout(5_000));
-    const store = new KeyStore(connection.redis, `${prefix}:`);
-    return (await createKey(store, { kind: 'router', name: 'bench', class: 'normal' })).raw;
-  } finally {
-    connection.close();
-  }
 }

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Releases } from '#shared/core/release.ts';
+import { table } from '../report/table.ts';
+import { measurePhase, type PhaseResult } from './measure-phase.ts';
+import { phasesOf } from './phases.ts';
+import { startScaleCluster, type ScaleSize } from './scale-cluster.ts';
+
+/*
+ * `npm run bench:scale`: what a large cluster costs each of its parts, idle, under load and through events: one real ingress, one real
+ * worker and real servers among stand-ins. `--sizes 10x100,50x500` chooses ingress nodes × workers, `--nats 3` a cluster of three servers,
+ * `--json <file>` writes the figures.
+ */
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '10x100,50x500,50x2000' },
+    nats: { type: 'string', default: '1' },
+    pools: { type: 'string', default: '4' },
+    models: { type: 'string', default: '3' },
+    slots: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '10' },
+    /** Milliseconds until a stand-in answers. */
+    answer: { type: 'string', default: '1000' },
+    /** Requests a second at most: what the stand-ins can carry on this machine beside everything else. */
+    rate: { type: 'string', default: '400' },
+    /** Phases to run, by the beginning of their names; all if left out. */
+    only: { type: 'string', multiple: true },
+    json: { type: 'string' },
+  },
+});
+
+if (process.platform !== 'linux') {
+  process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
+  process.exit(1);
+}
+
+const results: { size: ScaleSize; phases: PhaseResult[] }[] = [];
+for (const text of values.sizes.split(',')) {
+  const [ingresses = 1, workers = 1] = text.split('x').map(Number);
+  const size: ScaleSize = {
+    ingresses,
+    workers,
+    pools: Number(values.pools),
+    models: Number(values.models),
+    slots: Number(values.slots),
+    answerMs: Number(values.answer),
+    natsServers: values.nats === '3' ? 3 : 1,
+  };
+  results.push({ size, phases: await runSize(size) });
+}
+process.stdout.write(results.map(report).join('\n'));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+process.exit(0);
+
+async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
+  const releases = new Releases();
+  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
+    process.once(signal, () => void releases.run().then(() => process.exit(1)));
+  }
+  const phases: PhaseResult[] = [];
+  try {
+    const cluster = await startScaleCluster(size, releases);
+    for (const phase of phasesOf(size, Number(values.seconds), Number(values.rate))) {
+      if (values.only && !values.only.some((name) => phase.name.startsWith(name))) continue;
+      process.stderr.write(`${size.ingresses} × ${size.workers}: ${phase.name}\n`);
+      phases.push(await measurePhase(cluster, size, phase));
+    }
+    return phases;
+  } finally {
+    for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+  }
+}
+
+function report({ size, phases }: (typeof results)[number]): string {
+  const { ingresses, workers, pools, models, natsServers } = size;
+  const head = [
+    'phase',
+    'ingress CPU %',
+    'worker CPU %',
+    'NATS CPU %',
+    'messages/s',
+    'MB/s',
+    'ingress MiB',
+    'NATS MiB',
+    'answer p50 / p99 / most ms',
+    'failed',
+    'again as before',
+  ];
+  const rows = phases.map((phase) => [
+    phase.name,
+    phase.ingressCpu.toFixed(1),
+    phase.workerCpu.toFixed(1),
+    phase.natsCpu.toFixed(1),
+    Math.round(phase.messages).toLocaleString('en'),
+    (phase.bytes / 1e6).toFixed(2),
+    Math.round(phase.ingressBytes / 1024 ** 2).toString(),
+    Math.round(phase.natsBytes / 1024 ** 2).toString(),
+    [phase.probes.p50, phase.probes.p99, phase.probes.most].map((ms) => ms.toFixed(0)).join(' / '),
+    Object.entries(phase.probes.failed)
+      .map(([reason, count]) => `${count} × ${reason}`)
+      .join(', ') || `0 of ${phase.probes.sent}`,
+    phase.recoveredMs === undefined ? '' : `${(phase.recoveredMs / 1_000).toFixed(1)} s`,
+  ]);
+  const notes = phases.filter(({ notes: text }) => text !== '').map(({ name, notes: text }) => `${name}: ${text}`);
+  return [
+    `${ingresses} ingress nodes, ${workers} workers in ${pools} pools with ${models} models each, ${natsServers} NATS`,
+    '',
+    ...table(head, rows),
+    '',
+    ...notes,
+    '',
+  ].join('\n');
+}

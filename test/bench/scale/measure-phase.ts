@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMs, rssBytes } from '../cluster/process-usage.ts';
+import { quantile } from '../report/quantile.ts';
+import { everydayMessages } from '../load/pace.ts';
+import { upstreamModel } from '../upstream/upstream-bytes.ts';
+import type { ScaleCluster } from './scale-cluster.ts';
+
+/** What one phase came to. CPU is in percent of one core. */
+export interface PhaseResult {
+  name: string;
+  seconds: number;
+  ingressCpu: number;
+  workerCpu: number;
+  /** Of all servers together. */
+  natsCpu: number;
+  /** Of all stand-ins, divided by their number. */
+  standInWorkerCpu: number;
+  standInIngressCpu: number;
+  /** What NATS delivered in a second. */
+  messages: number;
+  bytes: number;
+  slowConsumers: number;
+  ingressBytes: number;
+  natsBytes: number;
+  /** Requests to the real ingress: those that failed, and milliseconds until the answer. */
+  probes: { sent: number; failed: Record<string, number>; p50: number; p99: number; most: number };
+  /** Milliseconds until all was as before, where the phase waits for that. */
+  recoveredMs?: number | undefined;
+  /** Further figures of the phase. */
+  notes: string;
+}
+
+/** Milliseconds between two requests to the real ingress. */
+const probeEveryMs = 100;
+
+/** Milliseconds until a probe must be answered. */
+const probeTimeoutMs = 30_000;
+
+export interface Phase {
+  name: string;
+  /** Resolves when the phase is over. */
+  run: (cluster: ScaleCluster) => Promise<{ recoveredMs?: number; notes?: string }>;
+}
+
+/** Runs one phase, with a few requests a second to the real ingress meanwhile. */
+export async function measurePhase(
+  cluster: ScaleCluster,
+  counts: { ingresses: number; workers: number },
+  { name, run }: Phase,
+): Promise<PhaseResult> {
+  const { nats, ingress, worker, standInWorkers, standInIngresses } = cluster;
+  const probes = startProbes(cluster);
+  const natsCpu = (): number => nats.pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const parts = { ingress, worker, standInWorkers, standInIngresses };
+  const cpuNow = () => Object.fromEntries(Object.entries(parts).map(([part, { pid }]) => [part, cpuMs(pid)]));
+  const [cpuBefore, natsBefore, before, begin] = [cpuNow(), natsCpu(), await nats.traffic(), performance.now()];
+  const { recoveredMs, notes = '' } = await run(cluster);
+  const seconds = (performance.now() - begin) / 1_000;
+  const [cpuAfter, natsAfter, after] = [cpuNow(), natsCpu(), await nats.traffic()];
+  const probed = await probes.stop();
+  const percent = (ms: number): number => ms / 10 / seconds;
+  const cpu = (part: keyof typeof parts): number => percent((cpuAfter[part] ?? 0) - (cpuBefore[part] ?? 0));
+  // A server that was started again counts from zero.
+  const wasRestarted = after.out_msgs < before.out_msgs;
+  const since = (now: number, then: number): number => (wasRestarted ? now : now - then) / seconds;
+  return {
+    name,
+    seconds,
+    ingressCpu: cpu('ingress'),
+    workerCpu: cpu('worker'),
+    natsCpu: percent(Math.max(0, natsAfter - (wasRestarted ? 0 : natsBefore))),
+    standInWorkerCpu: cpu('standInWorkers') / Math.max(1, counts.workers - 1),
+    standInIngressCpu: cpu('standInIngresses') / Math.max(1, counts.ingresses - 1),
+    messages: since(after.out_msgs, before.out_msgs),
+    bytes: since(after.out_bytes, before.out_bytes),
+    slowConsumers: Math.max(0, after.slow_consumers - (wasRestarted ? 0 : before.slow_consumers)),
+    ingressBytes: rssBytes(ingress.pid),
+    natsBytes: nats.pids.reduce((sum, pid) => sum + rssBytes(pid), 0),
+    probes: probed,
+    recoveredMs,
+    notes,
+  };
+}
+
+function startProbes({ url, key }: ScaleCluster): { stop: () => Promise<PhaseResult['probes']> } {
+  const running = new Set<Promise<void>>();
+  const times: number[] = [];
+  const failed: Record<string, number> = {};
+  let sent = 0;
+  const body = JSON.stringify({
+    model: upstreamModel,
+    messages: everydayMessages,
+    bench_pace: { firstMs: 0, everyMs: 0, tokens: 1 },
+  });
+  const probe = async (): Promise<void> => {
+    sent += 1;
+    const begin = performance.now();
+    const fail = (reason: string): void => void (failed[reason] = (failed[reason] ?? 0) + 1);
+    try {
+      const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body,
+        signal: AbortSignal.timeout(probeTimeoutMs),
+      });
+      const text = await answer.text();
+      if (answer.status === 200) times.push(performance.now() - begin);
+      else fail(`${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`);
+    } catch (error) {
+      fail(String(error));
+    }
+  };
+  const timer = setInterval(() => {
+    const one = probe().finally(() => running.delete(one));
+    running.add(one);
+  }, probeEveryMs);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      while (running.size > 0) await Promise.race([Promise.all(running), sleep(probeTimeoutMs + 1_000)]);
+      times.sort((one, other) => one - other);
+      return { sent, failed, p50: quantile(times, 0.5), p99: quantile(times, 0.99), most: times.at(-1) ?? Number.NaN };
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Phase } from './measure-phase.ts';
+import { untilKnown, type ScaleSize } from './scale-cluster.ts';
+import { quantile } from '../report/quantile.ts';
+import type { IngressesAnswer } from './orders.ts';
+
+/** What a cluster of this size goes through, in this order. */
+export function phasesOf({ workers, slots, answerMs }: ScaleSize, seconds: number, maxRate: number): Phase[] {
+  // What all slots can serve, of which the machine can carry only a part.
+  const capacity = (workers * slots * 1_000) / answerMs;
+  const rate = Math.min(maxRate, capacity);
+  return [
+    {
+      name: 'idle',
+      run: async () => {
+        await sleep(seconds * 1_000);
+        return {};
+      },
+    },
+    {
+      name: 'load',
+      run: async (cluster) => {
+        const answer = await cluster.askIngresses({ kind: 'load', perSecond: rate, seconds });
+        return { notes: `${Math.round(rate)} of ${Math.round(capacity)} requests/s; ${describe(answer)}` };
+      },
+    },
+    {
+      name: 'NATS restarts',
+      run: async (cluster) => {
+        const known = await cluster.knownWorkers();
+        const begin = performance.now();
+        await cluster.nats.restart();
+        await untilKnown(cluster, (now) => now === known);
+        const recoveredMs = performance.now() - begin;
+        await sleep(5_000);
+        return { recoveredMs };
+      },
+    },
+    {
+      name: 'half of the workers are lost',
+      run: async (cluster) => {
+        const known = await cluster.knownWorkers();
+        const lost = Math.floor(workers / 2);
+        const begin = performance.now();
+        await cluster.askWorkers({ kind: 'end', count: lost });
+        await untilKnown(cluster, (now) => now === known - lost);
+        return { recoveredMs: performance.now() - begin };
+      },
+    },
+    {
+      name: 'as many come',
+      run: async (cluster) => {
+        const known = await cluster.knownWorkers();
+        const more = Math.floor(workers / 2);
+        const begin = performance.now();
+        await cluster.addWorkers(more);
+        await untilKnown(cluster, (now) => now === known + more);
+        return { recoveredMs: performance.now() - begin };
+      },
+    },
+    {
+      name: 'many wait',
+      run: async (cluster) => {
+        const count = Math.min(100_000, Math.round(capacity * seconds * 2), maxRate * seconds * 4);
+        const answer = await cluster.askIngresses({ kind: 'queue', count, seconds });
+        return { notes: describe(answer) };
+      },
+    },
+  ];
+}
+
+function describe({ sent, done, failed, routeMs }: IngressesAnswer): string {
+  const sorted = routeMs.toSorted((one, other) => one - other);
+  const failures = Object.entries(failed).map(([code, count]) => `${count} ${code}`);
+  const route = [0.5, 0.99].map((share) => `${quantile(sorted, share).toFixed(1)} ms`).join(' / ');
+  return [`${done} of ${sent} served`, `claimed after ${route}`, ...failures].join(', ');
+}

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Releases } from '#shared/core/release.ts';
+import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
+import { stopChild } from '#services/rtr/up/children/child.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
+import { makeKey } from '../cluster/make-key.ts';
+import { Part } from '../cluster/start-part.ts';
+import type { IngressesAnswer, IngressesOrder, WorkersAnswer, WorkersOrder } from './orders.ts';
+import { ScaleNats } from './scale-nats.ts';
+
+const prefix = 'scale';
+
+/** Milliseconds within which the ingress must know what has changed. */
+const knownMs = 60_000;
+
+export interface ScaleSize {
+  ingresses: number;
+  workers: number;
+  /** Kinds of engines among the workers: each is a pool. */
+  pools: number;
+  /** Models of each worker. */
+  models: number;
+  slots: number;
+  /** Milliseconds until a stand-in answers. */
+  answerMs: number;
+  natsServers: 1 | 3;
+}
+
+/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
+export interface ScaleCluster {
+  nats: ScaleNats;
+  ingress: Part;
+  worker: Part;
+  standInWorkers: Part;
+  standInIngresses: Part;
+  /** The real ingress, as clients see it. */
+  url: string;
+  key: string;
+  askWorkers: (order: WorkersOrder) => Promise<WorkersAnswer>;
+  askIngresses: (order: IngressesOrder) => Promise<IngressesAnswer>;
+  /** Adds stand-ins for workers. */
+  addWorkers: (count: number) => Promise<void>;
+  /** Workers that the real ingress knows. */
+  knownWorkers: () => Promise<number>;
+}
+
+/** Starts everything and registers its release. Resolves when the real ingress knows all workers. */
+export async function startScaleCluster(size: ScaleSize, releases: Releases): Promise<ScaleCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-scale-'));
+  releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
+  const nats = await ScaleNats.start(folder, size.natsServers);
+  releases.add('nats', () => nats.stop());
+  const redis = await startRedisServer({
+    program: await provideServer('redis', process.env, (line) => void process.stderr.write(`${line}\n`)),
+    folder: join(folder, 'redis'),
+  });
+  releases.add('redis', () => stopChild(redis.child, 5_000));
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const start = (name: string, file: string, env: Record<string, string> = {}): Part => {
+    const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
+    const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`) });
+    releases.add(name, () => part.stop());
+    return part;
+  };
+  const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
+  const { port: upstreamPort } = await upstream.ask<{ port: number }>();
+  const key = await makeKey(redisUrl, prefix);
+  const port = await freePort();
+  const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: 'warn' };
+  const admin = { REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()), LEAVE_MS: '0' };
+  const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin });
+  const worker = start('worker', 'services/gpu-worker/main.ts', {
+    ...common,
+    ENGINE_URL: `http://127.0.0.1:${upstreamPort}`,
+    ENGINE_KIND: 'vllm',
+    SLOTS: String(size.slots),
+  });
+  const standInWorkers = start('stand-in-workers', 'test/bench/scale/stand-in-workers.ts');
+  const standInIngresses = start('stand-in-ingresses', 'test/bench/scale/stand-in-ingresses.ts');
+  const askWorkers = (order: WorkersOrder) => standInWorkers.ask<WorkersAnswer>(order);
+  const askIngresses = (order: IngressesOrder) => standInIngresses.ask<IngressesAnswer>(order);
+  const place = { natsUrl: nats.url, prefix };
+  await askIngresses({ kind: 'start', ...place, count: size.ingresses - 1 });
+  const { pools, models, slots, answerMs } = size;
+  const addWorkers = async (count: number): Promise<void> => {
+    await askWorkers({ kind: 'start', ...place, count, pools, models, slots, answerMs });
+  };
+  await addWorkers(size.workers - 1);
+  const cluster: ScaleCluster = {
+    nats,
+    ingress,
+    worker,
+    standInWorkers,
+    standInIngresses,
+    url: `http://127.0.0.1:${port}`,
+    key,
+    askWorkers,
+    askIngresses,
+    addWorkers,
+    knownWorkers: async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+      const health = answer && ((await answer.json()) as { workers: Record<string, number> });
+      return health?.workers['gpu'] ?? 0;
+    },
+  };
+  await untilKnown(cluster, (known) => known === size.workers);
+  return cluster;
+}
+
+/**
+ * Waits until the real ingress knows as many workers as wanted.
+ * @throws Error after a minute
+ */
+export async function untilKnown(
+  { knownWorkers }: Pick<ScaleCluster, 'knownWorkers'>,
+  isAsWanted: (known: number) => boolean,
+): Promise<void> {
+  const deadline = performance.now() + knownMs;
+  while (performance.now() < deadline) {
+    if (isAsWanted(await knownWorkers())) return;
+    await sleep(50);
+  }
+  throw new Error(`the ingress knows ${await knownWorkers()} workers after ${knownMs} ms`);
+}

@@ -1,0 +1,124 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+
+/** What a NATS server has carried so far, as its monitor says. */
+const traffic = z.object({
+  in_msgs: z.number(),
+  out_msgs: z.number(),
+  in_bytes: z.number(),
+  out_bytes: z.number(),
+  slow_consumers: z.number(),
+});
+
+export type Traffic = z.infer<typeof traffic>;
+
+interface Server {
+  name: string;
+  port: number;
+  monitor: number;
+  file: string;
+  child: ChildProcess;
+}
+
+/** Milliseconds until a server must answer. */
+const startMs = 15_000;
+
+/** The NATS of a simulated cluster: one server, or three that keep each queue together. Limits as in `deploy/nats.conf`. */
+export class ScaleNats {
+  readonly #program: string;
+  readonly #servers: Server[] = [];
+
+  private constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** Starts so many servers, each with its data in the folder. */
+  static async start(folder: string, count: 1 | 3): Promise<ScaleNats> {
+    const nats = new ScaleNats(
+      await provideServer('nats', process.env, (line) => void process.stderr.write(`${line}\n`)),
+    );
+    const nodes: { port: number; monitor: number; route: number }[] = [];
+    for (let at = 0; at < count; at += 1) {
+      nodes.push({ port: await freePort(), monitor: await freePort(), route: await freePort() });
+    }
+    const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
+    for (const [at, { port, monitor, route }] of nodes.entries()) {
+      const name = `nats-${at}`;
+      const store = join(folder, name);
+      mkdirSync(store, { recursive: true });
+      const file = join(folder, `${name}.conf`);
+      const lines = [
+        `server_name: ${name}`,
+        `listen: "127.0.0.1:${port}"`,
+        `http: "127.0.0.1:${monitor}"`,
+        `jetstream { store_dir: ${JSON.stringify(store)} }`,
+        ...(count > 1 ? [`cluster { name: scale, listen: "127.0.0.1:${route}", routes: [${routes}] }`] : []),
+        '',
+      ];
+      writeFileSync(file, lines.join('\n'));
+      nats.#servers.push({ name, port, monitor, file, child: nats.#spawn(file) });
+    }
+    for (const server of nats.#servers) await untilReady(server);
+    return nats;
+  }
+
+  /** Addresses for a client, all servers. */
+  get url(): string {
+    return this.#servers.map(({ port }) => `nats://127.0.0.1:${port}`).join(',');
+  }
+
+  get pids(): number[] {
+    return this.#servers.map(({ child }) => child.pid ?? 0);
+  }
+
+  /** What all servers have carried since they started. */
+  async traffic(): Promise<Traffic> {
+    const sum: Traffic = { in_msgs: 0, out_msgs: 0, in_bytes: 0, out_bytes: 0, slow_consumers: 0 };
+    for (const { monitor } of this.#servers) {
+      const answer = await fetch(`http://127.0.0.1:${monitor}/varz`);
+      const read = traffic.parse(await answer.json());
+      for (const name of Object.keys(sum) as (keyof Traffic)[]) sum[name] += read[name];
+    }
+    return sum;
+  }
+
+  /** Ends one server as a crash does, and starts it again. */
+  async restart(at = 0): Promise<void> {
+    const server = this.#servers[at];
+    if (!server) throw new Error(`there is no server ${at}`);
+    await end(server.child);
+    server.child = this.#spawn(server.file);
+    await untilReady(server);
+  }
+
+  async stop(): Promise<void> {
+    for (const { child } of this.#servers) await end(child);
+  }
+
+  #spawn(file: string): ChildProcess {
+    return spawn(this.#program, ['-c', file], { stdio: 'ignore', detached: true });
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+async function untilReady({ name, monitor }: Server): Promise<void> {
+  const deadline = performance.now() + startMs;
+  while (performance.now() < deadline) {
+    const answer = await fetch(`http://127.0.0.1:${monitor}/healthz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await sleep(50);
+  }
+  throw new Error(`${name} is not ready after ${startMs} ms`);
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { ownContract } from '#shared/broker/contract/contract-range.ts';
+import { firstTokenBoundsMs, onIngressStats, publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { createLog } from '#shared/core/log.ts';
+import { upstreamModel } from '../upstream/upstream-bytes.ts';
+import { ingressesOrder, type IngressesAnswer, type IngressesOrder } from './orders.ts';
+
+/*
+ * Stands in for many ingress nodes, in one process: each has the router's own dispatcher on a connection of its own, and publishes stats.
+ * There is no HTTP, no store and nobody behind them.
+ */
+
+const log = createLog({ service: 'stand-in-ingresses', level: 'fatal', format: 'json' });
+
+interface Ingress {
+  workers: LiveWorkers;
+  dispatcher: Dispatcher;
+  jobs: Set<Job>;
+}
+
+const ingresses: Ingress[] = [];
+const body = Buffer.from('{}');
+let sent = 0;
+
+process.on('message', (message) => void answerTo(message));
+process.on('disconnect', () => process.exit());
+
+/** An order that fails ends the process, and so the simulation. */
+async function answerTo(message: unknown): Promise<void> {
+  try {
+    process.send?.(await obey(ingressesOrder.parse(message)));
+  } catch (error) {
+    log.fatal({ err: error }, 'an order failed');
+    process.exit(1);
+  }
+}
+
+async function obey(order: IngressesOrder): Promise<IngressesAnswer> {
+  const answer: IngressesAnswer = { sent: 0, done: 0, failed: {}, routeMs: [], workers: 0 };
+  if (order.kind === 'start') await start(order);
+  if (order.kind === 'load') await load(order, answer);
+  if (order.kind === 'queue') await fillQueue(order, answer);
+  answer.workers = Math.min(...ingresses.map(({ workers }) => [...workers.workers()].length));
+  return answer;
+}
+
+async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind: 'start' }>): Promise<void> {
+  for (let made = 0; made < count; made += 1) {
+    const id = randomUUID().slice(0, 12);
+    const broker = await connectBroker({ url: natsUrl, name: `ingress-${id}`, prefix, log });
+    const workers = new LiveWorkers(broker, log);
+    const dispatcher = new Dispatcher(
+      broker,
+      workers,
+      {
+        ingress: id,
+        timeouts: {
+          queueMs: 600_000,
+          noWorkerMs: 600_000,
+          firstTokenMs: 60_000,
+          idleMs: 60_000,
+          totalMs: 600_000,
+          silenceMs: 10_000,
+          brokerMs: 60_000,
+        },
+        queue: { maxQueued: 200_000, maxAgeMs: 600_000 },
+        spillMs: 500,
+        keepAliveMs: 10_000,
+        maxAttempts: 3,
+      },
+      log,
+    );
+    await dispatcher.prepare();
+    void workers.requestAnnouncements();
+    const jobs = new Set<Job>();
+    onIngressStats(broker, () => undefined);
+    setInterval(() => publishIngressStats(broker, id, statsOf(jobs)), 1_000);
+    ingresses.push({ workers, dispatcher, jobs });
+  }
+}
+
+function statsOf(jobs: ReadonlySet<Job>) {
+  const minute = Array.from({ length: 60 }, () => 0);
+  return {
+    v: ownContract.newest,
+    oldest: ownContract.oldest,
+    at: Date.now(),
+    requests: minute,
+    tokens: minute,
+    errors: minute,
+    faults: minute,
+    firstToken: firstTokenBoundsMs.map(() => 0),
+    activeStreams: 0,
+    servedByTier: {},
+    lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
+    waitingByTier: waitingByTier(jobs),
+    refused: [],
+    failures: [],
+  };
+}
+
+async function load(
+  { perSecond, seconds }: Extract<IngressesOrder, { kind: 'load' }>,
+  answer: IngressesAnswer,
+): Promise<void> {
+  const begin = performance.now();
+  const ending: Promise<void>[] = [];
+  while (performance.now() - begin < seconds * 1_000) {
+    const due = ((performance.now() - begin) / 1_000) * perSecond;
+    while (answer.sent < due) ending.push(send(answer));
+    await sleep(5);
+  }
+  const late = sleep(5_000, undefined, { ref: false });
+  await Promise.race([Promise.all(ending), late]);
+  cancelAll();
+  await Promise.all(ending);
+}
+
+async function fillQueue(
+  { count, seconds }: Extract<IngressesOrder, { kind: 'queue' }>,
+  answer: IngressesAnswer,
+): Promise<void> {
+  const ending: Promise<void>[] = [];
+  while (answer.sent < count) {
+    for (let at = 0; at < 200; at += 1) ending.push(send(answer));
+    await sleep(5);
+  }
+  await sleep(seconds * 1_000);
+  cancelAll();
+  await Promise.all(ending);
+}
+
+function cancelAll(): void {
+  for (const { dispatcher, jobs } of ingresses) for (const job of jobs) dispatcher.cancel(job);
+}
+
+async function send(answer: IngressesAnswer): Promise<void> {
+  answer.sent += 1;
+  sent += 1;
+  const ingress = ingresses[sent % ingresses.length];
+  if (!ingress) return;
+  const { dispatcher, workers, jobs } = ingress;
+  const job = dispatcher.dispatch(
+    {
+      requestId: `req-${sent}`,
+      operation: 'generate',
+      format: 'chat',
+      stream: false,
+      class: 'normal',
+      sender: { owner: `owner-${sent % 100}`, key: `key-${sent % 100}` },
+      place: (avoid) => everyPool(workers, avoid),
+      tiers: () => ['gpu'],
+    },
+    body,
+    {
+      begin: () => undefined,
+      data: () => undefined,
+      keepAlive: () => undefined,
+      end: () => undefined,
+      fail: () => undefined,
+    },
+  );
+  jobs.add(job);
+  const { state, error, queuedAt, claimedAt } = await job.finished;
+  jobs.delete(job);
+  if (state === 'done') answer.done += 1;
+  if (state === 'failed') answer.failed[error?.code ?? ''] = (answer.failed[error?.code ?? ''] ?? 0) + 1;
+  if (claimedAt !== undefined) answer.routeMs.push(claimedAt - queuedAt);
+}
+
+/** All pools with a worker that takes jobs. */
+function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
+  const placements: Placement[] = [];
+  for (const pool of workers.pools()) {
+    for (const { id, announcement } of pool.workers) {
+      if (!announcement.accepting || avoid.has(id)) continue;
+      placements.push({ pool, model: upstreamModel });
+      break;
+    }
+  }
+  return placements;
+}
