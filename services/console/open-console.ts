@@ -11,6 +11,7 @@ import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -122,11 +123,16 @@ export function openConsole(parts: ConsoleParts): Console {
   } = parts;
   const about: About = { ...parts.about, managesCredentials: authority !== undefined };
   const meter = new StatsMeter(() => dispatcher.jobs());
+  const shortHeartbeats = new ShortHeartbeats(broker, ingress, workers);
+  releases.add('short heartbeats', () => shortHeartbeats.close());
   const board = new StatsBoard(
     broker,
     ingress,
     () => ({ ...meter.read(), ejected: ejections.own() }),
-    (from, { ejected = [] }) => ejections.received(from, ejected),
+    (from, stats) => {
+      shortHeartbeats.onStats(from, stats);
+      if (from !== ingress) ejections.received(from, stats.ejected ?? []);
+    },
   );
   releases.add('stats', () => board.close());
   const feed = new LiveFeed(workers, () => board.current());

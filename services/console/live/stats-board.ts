@@ -14,15 +14,15 @@ export class StatsBoard {
   readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
-  /** @param onOther called with the stats of each other ingress */
+  /** @param onStats called with the stats of each ingress, the own one among them */
   constructor(
     broker: Broker,
     ingress: string,
     read: () => IngressStats,
-    onOther: (from: string, stats: IngressStats) => void,
+    onStats: (from: string, stats: IngressStats) => void,
   ) {
     const unsubscribe = onIngressStats(broker, (from, stats) => {
-      if (from !== ingress) onOther(from, stats);
+      onStats(from, stats);
       if (this.#received.has(from) || this.#received.size < maxIngresses) {
         this.#received.set(from, { stats, at: performance.now() });
       }

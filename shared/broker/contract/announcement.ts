@@ -75,8 +75,8 @@ const tool = z.object({
 });
 
 /**
- * What a worker publishes at `subjects.heartbeat`, each second and on change; every ingress subscribes. Times are milliseconds
- * since 1970.
+ * What a worker publishes at `subjects.heartbeat` on change and on request, and each second unless it sends beats instead (see
+ * `heartbeats.ts`); every ingress subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
   /** The newest version of the contract that it speaks, and the oldest where that is another one. */
@@ -134,6 +134,12 @@ const announcementSchema = z.object({
   /** Of its release, for people. */
   version: z.string(),
   startedAt: z.number(),
+  /** What identifies all of it but `busy`, see `digestOf`: later heartbeats name it. Absent from older releases. */
+  digest: z
+    .string()
+    .regex(/^[\w-]{1,24}$/)
+    .optional()
+    .catch(undefined),
 });
 
 /** Whether a worker's reason is that its upstream fails, rather than limits it. */

@@ -64,6 +64,8 @@ export const ingressStatsSchema = z.object({
   /** The newest and the oldest version of the contract that the ingress speaks. */
   v: contractVersion,
   oldest: contractVersion.optional(),
+  /** Whether it understands beats of workers, see `heartbeats.ts`. Absent from older releases. */
+  beats: z.boolean().optional(),
   /** The end of the last second that is counted. */
   at: z.number(),
   /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
@@ -120,7 +122,7 @@ export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63
 
 /** Publishes what this ingress has counted. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
-  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify(stats));
+  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, beats: true }));
 }
 
 /**

@@ -87,7 +87,7 @@ export function createSubjects(prefix: string) {
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     /** Its wildcards stand for grant, kind and number. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
-    /** An `Announcement`, every second and on change, or `goodbye`; every ingress subscribes. */
+    /** An `Announcement`, on change and on request; each second a `Beat` or an announcement; or `goodbye`. Every ingress subscribes. */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
     allHeartbeats: `${prefix}.heartbeat.*.*.*`,
 
@@ -95,14 +95,14 @@ export function createSubjects(prefix: string) {
 
     /** Cancels a job. The payload is the reply subject of its grant. */
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
-    /** Asks for frames that did not arrive: `<reply subject> <number of the first>`. */
+    /** Asks for what did not arrive: frames, `<reply subject> <number of the first>`, or its announcement, `announceAgain`. */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
     /** An operator's command, `drain` or `undrain`: a drained worker takes nothing new. */
     drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
     /** Before everything that answers a worker: tickets, answers to pulls, claims and keep-alives, and offers. */
     inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
     allInboxes: `${prefix}.inbox.`,
-    /** Asks every worker to announce itself at once; no payload. From an ingress that has started or reconnected. */
+    /** An `AnnounceRequest` to every worker: to announce itself, or to send beats. From an ingress. */
     announceRequest: `${prefix}.announce`,
 
     // ---- ingress → ingress

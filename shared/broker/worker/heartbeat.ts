@@ -1,29 +1,53 @@
 import { encodeAnnouncement, goodbye, type Announcement } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
+import { decodeAnnounceRequest, digestOf, encodeBeat } from '../contract/heartbeats.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
 /** Milliseconds between two heartbeats. */
 const heartbeatMs = 1_000;
 
-/** Milliseconds that a heartbeat for a small change waits for others like it. */
-const soonMs = 50;
+/** Milliseconds that a heartbeat for a small change waits for others like it, unless an ingress names more. */
+const defaultSoonMs = 50;
 
-/** Announces a worker each second, on change and on request, until it says good-bye. */
+/** Milliseconds for which beats are understood after an ingress has said so. */
+const shortForMs = 20_000;
+
+/** Milliseconds for which an ingress of an older release is believed to be there after it has asked for announcements. */
+const olderForMs = 10_000;
+
+/** Milliseconds between two announcements on request, and in which many workers spread their answers to the same one. */
+const againMs = 1_000;
+const spreadMs = 150;
+
+/**
+ * Announces a worker on change and on request, and says each second that it lives: by a beat while every ingress understands that, else
+ * by the whole announcement. Says good-bye at the end.
+ */
 export class Heartbeat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
+  readonly #busy: () => number;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   readonly #subject: string;
   #soon: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
+  /** Of the last announcement. */
+  #digest = '';
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #shortUntil = Number.NEGATIVE_INFINITY;
+  #olderUntil = Number.NEGATIVE_INFINITY;
+  #soonMs = defaultSoonMs;
 
-  constructor(broker: Broker, worker: WorkerAddress, announcement: () => Announcement) {
+  /** @param busy the slots in use, the only part of the announcement that changes without a call of `now` */
+  constructor(broker: Broker, worker: WorkerAddress, announcement: () => Announcement, busy: () => number) {
     this.#broker = broker;
     this.#subject = broker.subjects.heartbeat(worker);
     this.#announcement = announcement;
-    this.#timer = setInterval(() => this.now(), heartbeatMs);
-    const announceRequests = broker.subscribe(broker.subjects.announceRequest, () => this.now());
-    const stopReconnect = broker.onReconnect(() => this.now());
+    this.#busy = busy;
+    this.#timer = setInterval(() => this.#beat(), heartbeatMs);
+    const announceRequests = broker.subscribe(broker.subjects.announceRequest, ({ data }) => this.#onRequest(data));
+    const stopReconnect = broker.onReconnect(() => this.#beat());
     this.#stopListening = () => {
       announceRequests.unsubscribe();
       stopReconnect();
@@ -34,20 +58,55 @@ export class Heartbeat {
   /** Announces at once, because something changed. */
   now(): void {
     clearTimeout(this.#soon);
-    this.#soon = undefined;
-    this.#broker.publish(this.#subject, encodeAnnouncement(this.#announcement()));
+    clearTimeout(this.#again);
+    this.#soon = this.#again = undefined;
+    const announcement = this.#announcement();
+    this.#digest = digestOf(announcement);
+    this.#broker.publish(this.#subject, encodeAnnouncement({ ...announcement, digest: this.#digest }));
   }
 
-  /** Announces within a short while, because something that changes often has changed. */
+  /** Says within a short while that it has fewer busy slots. */
   soon(): void {
-    this.#soon ??= setTimeout(() => this.now(), soonMs);
+    this.#soon ??= setTimeout(() => this.#beat(), this.#soonMs);
+  }
+
+  /** Announces within a moment, because an ingress has not got the last announcement; once a second at most. */
+  again(): void {
+    if (this.#again) return;
+    const waitMs = Math.max(Math.random() * spreadMs, this.#askedAt + againMs - performance.now());
+    this.#again = setTimeout(() => {
+      this.#askedAt = performance.now();
+      this.now();
+    }, waitMs);
   }
 
   /** Says good-bye. */
   stop(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
+    clearTimeout(this.#again);
     this.#stopListening();
     this.#broker.publish(this.#subject, goodbye);
+  }
+
+  #beat(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    const now = performance.now();
+    if (now > this.#shortUntil || now < this.#olderUntil) this.now();
+    else this.#broker.publish(this.#subject, encodeBeat({ digest: this.#digest, busy: this.#busy() }));
+  }
+
+  #onRequest(payload: Uint8Array): void {
+    const request = decodeAnnounceRequest(payload);
+    if (request.kind === 'again') this.again();
+    if (request.kind === 'short') {
+      this.#shortUntil = performance.now() + shortForMs;
+      this.#soonMs = Math.max(defaultSoonMs, request.soonMs);
+    }
+    if (request.kind === 'older') {
+      this.#olderUntil = performance.now() + olderForMs;
+      this.now();
+    }
   }
 }

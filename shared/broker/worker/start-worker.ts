@@ -7,6 +7,7 @@ import { poolOf, type Announcement } from '../contract/announcement.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract/contract-range.ts';
+import { announceAgain } from '../contract/heartbeats.ts';
 import { slotsForTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
@@ -84,7 +85,12 @@ export class Worker {
       broker.subscribe(subjects.retransmit(address), ({ data }) => this.#onRetransmit(data)),
       broker.subscribe(subjects.drain(address), ({ data }) => this.#onDrain(data)),
     ];
-    this.#heartbeat = new Heartbeat(broker, address, () => this.#announcement());
+    this.#heartbeat = new Heartbeat(
+      broker,
+      address,
+      () => this.#announcement(),
+      () => this.standing.busy,
+    );
     const onGrant = (grant: Grant, body: Buffer): void => this.#begin(grant, body);
     const onClaiming = (count: number): void => void (this.#claiming = count);
     const tickets = {
@@ -247,9 +253,11 @@ export class Worker {
     if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
   }
 
-  /** An ingress misses frames, or has got none for long. While the body is still on its way there are none yet. */
+  /** An ingress misses the announcement, or frames, or has got none for long. While the body is still on its way there are none yet. */
   #onRetransmit(payload: Uint8Array): void {
-    const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
+    const text = Buffer.from(payload).toString();
+    if (text === announceAgain) return this.#heartbeat.again();
+    const [reply = '', from = ''] = text.split(' ');
     if (this.#tickets.claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }

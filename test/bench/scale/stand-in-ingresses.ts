@@ -7,6 +7,7 @@ import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
 import { upstreamModel } from '../upstream/upstream-bytes.ts';
@@ -80,7 +81,8 @@ async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind:
     await dispatcher.prepare();
     void workers.requestAnnouncements();
     const jobs = new Set<Job>();
-    onIngressStats(broker, () => undefined);
+    const short = new ShortHeartbeats(broker, id, workers);
+    onIngressStats(broker, (from, stats) => short.onStats(from, stats));
     setInterval(() => publishIngressStats(broker, id, statsOf(jobs)), 1_000);
     ingresses.push({ workers, dispatcher, jobs });
   }

@@ -37,6 +37,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       announcement: { ...announced, busy, accepting, startedAt },
       pool: live,
       raw: Buffer.alloc(0),
+      announcedBusy: 0,
       lastHeartbeatAt: 0,
       life: new ProofOfLife(),
       lastFrameAt: 0,

@@ -16,6 +16,8 @@ export interface LiveWorker {
   pool: LivePool;
   /** The announcement's bytes: one that is the same need not be read. */
   raw: Buffer;
+  /** Slots in use when it was announced; `announcement.busy` is as of the last heartbeat. */
+  announcedBusy: number;
   /** When its last heartbeat came, or silence was last counted anew. */
   lastHeartbeatAt: number;
   life: ProofOfLife;

@@ -4,8 +4,10 @@ import { decodeAnnouncement, goodbye, isCalled, type Announcement } from '../../
 import type { Broker } from '../../connection/connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import { decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { AnnouncementRequests } from './announcement-requests.ts';
 import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
@@ -50,6 +52,7 @@ export class LiveWorkers {
   readonly #lostTools = new KnownNames();
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
+  readonly #requests: AnnouncementRequests;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastCheck = performance.now();
@@ -60,14 +63,16 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
+    this.#requests = new AnnouncementRequests(broker);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
-    const stopReconnect = broker.onReconnect(() => this.#onReconnect());
+    const stopReconnect = broker.onReconnect(() => this.#restartSilence());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
     this.#stopListening = () => {
       heartbeats.unsubscribe();
       stopReconnect();
+      this.#requests.close();
     };
   }
 
@@ -76,7 +81,7 @@ export class LiveWorkers {
    * for it; never rejects.
    */
   requestAnnouncements(): Promise<void> {
-    this.#broker.publish(this.#broker.subjects.announceRequest, '');
+    this.#broker.publish(this.#broker.subjects.announceRequest, encodeAnnounceRequest({ kind: 'again' }));
     return sleep(announceWaitMs);
   }
 
@@ -94,6 +99,10 @@ export class LiveWorkers {
   at(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(workerIdOf(address));
     return worker?.address.tier === address.tier ? worker : undefined;
+  }
+
+  get size(): number {
+    return this.#workers.size;
   }
 
   workers(): Iterable<LiveWorker> {
@@ -156,13 +165,10 @@ export class LiveWorkers {
       if (known?.address.tier === address.tier) this.#remove([known], 'left');
       return;
     }
-    if (known?.address.tier === address.tier && known.raw.equals(payload)) {
-      known.lastHeartbeatAt = performance.now();
-      known.life.onHeartbeat(known.lastHeartbeatAt);
-      known.others = jobsOfOthers(known);
-      known.hasRefused = false;
-      return;
-    }
+    const ofKnown = known?.address.tier === address.tier ? known : undefined;
+    const beat = decodeBeat(payload);
+    if (beat) return this.#onBeat(beat, address, ofKnown);
+    if (ofKnown?.raw.equals(payload)) return this.#isAlive(ofKnown, ofKnown.announcedBusy);
     const announcement = decodeAnnouncement(payload);
     if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
@@ -176,6 +182,21 @@ export class LiveWorkers {
     }
     if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'replaced');
     this.#record(address, announcement, Buffer.from(payload));
+  }
+
+  #onBeat({ digest, busy }: Beat, address: WorkerAddress, known: LiveWorker | undefined): void {
+    const isAsAnnounced = (): boolean => this.at(address)?.announcement.digest === digest;
+    // One that has changed is alive as well.
+    if (known) this.#isAlive(known, isAsAnnounced() ? busy : known.announcement.busy);
+    if (!isAsAnnounced()) this.#requests.ask(address, () => !isAsAnnounced());
+  }
+
+  #isAlive(worker: LiveWorker, busy: number): void {
+    worker.announcement.busy = busy;
+    worker.lastHeartbeatAt = performance.now();
+    worker.life.onHeartbeat(worker.lastHeartbeatAt);
+    worker.others = jobsOfOthers(worker);
+    worker.hasRefused = false;
   }
 
   #record(address: WorkerAddress, announcement: Announcement, raw: Buffer): void {
@@ -201,6 +222,7 @@ export class LiveWorkers {
       announcement,
       pool,
       raw,
+      announcedBusy: 0,
       lastHeartbeatAt: 0,
       life: new ProofOfLife(),
       lastFrameAt: 0,
@@ -218,10 +240,8 @@ export class LiveWorkers {
       this.#leavePool(worker);
       worker.health.keepOnly((model) => serves(pool, model));
     }
-    Object.assign(worker, { announcement, pool, raw, hasRefused: false });
-    worker.lastHeartbeatAt = performance.now();
-    worker.life.onHeartbeat(worker.lastHeartbeatAt);
-    worker.others = jobsOfOthers(worker);
+    Object.assign(worker, { announcement, pool, raw, announcedBusy: announcement.busy });
+    this.#isAlive(worker, announcement.busy);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     if (!known) {
@@ -311,11 +331,7 @@ export class LiveWorkers {
     );
   }
 
-  #onReconnect(): void {
-    this.#restartSilence();
-    this.#broker.publish(this.#broker.subjects.announceRequest, '');
-  }
-
+  /** Nobody is asked for anything: each worker's next heartbeat says whether it is as it was. */
   #restartSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;

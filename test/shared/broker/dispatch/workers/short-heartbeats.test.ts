@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { announceAgain, decodeBeat, encodeAnnounceRequest, encodeBeat } from '#shared/broker/contract/heartbeats.ts';
+import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
+import { createLog } from '#shared/core/log.ts';
+import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../../helpers/until.ts';
+
+async function start({
+  onTestFinished,
+}: Pick<TestContext, 'onTestFinished'>): Promise<Parties & { seen: string[]; asked: string[]; allow: () => void }> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { broker } = parties.ingress;
+  const [seen, asked]: [string[], string[]] = [[], []];
+  const { subjects } = broker;
+  const textOf = (data: Uint8Array): string => Buffer.from(data).toString();
+  broker.subscribe(subjects.allHeartbeats, ({ data }) => void seen.push(textOf(data)));
+  broker.subscribe(`${subjects.prefix}.retransmit.>`, ({ data }) => void asked.push(textOf(data)));
+  const allow = (): void =>
+    broker.publish(subjects.announceRequest, encodeAnnounceRequest({ kind: 'short', soonMs: 50 }));
+  return { ...parties, seen, asked, allow };
+}
+
+const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
+
+const stats: IngressStats = {
+  v: 1,
+  at: 0,
+  requests: [],
+  tokens: [],
+  errors: [],
+  firstToken: [],
+  activeStreams: 0,
+  servedByTier: {},
+  lanes: [],
+  failures: [],
+};
+
+describe('a beat', () => {
+  it('is a few dozen bytes, and nothing else is read as one', () => {
+    const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
+    expect(encodeBeat(beat).length).toBeLessThan(30);
+    expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
+    const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
+    for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
+  });
+});
+
+describe.concurrent('workers that may send beats', () => {
+  it('announce themselves on change only, and what they have busy is known', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker, seen, allow } = await start(context);
+    const { worker } = await addWorker({ slots: 3 });
+    allow();
+    await until(() => seen.some(isBeat));
+    const [pool] = ingress.workers.pools();
+    if (!pool) throw new Error('there is no pool');
+    const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
+    // As of another ingress, whose job it could be: the own one is counted at once.
+    const another = [...pool.workers][0];
+    await until(() => another?.announcement.busy === 1, 3_000);
+    expect(freeSlots(pool)).toBe(2);
+    await finished;
+    await until(() => another?.announcement.busy === 0, 3_000);
+    seen.length = 0;
+    worker.update({ slots: 5 });
+    await until(() => freeSlots(pool) === 5);
+    await until(() => seen.length > 2);
+    expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
+  });
+
+  it('are known to an ingress that comes later, which asks each of them once', async (context) => {
+    const { expect } = context;
+    const { addWorker, addIngress, seen, asked, allow } = await start(context);
+    for (const id of ['one', 'two', 'three']) await addWorker({ id });
+    allow();
+    await until(() => seen.filter(isBeat).length >= 3);
+    const late = await addIngress();
+    await until(() => late.workers.size === 3, 3_000);
+    await sleep(1_000);
+    expect(asked).toEqual([announceAgain, announceAgain, announceAgain]);
+    expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker).toSorted()).toEqual([
+      'one',
+      'three',
+      'two',
+    ]);
+  });
+
+  it('announce themselves once a second at most, however many ask', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker, seen, allow } = await start(context);
+    const { id } = await addWorker();
+    allow();
+    await until(() => seen.some(isBeat));
+    seen.length = 0;
+    const { broker, workers } = ingress;
+    const worker = workers.get(id);
+    if (!worker) throw new Error('the worker is not known');
+    for (let round = 0; round < 10; round += 1) {
+      for (let count = 0; count < 50; count += 1)
+        broker.publish(broker.subjects.retransmit(worker.address), announceAgain);
+      await sleep(50);
+    }
+    await until(() => seen.filter((text) => !isBeat(text)).length === 2, 3_000);
+    await sleep(1_000);
+    expect(seen.filter((text) => !isBeat(text))).toHaveLength(2);
+  });
+
+  it('send announcements again for an ingress of an older release', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker, seen, allow } = await start(context);
+    await addWorker();
+    allow();
+    await until(() => seen.some(isBeat));
+    ingress.broker.publish(ingress.broker.subjects.announceRequest, '');
+    await ingress.broker.flush();
+    await until(() => seen.at(-1)?.startsWith('{') === true);
+    seen.length = 0;
+    allow();
+    await until(() => seen.length > 1);
+    expect(seen.some(isBeat)).toBe(false);
+  });
+
+  it('are asked for nothing by an ingress that has lost its connection, if nothing has changed', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker, seen, asked, allow } = await start(context);
+    for (const id of ['one', 'two']) await addWorker({ id });
+    allow();
+    await until(() => seen.filter(isBeat).length >= 2);
+    await ingress.broker.nc.reconnect();
+    seen.length = 0;
+    await until(() => seen.filter(isBeat).length >= 4, 5_000);
+    expect(asked).toEqual([]);
+    expect(seen.every(isBeat)).toBe(true);
+    expect(ingress.workers.size).toBe(2);
+  });
+});
+
+describe('the permission to send beats', () => {
+  it('comes from the first ingress, while every part that publishes stats understands them', async () => {
+    const { ingress } = await start({ onTestFinished });
+    const { broker } = ingress;
+    const given: string[] = [];
+    broker.subscribe(broker.subjects.announceRequest, ({ data }) => void given.push(Buffer.from(data).toString()));
+    const workers = { size: 2_000 };
+    const begin = performance.now();
+    const [first, second] = ['a', 'b'].map((id) => new ShortHeartbeats(broker, id, workers, 400));
+    onTestFinished(() => [first, second].forEach((each) => each?.close()));
+    const timer = setInterval(() => {
+      for (const each of [first, second]) for (const id of ['a', 'b']) each?.onStats(id, { beats: true });
+    }, 100);
+    onTestFinished(() => clearInterval(timer));
+    await until(() => given.length === 2);
+    // 4,000 deliveries a second: a freed slot is announced soon. Only one of the two has said so.
+    expect(given).toEqual(['short 40', 'short 40']);
+    expect(performance.now() - begin).toBeGreaterThan(700);
+    for (const each of [first, second]) each?.onStats('z', {});
+    await broker.flush();
+    given.length = 0;
+    await sleep(1_000);
+    expect(given).toEqual([]);
+    await until(() => given.length > 0, 5_000);
+  });
+
+  it('is asked for in the stats of every part of this release', async () => {
+    const { ingress } = await start({ onTestFinished });
+    const { broker } = ingress;
+    const got: string[] = [];
+    broker.subscribe(broker.subjects.allIngressStats, ({ data }) => void got.push(Buffer.from(data).toString()));
+    publishIngressStats(broker, 'a', stats);
+    await until(() => got.length === 1);
+    expect(JSON.parse(got[0] ?? '')).toMatchObject({ beats: true });
+  });
+});
+
+describe('an ingress', () => {
+  it('knows the busy slots of an announcement that comes again after beats', async () => {
+    const { ingress, addWorker } = await start({ onTestFinished });
+    const { id, worker } = await addWorker();
+    await worker.close();
+    await until(() => ingress.workers.get(id) === undefined);
+    const { broker } = ingress;
+    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+    const workers = new LiveWorkers(broker, log);
+    onTestFinished(() => workers.close());
+    const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
+    const announcement = {
+      v: 1,
+      worker: 'hand',
+      tier: 'gpu',
+      pool: 'hand-1',
+      models: [],
+      formats: ['chat'],
+      slots: 4,
+      busy: 1,
+      accepting: true,
+      version: '0',
+      startedAt: 1,
+      digest: 'abc',
+    };
+    const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
+    const busy = (): number | undefined => workers.at(address)?.announcement.busy;
+    send(JSON.stringify(announcement));
+    await until(() => busy() === 1);
+    send(encodeBeat({ digest: 'abc', busy: 3 }));
+    await until(() => busy() === 3);
+    send(encodeBeat({ digest: 'other', busy: 4 }));
+    send(JSON.stringify(announcement));
+    await until(() => busy() === 1);
+    expect(workers.size).toBe(1);
+  });
+});
