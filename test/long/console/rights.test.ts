@@ -14,17 +14,21 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
   let eve: SignedInPerson;
   /** The key of the team that Bob owns and Eve is in, and one of each person. */
   const keys: Record<'team' | 'bob' | 'eve', string> = { team: '', bob: '', eve: '' };
+  let team: string;
+  let rawTeamKey: string;
 
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
     ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
     [bob, eve] = await Promise.all([invite('Bob'), invite('Eve')]);
-    const { body: team } = await ada.client.post('/teams', { name: 'Engines' });
-    await ada.client.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
-    await ada.client.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
+    team = String((await ada.client.post('/teams', { name: 'Engines' })).body.id);
+    await ada.client.put(`/teams/${team}/members/${bob.id}`, { role: 'owner' });
+    await ada.client.put(`/teams/${team}/members/${eve.id}`, { role: 'member' });
     const make = async (person: SignedInPerson, body: object): Promise<string> =>
       String((await person.client.post('/keys', body)).body.key.id);
-    keys.team = await make(bob, { kind: 'team', teamId: team.id, name: 'team key' });
+    const { body: made } = await bob.client.post('/keys', { kind: 'team', teamId: team, name: 'team key' });
+    keys.team = String(made.key.id);
+    rawTeamKey = String(made.raw);
     keys.bob = await make(bob, { kind: 'user', name: 'key of Bob' });
     keys.eve = await make(eve, { kind: 'user', name: 'key of Eve' });
   }, 120_000);
@@ -105,6 +109,56 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     expect(await offered(ofAda, 'key of Eve')).toEqual(['Change', 'Usage', 'Revoke']);
     expect(await answersTo(ada, keys.eve)).toEqual([200, 403]);
     await Promise.all([first, second, third].map((context) => context.close()));
+  });
+
+  it('with files, batches, members and webhooks of a team', async () => {
+    const authorization = `Bearer ${rawTeamKey}`;
+    const line = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: { model: 'demo', messages: [] } };
+    const form = new FormData();
+    form.set('purpose', 'batch');
+    form.set('file', new Blob([JSON.stringify(line)]), 'requests.jsonl');
+    const api = `${cluster.url}/api/openai/v1`;
+    const sent = await fetch(`${api}/files`, { method: 'POST', headers: { authorization }, body: form });
+    const file = (await sent.json()) as { id: string };
+    const wanted = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const headers = { authorization, 'content-type': 'application/json' };
+    const created = await fetch(`${api}/batches`, { method: 'POST', headers, body: JSON.stringify(wanted) });
+    const batch = (await created.json()) as { id: string };
+
+    for (const [person, may] of [
+      [eve, false],
+      [bob, true],
+    ] as const) {
+      const { page, context, troubles } = await openAs(browser, person);
+      const buttons = async (path: string, text: string): Promise<string[]> => {
+        await page.goto(path);
+        await page.locator('main').getByText(text).first().waitFor();
+        await waitUntilLoaded(page);
+        return page.locator('main').getByRole('table').locator('button, a').allInnerTexts();
+      };
+      expect(await buttons(`/files?of=team:${team}`, 'requests.jsonl')).toEqual(
+        may ? ['', 'Download', 'Delete'] : [''],
+      );
+      expect(await buttons(`/batches?of=team:${team}`, batch.id)).toEqual(may ? ['Details', 'Cancel'] : ['Details']);
+      await buttons('/teams', 'Engines');
+      expect(await page.getByRole('button', { name: 'Change members of Engines' }).count()).toBe(may ? 1 : 0);
+      await page.goto('/webhooks');
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByRole('dialog').getByLabel('Address').waitFor();
+      const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' });
+      expect(await owner.count()).toBe(may ? 1 : 0);
+      expect(troubles).toEqual([]);
+      await context.close();
+
+      const hook = { url: 'https://ci.example.com/hooks', events: ['batch.*'], kind: 'team', teamId: team };
+      const answers = [
+        await person.client.put(`/teams/${team}/members/${eve.id}`, { role: 'member' }),
+        await person.client.post('/webhooks', hook),
+        await person.client.post(`/batches/${batch.id}/cancel`),
+        await person.client.delete(`/files/${file.id.replace('file-', '')}?owner=team:${team}`),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual(may ? [200, 201, 200, 204] : [403, 403, 403, 403]);
+    }
   });
 
   it('in the playground: the models that their ceiling permits', async () => {

@@ -59,6 +59,10 @@ describe('ingress stats of a newer release', () => {
         { ...lane, class: 'urgent' },
         { ...lane, since: 9 },
       ],
+      unplaced: [
+        { tier: 'quantum', class: 'normal', waiting: 1 },
+        { tier: 'gpu', class: 'normal', waiting: 2, since: 9 },
+      ],
       waitingByTier: { quantum: 1, gpu: 3 },
       failures: [{ ...failure, tier: 'quantum' }, { at: 'noon' }, failure],
       ejected: [{ worker: 'w', model: 'm', reason: 'moody', until: 9 }, { worker: 7 }],
@@ -66,6 +70,7 @@ describe('ingress stats of a newer release', () => {
     expect(taken?.ejected).toEqual([{ worker: 'w', model: 'm', reason: 'moody' }]);
     expect(taken).toMatchObject({ requests: [1], servedByTier: { gpu: 5 }, waitingByTier: { gpu: 3 }, lanes: [lane] });
     expect(taken?.servedByTier).toEqual({ gpu: 5 });
+    expect(taken?.unplaced).toEqual([{ tier: 'gpu', class: 'normal', waiting: 2 }]);
     expect(taken?.failures.map(({ requestId, tier }) => [requestId, tier])).toEqual([
       ['r', undefined],
       ['r', 'gpu'],
