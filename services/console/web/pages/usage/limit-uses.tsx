@@ -1,10 +1,10 @@
 import { Button, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { LimitUse } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { amountUsed, byTightness, limitWords } from './limit-words.ts';
+import { amountUsed, limitWords, tightestFirst } from './limit-words.ts';
 
 /** Those that are shown at first: the ones that are used up the most. */
 const shownFirst = 3;
@@ -17,10 +17,11 @@ export function LimitUses() {
   const uses = useApi<LimitUse[]>('/usage/now', { everyMs: 10_000 });
   const [isOpen, setOpen] = useState(false);
   const [sought, seek] = useState('');
+  // There may be thousands, and the search renders at each letter.
+  const limited = useMemo(() => tightestFirst(uses.data ?? []), [uses.data]);
   if (uses.error && !uses.data) {
     return <Failure title="Could not load the limits" error={uses.error} onRetry={() => void uses.refetch()} />;
   }
-  const limited = uses.data?.filter(({ limits }) => limits.length > 0).toSorted(byTightness) ?? [];
   if (limited.length === 0) return null;
   const words = sought.trim().toLowerCase();
   const found = isOpen ? limited.filter(({ name }) => name.toLowerCase().includes(words)) : limited;

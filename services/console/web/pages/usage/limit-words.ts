@@ -16,11 +16,11 @@ export function amountUsed(name: string, used: number, limit: number): string {
   return `${format(shown)} of ${format(limit)}`;
 }
 
-/** Sorts what is used up the most to the front, by the tightest limit of each. */
-export function byTightness(one: LimitUse, other: LimitUse): number {
-  return tightness(other) - tightness(one) || one.name.localeCompare(other.name);
-}
-
-function tightness({ limits }: LimitUse): number {
-  return Math.max(0, ...limits.map(({ used, limit }) => used / limit));
+/** What has limits, that which is used up the most first, by the tightest limit of each. */
+export function tightestFirst(uses: readonly LimitUse[]): LimitUse[] {
+  return uses
+    .filter(({ limits }) => limits.length > 0)
+    .map((use) => ({ use, share: Math.max(...use.limits.map(({ used, limit }) => used / limit)) }))
+    .sort((one, other) => other.share - one.share || one.use.name.localeCompare(other.use.name))
+    .map(({ use }) => use);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountUsed, byTightness } from '#services/console/web/pages/usage/limit-words.ts';
+import { amountUsed, tightestFirst } from '#services/console/web/pages/usage/limit-words.ts';
 
 describe('what is used of a limit', () => {
   it('is not rounded to the limit before it is used up', () => {
@@ -17,7 +17,7 @@ describe('what is used of a limit', () => {
       name,
       limits: shares.map((used) => ({ name: 'requestsPerMinute', limit: 1, used })),
     });
-    const uses = [use('c', 0.1), use('b', 0.1), use('d', 0.2, 0.9), use('a', 0.5, 0.5)];
-    expect(uses.toSorted(byTightness).map(({ name }) => name)).toEqual(['d', 'a', 'b', 'c']);
+    const uses = [use('none'), use('c', 0.1), use('b', 0.1), use('d', 0.2, 0.9), use('a', 0.5, 0.5)];
+    expect(tightestFirst(uses).map(({ name }) => name)).toEqual(['d', 'a', 'b', 'c']);
   });
 });
