@@ -11,6 +11,7 @@ const shapes = {
   batches: 'M4 6h16M4 12h16M4 18h9M17 16l2 2 3-4',
   files: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
   requests: 'M4 6h10M4 12h16M4 18h7',
+  sessions: 'M6 4v12a3 3 0 0 0 3 3h4M6 9h7M16 16h4v6h-4zM16 6h4v6h-4zM4 2h4v4H4z',
   usage: 'M4 19h16M6 16l4-5 4 3 5-8',
   admin: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4',
   copy: 'M9 9h10v11H9zM5 15V4h10',

@@ -127,6 +127,15 @@ export const places: readonly Place[] = [
     ),
   },
   {
+    path: '/sessions',
+    name: 'Agent sessions',
+    icon: 'sessions',
+    ...page(
+      () => import('../pages/sessions/sessions.tsx'),
+      ({ Sessions }) => Sessions,
+    ),
+  },
+  {
     path: '/requests',
     name: 'Requests',
     icon: 'requests',

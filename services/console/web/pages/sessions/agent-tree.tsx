@@ -1,0 +1,66 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { inTreeOrder } from '#shared/core/in-tree-order.ts';
+import type { AgentSessionTree, SessionAgent } from '../../../contract/agent-sessions.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { agentName, cacheHits } from './session-figures.ts';
+import { TimeBar } from './time-bar.tsx';
+
+interface Row {
+  agent: SessionAgent;
+  /** 0 for the one that talks to the person. */
+  depth: number;
+  runs: boolean;
+}
+
+/** The agents of a session as a tree, each with what its own turns came to. */
+export function AgentTree({ session: { main, tree, running } }: { session: AgentSessionTree }) {
+  const runs = new Set(running.map(({ agent }) => agent));
+  const rows: Row[] = [
+    { agent: { sums: main }, depth: 0, runs: runs.has(undefined) },
+    ...inTreeOrder(tree).map(({ each, depth }) => ({
+      agent: each,
+      depth: depth + 1,
+      runs: each.id !== undefined && runs.has(each.id),
+    })),
+  ];
+  return (
+    <DataList
+      label="Agents"
+      rows={rows}
+      idOf={({ agent: { id = '' }, depth }) => `${depth} ${id}`}
+      columns={[
+        { label: 'Agent', render: (row) => <Name row={row} /> },
+        { label: 'Turns', render: ({ agent: { sums } }) => formatCount(sums.requests), isNumber: true },
+        {
+          label: 'Tokens',
+          render: ({ agent: { sums } }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
+          isNumber: true,
+        },
+        { label: 'Cache hits', render: ({ agent: { sums } }) => cacheHits(sums), isNumber: true },
+        { label: 'Cost', render: ({ agent: { sums } }) => formatMoney(sums.cost), isNumber: true },
+        { label: 'Time', render: ({ agent: { sums } }) => <TimeBar time={sums} /> },
+      ]}
+    />
+  );
+}
+
+function Name({ row: { agent, depth, runs } }: { row: Row }) {
+  return (
+    <Group gap="xs" wrap="nowrap" style={{ paddingInlineStart: `${Math.min(depth, 6) * 1.25}rem` }}>
+      {depth === 0 ? null : (
+        <Text span c="dimmed" aria-hidden="true">
+          └
+        </Text>
+      )}
+      <Text size="sm" fw={depth === 0 ? 600 : 400} title={agent.id}>
+        {depth === 0 ? 'Main agent' : agentName(agent)}
+      </Text>
+      {runs ? (
+        <Badge variant="dot" color="green">
+          Running
+        </Badge>
+      ) : null}
+    </Group>
+  );
+}

@@ -1,0 +1,74 @@
+import { Anchor, Badge, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { AgentSession } from '../../../contract/agent-sessions.ts';
+import { DataList, type Column } from '../../parts/data-list.tsx';
+import { formatAgo, formatCount, formatDateTime, formatMoney, formatShort } from '../../parts/format.ts';
+import { cacheHits, modelNames, programNames, shortId } from './session-figures.ts';
+
+export interface SessionListProps {
+  sessions: readonly AgentSession[];
+  /** Whether they belong to several. */
+  withOwners: boolean;
+}
+
+/** Sessions, each with what its turns came to so far. */
+export function SessionList({ sessions, withOwners }: SessionListProps) {
+  const owner: Column<AgentSession> = {
+    label: 'Owner',
+    render: ({ owner: { name } }) => <span className="break">{name}</span>,
+  };
+  return (
+    <DataList
+      label="Agent sessions"
+      rows={sessions}
+      idOf={({ id }) => id}
+      columns={[
+        { label: 'Session', render: (session) => <Name session={session} /> },
+        { label: 'State', render: (session) => <SessionState session={session} /> },
+        ...(withOwners ? [owner] : []),
+        { label: 'Models', render: (session) => <span className="break">{modelNames(session)}</span> },
+        { label: 'Turns', render: ({ sums }) => formatCount(sums.requests), isNumber: true },
+        { label: 'Agents', render: ({ agents }) => formatCount(agents), isNumber: true },
+        {
+          label: 'Tokens',
+          render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
+          isNumber: true,
+        },
+        { label: 'Cache hits', render: ({ sums }) => cacheHits(sums), isNumber: true },
+        { label: 'Cost', render: ({ sums }) => formatMoney(sums.cost), isNumber: true },
+        {
+          label: 'Last turn',
+          render: ({ lastAt }) => <span title={formatDateTime(lastAt)}>{formatAgo(lastAt)}</span>,
+        },
+      ]}
+    />
+  );
+}
+
+function Name({ session: { id, name, program, key } }: { session: AgentSession }) {
+  return (
+    <div>
+      <Anchor component={Link} href={`/sessions/${id}`} size="sm" fw={600} title={name}>
+        {programNames[program]} {shortId(name)}
+      </Anchor>
+      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {key.name}
+      </Text>
+    </div>
+  );
+}
+
+/** Whether turns of a session run. */
+export function SessionState({ session: { running } }: { session: Pick<AgentSession, 'running'> }) {
+  if (running.length === 0)
+    return (
+      <Badge variant="dot" color="gray">
+        Idle
+      </Badge>
+    );
+  return (
+    <Badge variant="dot" color="green">
+      {running.length === 1 ? 'Running' : `${running.length} running`}
+    </Badge>
+  );
+}

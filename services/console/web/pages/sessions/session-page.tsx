@@ -1,0 +1,95 @@
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import type { AgentSessionTree } from '../../../contract/agent-sessions.ts';
+import { useApi } from '../../api/use-api.ts';
+import { formatCount, formatDateTime, formatMoney, formatShort } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Tile } from '../../parts/tile.tsx';
+import { AgentTree } from './agent-tree.tsx';
+import { ModelTable } from './model-table.tsx';
+import { cacheHits, programNames } from './session-figures.ts';
+import { SessionState } from './session-list.tsx';
+import { TimeBar, TimeLegend } from './time-bar.tsx';
+import { TurnList } from './turn-list.tsx';
+
+/** Milliseconds between two looks while turns run, and otherwise. */
+const lookEveryMs = 1_000;
+const lookIdleMs = 3_000;
+
+function paceOf(session: AgentSessionTree | undefined): number {
+  return session && session.running.length > 0 ? lookEveryMs : lookIdleMs;
+}
+
+/** One session of a coding agent. */
+export function SessionPage({ id }: { id: string }) {
+  const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: paceOf });
+  return (
+    <Page title="Agent session">
+      <Anchor component={Link} href="/sessions" size="sm">
+        All agent sessions
+      </Anchor>
+      <Loaded query={query} what="the session">
+        {(session) => <Session session={session} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Session({ session }: { session: AgentSessionTree }) {
+  const { name, program, owner, key, startedAt, sums, models } = session;
+  const { requests, failed, promptTokens, completionTokens, reasoningTokens, cost } = sums;
+  return (
+    <Stack gap="md">
+      <section className="panel">
+        <Group gap="sm" mb={4}>
+          <Text fw={600}>{programNames[program]}</Text>
+          <SessionState session={session} />
+        </Group>
+        <Text size="sm" className="break">
+          <code>{name}</code>
+        </Text>
+        <Text size="sm" c="dimmed" className="break">
+          {owner.name}
+          {owner.kind === 'team' ? ' (team)' : ''}, {owner.kind === 'key' ? 'router key' : `key ${key.name}`} · since{' '}
+          {formatDateTime(startedAt)}
+        </Text>
+      </section>
+      <div className="tiles">
+        <Tile name="Turns" value={formatCount(requests)}>
+          {formatCount(failed)} failed, {formatCount(session.agents)} agents started
+        </Tile>
+        <Tile name="Tokens in" value={formatShort(promptTokens)}>
+          {cacheHits(sums)} from a cache
+        </Tile>
+        <Tile name="Tokens out" value={formatShort(completionTokens)}>
+          {formatShort(reasoningTokens)} of them thinking
+        </Tile>
+        <Tile name="Cost" value={formatMoney(cost)}>
+          by the price table
+        </Tile>
+      </div>
+      <section className="panel">
+        <Title order={2} size="h3" mb="xs">
+          Where the time went
+        </Title>
+        <TimeBar time={sums} />
+        <TimeLegend time={{ ...sums, toolMs: sums.toolMs === 0 ? undefined : sums.toolMs }} />
+      </section>
+      <Stack gap="xs">
+        <Title order={2}>Agents</Title>
+        <AgentTree session={session} />
+      </Stack>
+      {models.length === 0 ? null : (
+        <Stack gap="xs">
+          <Title order={2}>Models</Title>
+          <ModelTable models={models} label="Models" />
+        </Stack>
+      )}
+      <Stack gap="xs">
+        <Title order={2}>Turns</Title>
+        <TurnList session={session} everyMs={paceOf(session)} />
+      </Stack>
+    </Stack>
+  );
+}

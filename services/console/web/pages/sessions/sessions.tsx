@@ -1,0 +1,98 @@
+import { Button, Code, Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { useRoute } from 'wouter';
+import type { AgentSession } from '../../../contract/agent-sessions.ts';
+import { useIsAdmin } from '../../api/session.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { OwnerSelect } from '../../parts/owner-select.tsx';
+import { Page } from '../../parts/page.tsx';
+import { useOwner } from '../../parts/use-owner.ts';
+import { OwnerSums } from './owner-sums.tsx';
+import { SessionList } from './session-list.tsx';
+import { SessionPage } from './session-page.tsx';
+
+/** Milliseconds between two looks while something runs, and otherwise. */
+const lookEveryMs = 2_000;
+const lookIdleMs = 3_000;
+
+/** Sessions that are shown first, how many more each click shows, and how many are shown at most. */
+const pageSize = 50;
+const mostShown = 500;
+
+/** What is chosen to see all that one may. */
+const everybody = 'all';
+
+interface SessionsAnswer {
+  data: AgentSession[];
+  next?: string;
+}
+
+/** The sessions of coding agents, or the one of the address. */
+export function Sessions() {
+  const [isOne, params] = useRoute('/sessions/:id');
+  return isOne ? <SessionPage key={params.id} id={params.id} /> : <AllSessions />;
+}
+
+function AllSessions() {
+  const isAdmin = useIsAdmin();
+  const choice = useOwner();
+  const { owner, mayChoose } = choice;
+  const [limit, setLimit] = useState(pageSize);
+  const filter = owner === everybody ? '' : owner.replace(':', '=');
+  const sessions = useApi<SessionsAnswer>(`/agent-sessions?limit=${limit}&${filter}`, {
+    everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? lookEveryMs : lookIdleMs),
+  });
+  const label = isAdmin ? 'Everybody' : 'You and your teams';
+  return (
+    <Page
+      title="Agent sessions"
+      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept."
+    >
+      <OwnerSelect
+        choice={choice}
+        further={mayChoose ? [{ group: label, items: [{ value: everybody, label }] }] : []}
+      />
+      <OwnerSums filter={filter} />
+      <Loaded query={sessions} what="the sessions">
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <section className="panel">
+              <NoSessions />
+            </section>
+          ) : (
+            <Stack gap="xs">
+              <SessionList sessions={data} withOwners={owner === everybody} />
+              {next !== undefined && limit < mostShown ? (
+                <Group justify="center">
+                  <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
+                    Show earlier sessions
+                  </Button>
+                </Group>
+              ) : null}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Says how a session comes here. */
+function NoSessions() {
+  return (
+    <Empty title="No sessions yet">
+      <Stack gap="xs">
+        <div>
+          Claude Code, Codex and opencode name their session in each request: run one of them with the router, and its
+          session appears here while it runs. <Code>rtr env claude</Code> sets up Claude Code.
+        </div>
+        <div>
+          With <Code>CLAUDE_CODE_GATEWAY_HINT_HEADERS=1</Code> in its environment, which <Code>rtr env claude</Code>{' '}
+          sets, Claude Code also says what kinds of agents it starts and how long its tools take. Any other client can
+          send the request header <Code>x-rtr-session</Code> with a name of its own.
+        </div>
+      </Stack>
+    </Empty>
+  );
+}

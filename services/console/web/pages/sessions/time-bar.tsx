@@ -1,0 +1,59 @@
+import './sessions.css';
+import { Group, Text } from '@mantine/core';
+import { formatDuration } from '../../parts/format.ts';
+
+/** Milliseconds of each part; undefined tools: the client does not say. */
+export interface SpentTime {
+  toolMs: number | undefined;
+  queueMs: number;
+  modelMs: number;
+}
+
+const parts = [
+  { name: 'tools', label: 'Tools' },
+  { name: 'queue', label: 'Queue' },
+  { name: 'model', label: 'Model' },
+] as const;
+
+export interface TimeBarProps {
+  time: SpentTime;
+  /** The milliseconds that the whole width stands for; those of the time itself without it. */
+  widthMs?: number;
+}
+
+/** A bar of where time went: the client's tools, the queue, the model. */
+export function TimeBar({ time, widthMs }: TimeBarProps) {
+  const all = { tools: time.toolMs ?? 0, queue: time.queueMs, model: time.modelMs };
+  const sum = all.tools + all.queue + all.model;
+  const width = Math.max(1, widthMs ?? sum);
+  return (
+    <div className="time-bar" role="img" aria-label={timeText(time)} title={timeText(time)}>
+      {parts.map(({ name }) => (
+        <span key={name} className={`time-${name}`} style={{ width: `${(all[name] / width) * 100}%` }} />
+      ))}
+    </div>
+  );
+}
+
+/** Says which colour of a bar is what, with the times. */
+export function TimeLegend({ time }: { time: SpentTime }) {
+  const all = { tools: time.toolMs, queue: time.queueMs, model: time.modelMs };
+  return (
+    <Group gap="md">
+      {parts.map(({ name, label }) => (
+        <Group key={name} gap={6} wrap="nowrap">
+          <span className={`time-dot time-${name}`} aria-hidden="true" />
+          <Text size="sm">
+            {label}: {all[name] === undefined ? 'not said' : formatDuration(all[name])}
+          </Text>
+        </Group>
+      ))}
+    </Group>
+  );
+}
+
+/** As `tools 742 ms, queue 3 ms, model 1.2 s`. */
+export function timeText({ toolMs, queueMs, modelMs }: SpentTime): string {
+  const tools = toolMs === undefined ? [] : [`tools ${formatDuration(toolMs)}`];
+  return [...tools, `queue ${formatDuration(queueMs)}`, `model ${formatDuration(modelMs)}`].join(', ');
+}

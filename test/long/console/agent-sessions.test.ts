@@ -1,0 +1,195 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  makeFirstAccount,
+  openConsolePage,
+  phone,
+  seriousViolations,
+  wide,
+  waitUntilLoaded,
+  type WatchedPage,
+} from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+
+const dark = { ...wide, colorScheme: 'dark' } as const;
+
+describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let rtr: AdminCommands;
+  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
+  let watched: WatchedPage;
+  let page: Page;
+  /** Keys of the administrator and of a team. */
+  let own: string;
+  let ofTeam: string;
+
+  beforeAll(async () => {
+    cluster = await startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
+    browser = await openBrowser();
+    const first = await openConsolePage(browser, cluster.url);
+    await makeFirstAccount(first.page, cluster.firstLink);
+    signedIn = await first.context.storageState();
+    await first.context.close();
+    rtr = adminCommandsOf(cluster);
+    own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com')).key);
+    await rtr('teams', 'create', 'Research');
+    ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', 'Research')).key);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  beforeEach(async () => {
+    watched = await openConsolePage(browser, cluster.url, wide, signedIn);
+    ({ page } = watched);
+  });
+
+  afterEach(async () => {
+    expect(watched.troubles).toEqual([]);
+    await watched.context.close();
+  });
+
+  const ask = (key: string, headers: Record<string, string>, content: string, signal?: AbortSignal) =>
+    fetch(`${cluster.url}/api/anthropic/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] }),
+      ...(signal && { signal }),
+    });
+
+  async function send(key: string, headers: Record<string, string>): Promise<void> {
+    const answer = await ask(key, headers, 'Hello!');
+    expect(answer.status, await answer.text()).toBe(200);
+  }
+
+  /** What Claude Code says of a turn, and of one of an agent that it has started. */
+  const main = { 'x-claude-code-session-id': '0a1b2c3d-session', 'x-claude-code-request-class': 'main' };
+  const agent = {
+    ...main,
+    'x-claude-code-request-class': 'subagent',
+    'x-claude-code-agent-id': 'agent-1',
+    'x-claude-code-agent-type': 'Explore',
+  };
+  const child = {
+    ...main,
+    'x-claude-code-request-class': 'subagent',
+    'x-claude-code-agent-id': 'agent-2',
+    'x-claude-code-parent-agent-id': 'agent-1',
+  };
+
+  /** Checks the page for accessibility in both colour schemes and at a phone's width, where nothing may stand out. */
+  async function expectAccessible(path: string): Promise<void> {
+    for (const look of [wide, dark, phone]) {
+      const other = await openConsolePage(browser, cluster.url, look, signedIn);
+      await other.page.goto(path);
+      await waitUntilLoaded(other.page);
+      expect(await seriousViolations(other.page)).toEqual([]);
+      if (look.width === phone.width)
+        expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+      expect(other.troubles).toEqual([]);
+      await other.context.close();
+    }
+  }
+
+  it('says how a session comes there while there is none', async () => {
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Agent sessions' }).click();
+    await page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    await page.getByText('CLAUDE_CODE_GATEWAY_HINT_HEADERS=1').waitFor();
+    await expectAccessible('/sessions');
+  });
+
+  it('shows a session while it runs, and then what it came to, with its agents as a tree', async () => {
+    await send(own, main);
+    await page.goto('/sessions');
+    const row = page.getByRole('row', { name: /Claude Code 0a1b2c/ });
+    await row.getByText('Idle').waitFor();
+    const leaving = new AbortController();
+    const running = ask(own, agent, 'Hello!\n[demo delay=60000]', leaving.signal);
+    // Without a reload.
+    await row.getByText('Running').waitFor();
+    await row.getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: 'Agent session' }).waitFor();
+    await page.getByRole('list', { name: 'Running turns' }).getByText('Explore agent-1').waitFor();
+    await page.getByRole('list', { name: 'Running turns' }).getByText('on demo').waitFor();
+    const agents = page.getByRole('table', { name: 'Agents' });
+    await agents.getByRole('row', { name: /Explore agent-1 Running 0 / }).waitFor();
+    leaving.abort();
+    await expect(running).rejects.toThrow('aborted');
+    await agents.getByRole('row', { name: /Explore agent-1 1 / }).waitFor();
+    await page.getByRole('list', { name: 'Running turns' }).waitFor({ state: 'detached' });
+    await send(own, child);
+    await send(own, { ...main, 'x-claude-code-prev-tool-durations': 'Bash=1742;Read=9' });
+
+    const turns = page.getByRole('table', { name: 'Turns' });
+    await turns.getByRole('row', { name: /Bash 1.7 s/ }).waitFor();
+    expect(await turns.getByRole('row').count()).toBe(5);
+    // Below the agent that has started it, and further in.
+    const names = await agents.getByRole('row').allTextContents();
+    expect(names.map((name) => /Main agent|agent-\d/.exec(name)?.[0])).toEqual([
+      undefined,
+      'Main agent',
+      'agent-1',
+      'agent-2',
+    ]);
+    const indent = async (name: string): Promise<number> =>
+      (await agents.getByText(name, { exact: false }).boundingBox())?.x ?? 0;
+    expect(await indent('Explore agent-1')).toBeGreaterThan(await indent('Main agent'));
+    expect(await indent('agent-2')).toBeGreaterThan(await indent('Explore agent-1'));
+    const tile = page.getByRole('region', { name: 'Turns', exact: true }).first();
+    await tile.getByText('0 failed, 2 agents started').waitFor();
+    await page.getByText('Tools: 1.8 s').waitFor();
+    await turns.getByRole('img', { name: /^tools 1.8 s, queue .*, model / }).waitFor();
+    await page.getByRole('table', { name: 'Models' }).getByText('no rule').waitFor();
+    await turns
+      .getByRole('button', { name: /^Details of/ })
+      .first()
+      .click();
+    await page.getByRole('dialog', { name: 'Request details' }).getByText('laptop').waitFor();
+    await page.keyboard.press('Escape');
+    await expectAccessible(new URL(page.url()).pathname);
+  });
+
+  it('shows an administrator the sums of each team, and of one', async () => {
+    await send(ofTeam, { 'x-rtr-session': 'nightly' });
+    await page.goto('/sessions');
+    await page.getByRole('combobox', { name: 'Owner' }).click();
+    await page.getByRole('option', { name: 'Everybody' }).click();
+    const teams = page.getByRole('table', { name: 'Sessions by team' });
+    await teams.getByRole('row', { name: /Research 1 1 0 / }).waitFor();
+    await page.getByRole('row', { name: /Other client nightly .* Research demo/ }).waitFor();
+    await page.getByRole('row', { name: /Claude Code 0a1b2c/ }).waitFor();
+    await expectAccessible('/sessions?of=all');
+    await page.getByRole('combobox', { name: 'Owner' }).click();
+    await page.getByRole('option', { name: 'Research' }).click();
+    await page.getByRole('region', { name: 'Sessions', exact: true }).getByText('1 turns, 0 agents started').waitFor();
+    await page.getByRole('row', { name: /Claude Code/ }).waitFor({ state: 'detached' });
+    const { search } = new URL(page.url());
+    await expectAccessible(`/sessions${search}`);
+  });
+
+  it('shows a member nothing of sessions that are not theirs', async () => {
+    const [line = ''] = await rtr('invitations', 'create', 'bob@example.com');
+    const link = /\/link\/\S+/.exec(line)?.[0].replace(/\.$/, '') ?? '';
+    const member = await openConsolePage(browser, cluster.url);
+    await member.page.goto(link);
+    await member.page.getByLabel('Your name').fill('Bob');
+    await member.page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
+    await member.page.getByRole('button', { name: 'Create account' }).click();
+    await member.page.getByRole('link', { name: 'Agent sessions' }).click();
+    await member.page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    await page.goto('/sessions');
+    const href = (await page.getByRole('link', { name: /Claude Code 0a1b2c/ }).getAttribute('href')) ?? '';
+    expect(href).toMatch(/^\/sessions\/[\w-]{22}$/);
+    await member.page.goto(href);
+    await member.page.getByText('Could not load the session').waitFor();
+    expect(member.troubles).toEqual([]);
+    await member.context.close();
+  });
+});
