@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAgent } from '../helpers/clis/run-agent.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { adminCommandsOf, type AdminCommands } from '../helpers/rtr/admin-commands.ts';
+import { until } from '../helpers/until.ts';
+import { claudeCode } from './agents/claude-code.ts';
+import { codex, codexConfig } from './agents/codex.ts';
+import { installClient } from './install-client.ts';
+
+interface Session {
+  id: string;
+  program: string;
+  sums: { requests: number; toolMs: number };
+  main: { requests: number; toolMs: number };
+  running: { agent?: string }[];
+  tree: { id: string; type?: string; parent?: string; sums: { requests: number } }[];
+}
+
+let cluster: Cluster;
+let folder: string;
+let rtr: AdminCommands;
+beforeAll(async () => {
+  cluster = await startCluster({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
+  folder = mkdtempSync(join(tmpdir(), 'rtr-sessions-'));
+  mkdirSync(join(folder, '.codex'));
+  rtr = adminCommandsOf(cluster);
+}, 120_000);
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The sessions of a program, as `rtr sessions` has them. */
+async function sessionsOf(program: string): Promise<Session[]> {
+  const lines = await rtr('sessions', 'list', '--json');
+  const listed = lines.map((line) => JSON.parse(line) as Session).filter((each) => each.program === program);
+  return Promise.all(listed.map(({ id }) => rtr.json('sessions', 'show', id) as Promise<Session>));
+}
+
+/** The session of a program that has a turn of an agent running. */
+async function whileItsAgentRuns(program: string): Promise<Session> {
+  let found: Session | undefined;
+  await until(async () => {
+    found = (await sessionsOf(program)).find(({ running }) => running.some(({ agent }) => agent !== undefined));
+    return found !== undefined;
+  }, 60_000);
+  if (!found) throw new Error('unreachable');
+  return found;
+}
+
+/** The sessions of a program when none of their turns runs any more, and those of agents are counted. */
+async function whenOver(program: string): Promise<Session[]> {
+  let found: Session[] = [];
+  await until(async () => {
+    found = await sessionsOf(program);
+    return found.every(({ running, tree }) => running.length === 0 && tree.every(({ sums }) => sums.requests > 0));
+  });
+  return found;
+}
+
+/** A prompt of an agent, whose answer waits so that it is seen. */
+const promptFor = (delayMs: number): string => `Say hello.\n[demo delay=${delayMs}]`;
+
+describe('the session of the real Claude Code', () => {
+  it('is seen while the agent that it has started runs, and has its turns and the times of its tools', async () => {
+    const installed = await installClient(claudeCode);
+    const agent = { description: 'look', prompt: promptFor(4_000), subagent_type: 'Explore' };
+    const prompt = [
+      'Look.',
+      '[demo call Bash {"command":"sleep 0.3"}]',
+      `[demo call Agent ${JSON.stringify(agent)}]`,
+      '[demo say "Done."]',
+    ].join('\n');
+    const environment = {
+      ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+      ANTHROPIC_AUTH_TOKEN: cluster.key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
+      ENABLE_TOOL_SEARCH: 'false',
+    };
+    const args = ['-p', prompt, '--model', 'demo', '--allowedTools', 'Bash,Agent'];
+    const running = runAgent(join(installed, 'node_modules/.bin/claude'), args, folder, environment);
+    const live = await whileItsAgentRuns('claude-code');
+    expect(live.running).toHaveLength(1);
+    expect(live.tree).toMatchObject([{ id: live.running[0]?.agent, type: 'Explore', sums: { requests: 0 } }]);
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(0);
+    const [session, ...others] = await whenOver('claude-code');
+    expect(others).toEqual([]);
+    expect(session).toMatchObject({
+      id: live.id,
+      main: { requests: 3 },
+      tree: [{ id: live.tree[0]?.id, type: 'Explore', sums: { requests: 1 } }],
+    });
+    // The command, and not the agent, which took four seconds.
+    expect(session?.main.toolMs).toBeGreaterThanOrEqual(300);
+    expect(session?.main.toolMs).toBeLessThan(3_000);
+    const turns = await rtr('sessions', 'turns', live.id);
+    expect(turns.join('\n')).toMatch(/main +demo +- +done +\d{3,4} /);
+  });
+});
+
+describe('the session of the real Codex', () => {
+  it('is seen while the agent that it has started runs, and has its turns', async () => {
+    const installed = await installClient(codex);
+    writeFileSync(join(folder, '.codex/config.toml'), codexConfig(`${cluster.url}/api/openai/v1`));
+    const prompt = [
+      'Look.',
+      `[demo call multi_agent_v1__spawn_agent ${JSON.stringify({ message: promptFor(30_000) })}]`,
+      // What an agent says at its end would be a prompt without a script: at its own end, Codex leaves it.
+      '[demo call exec_command {"cmd":"sleep 4"}]',
+      '[demo say "Done."]',
+    ].join('\n');
+    const args = ['exec', '--skip-git-repo-check', '-m', 'demo', prompt];
+    const environment = { OPENAI_API_KEY: cluster.key };
+    const running = runAgent(join(installed, 'node_modules/.bin/codex'), args, folder, environment);
+    const live = await whileItsAgentRuns('codex');
+    expect(live.tree).toMatchObject([{ type: 'collab_spawn', sums: { requests: 0 } }]);
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(0);
+    const [session, ...others] = await whenOver('codex');
+    expect(others).toEqual([]);
+    expect(session).toMatchObject({
+      id: live.id,
+      main: { requests: 3 },
+      tree: [{ id: live.tree[0]?.id, type: 'collab_spawn', sums: { requests: 1 } }],
+    });
+  });
+});
