@@ -10,11 +10,12 @@ import {
   thingCounts,
   thingKinds,
   timeLetters,
+  wholeField,
   type SpanStep,
   type ThingCount,
   type ThingKind,
 } from './span-sums.ts';
-import { addTotals, countLetters, countNames, noTotals, type UsageTotals } from './totals.ts';
+import { addTotals, countNames, noTotals, type UsageTotals } from './totals.ts';
 import type { UsageViewer } from './usage-record.ts';
 
 /** The spans of time that can be read, each with the steps that it has. The last step is the one that has begun. */
@@ -92,29 +93,24 @@ class Sums {
   add(index: number, fields: Readonly<Record<string, string>>): void {
     const step = this.#steps[index];
     for (const field in fields) {
-      const value = Number(fields[field]);
-      if (!Number.isFinite(value)) continue;
+      const counts = (fields[field] ?? '').split(' ').map(Number);
+      if (!counts.every(Number.isFinite)) continue;
       const letter = field.slice(0, 1);
       const rest = field.slice(1);
-      if (letter === timeLetters.firstToken) addAt(this.#firstToken, Number(rest), value);
-      else if (letter === timeLetters.total) addAt(this.#total, Number(rest), value);
-      else if (rest !== '') this.#addThing(rest, letter, value);
-      else {
-        const name = countNames.find((each) => countLetters[each] === letter);
-        if (step && name) step[name] += value;
-      }
+      if (letter === timeLetters.firstToken) addAt(this.#firstToken, Number(rest), counts[0]);
+      else if (letter === timeLetters.total) addAt(this.#total, Number(rest), counts[0]);
+      else if (field !== wholeField) this.#addThing(field, counts);
+      else if (step) for (const [place, name] of countNames.entries()) step[name] += counts[place] ?? 0;
     }
   }
 
-  #addThing(row: string, letter: string, value: number): void {
-    const name = thingCounts.find((each) => countLetters[each] === letter);
-    if (!name) return;
+  #addThing(row: string, counts: readonly number[]): void {
     let thing = this.#things.get(row);
     if (!thing) {
       thing = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
       this.#things.set(row, thing);
     }
-    thing[name] += value;
+    for (const [place, name] of thingCounts.entries()) thing[name] += counts[place] ?? 0;
   }
 
   read(most: number): Omit<SpanSums, 'times' | 'stepMs'> {
@@ -143,7 +139,7 @@ class Sums {
   }
 }
 
-function addAt(counts: number[], index: number, value: number): void {
+function addAt(counts: number[], index: number, value = 0): void {
   if (Number.isInteger(index) && index >= 0 && index < 1_000) counts[index] = (counts[index] ?? 0) + value;
 }
 

@@ -1,5 +1,5 @@
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
-import { countLetters, countNames, other, rowOf, totalsOf } from './totals.ts';
+import { countNames, other, rowOf, totalsOf } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 const hourMs = 3_600_000;
@@ -22,11 +22,14 @@ export type ThingKind = keyof typeof thingKinds;
 /** The letters before the class of a time, in the fields that count times. */
 export const timeLetters = { firstToken: 'T', total: 'E' } as const;
 
+/** The field with what all requests came to: one count for each of `countNames`. */
+export const wholeField = 'a';
+
 /** The owners of one period whose sums are kept apart from everybody's, at most. */
 export const maxSpanOwners = 1_000;
 
 /** Fields of everybody's sums of one period, and of an owner's, from which on further models, keys and workers are counted together. */
-export const maxSpanFields = { everybody: 3_000, owner: 128 } as const;
+export const maxSpanFields = { everybody: 1_000, owner: 100 } as const;
 
 /** The name of a period's sums below `usage:spans:`, as `hour:2026-11-28T08` and `minutes:2026-11-28T08:45`. */
 export function spanName(step: SpanStep, beginning: number): string {
@@ -48,61 +51,63 @@ export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
 interface Part {
   owner: string;
   maxFields: number;
-  /** Fields and what is added to them, in turns. */
-  whole: Map<string, number>;
+  /** Fields, with what is added to each of their counts. */
+  whole: Record<string, number[]>;
   things: Map<string, { row: string; substitute: string; counts: number[] }>;
 }
 
+/** What is added to some periods, which all have the same requests. */
 interface Span {
-  name: string;
-  expiresAt: number;
+  periods: { name: string; expiresAt: number }[];
   parts: Map<string, Part>;
 }
 
 /** What requests add to the sums of the last hours, as the script takes it. */
 export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
-  const spans = new Map<string, Span>();
+  // Five minutes belong to one hour.
+  const spans = new Map<number, Span>();
   for (const record of records) {
-    for (const step of Object.keys(spanSteps) as SpanStep[]) {
-      const beginning = spanBeginning(step, record.at);
-      const expiresAt = beginning + spanSteps[step].keptMs;
-      if (expiresAt <= now) continue;
-      const name = spanName(step, beginning);
-      let span = spans.get(name);
-      if (!span) spans.set(name, (span = { name, expiresAt, parts: new Map() }));
-      addTo(partOf(span, ''), record);
-      const owner = ownerName(record);
-      if (owner !== '') addTo(partOf(span, owner), record);
-    }
+    const beginning = spanBeginning('minutes', record.at);
+    let span = spans.get(beginning);
+    if (!span) spans.set(beginning, (span = { periods: periodsAt(record.at, now), parts: new Map() }));
+    if (span.periods.length === 0) continue;
+    addRecord(partOf(span, ''), record);
+    const owner = ownerName(record);
+    if (owner !== '') addRecord(partOf(span, owner), record);
   }
-  return Array.from(spans.values(), ({ parts, ...span }) => ({
-    ...span,
-    parts: Array.from(parts.values(), ({ whole, things, ...part }) => ({
-      ...part,
-      whole: [...whole].flat(),
-      things: [...things.values()],
-    })),
+  return Array.from(spans.values(), ({ periods, parts }) => ({
+    periods,
+    parts: Array.from(parts.values(), ({ things, ...part }) => ({ ...part, things: [...things.values()] })),
   }));
+}
+
+/** The periods that a time is in and that are still kept. */
+function periodsAt(at: number, now: number): Span['periods'] {
+  return (Object.keys(spanSteps) as SpanStep[]).flatMap((step) => {
+    const beginning = spanBeginning(step, at);
+    const expiresAt = beginning + spanSteps[step].keptMs;
+    return expiresAt <= now ? [] : [{ name: spanName(step, beginning), expiresAt }];
+  });
 }
 
 function partOf({ parts }: Span, owner: string): Part {
   let part = parts.get(owner);
   if (!part) {
     const maxFields = maxSpanFields[owner === '' ? 'everybody' : 'owner'];
-    parts.set(owner, (part = { owner, maxFields, whole: new Map(), things: new Map() }));
+    parts.set(owner, (part = { owner, maxFields, whole: {}, things: new Map() }));
   }
   return part;
 }
 
-function addTo({ whole, things }: Part, record: UsageRecord): void {
+function addRecord({ whole, things }: Part, record: UsageRecord): void {
   const totals = totalsOf(record);
-  const add = (field: string, count: number): void => {
-    if (count !== 0) whole.set(field, (whole.get(field) ?? 0) + count);
-  };
-  for (const name of countNames) add(countLetters[name], totals[name]);
+  addTo(
+    (whole[wholeField] ??= []),
+    countNames.map((name) => totals[name]),
+  );
   const { firstTokenMs, totalMs, worker } = record;
-  if (firstTokenMs !== undefined) add(timeLetters.firstToken + latencyClass(firstTokenMs), 1);
-  add(timeLetters.total + latencyClass(totalMs), 1);
+  if (firstTokenMs !== undefined) addTo((whole[timeLetters.firstToken + latencyClass(firstTokenMs)] ??= []), [1]);
+  addTo((whole[timeLetters.total + latencyClass(totalMs)] ??= []), [1]);
   const { key, user, team, model } = rowOf(record);
   const counts = thingCounts.map((name) => totals[name]);
   addThing(things, thingKinds.model + model, thingKinds.model + other, counts);
@@ -116,6 +121,10 @@ function keyRow(key: string, user: string, team: string): string {
 
 function addThing(things: Part['things'], row: string, substitute: string, counts: readonly number[]): void {
   const thing = things.get(row);
-  if (thing) for (const [index, count] of counts.entries()) thing.counts[index] = (thing.counts[index] ?? 0) + count;
+  if (thing) addTo(thing.counts, counts);
   else things.set(row, { row, substitute, counts: [...counts] });
+}
+
+function addTo(sums: number[], counts: readonly number[]): void {
+  for (const [index, count] of counts.entries()) sums[index] = (sums[index] ?? 0) + count;
 }

@@ -44,43 +44,81 @@ local function writeIds(ledger, entries)
   redis.call('PEXPIRE', name, ledger.keptMs)
 end
 
-local function writeSpanPart(name, part)
-  local letters = { 'n', 'f', 'p', 'o', '$' }
-  for index = 1, #part.whole, 2 do
-    redis.call('HINCRBY', name, part.whole[index], part.whole[index + 1])
+-- Adds to the counts of fields, each with several that stand in one value with spaces between them: a field for each count would be
+-- five times as many, and a small hash is searched from its beginning for each.
+local function addCounts(name, sums)
+  local fields = {}
+  for field in pairs(sums) do
+    fields[#fields + 1] = field
   end
-  for _, thing in ipairs(part.things) do
-    local row = thing.row
-    if redis.call('HLEN', name) >= part.maxFields and redis.call('HEXISTS', name, 'n' .. row) == 0 then
-      row = thing.substitute
-    end
-    for index, letter in ipairs(letters) do
-      if thing.counts[index] ~= 0 then
-        redis.call('HINCRBY', name, letter .. row, thing.counts[index])
+  for from = 1, #fields, 1000 do
+    local to = math.min(from + 999, #fields)
+    local values = {}
+    for place, before in ipairs(redis.call('HMGET', name, unpack(fields, from, to))) do
+      local field = fields[from + place - 1]
+      local counts, added = {}, sums[field]
+      for count in string.gmatch(before or '', '%S+') do
+        counts[#counts + 1] = (added[#counts + 1] or 0) + (tonumber(count) or 0)
       end
+      for index = #counts + 1, #added do
+        counts[index] = added[index]
+      end
+      local last = #counts
+      while last > 1 and counts[last] == 0 do
+        last = last - 1
+      end
+      values[2 * place - 1] = field
+      values[2 * place] = table.concat(counts, ' ', 1, last)
+    end
+    redis.call('HSET', name, unpack(values))
+  end
+end
+
+local function writeSpanPart(name, part)
+  local sums = {}
+  for field, counts in pairs(part.whole) do
+    sums[field] = counts
+  end
+  local size = redis.call('HLEN', name)
+  local mayFill = size + #part.things >= part.maxFields
+  for _, thing in ipairs(part.things) do
+    if not mayFill or redis.call('HEXISTS', name, thing.row) == 1 then
+      sums[thing.row] = thing.counts
+    elseif size < part.maxFields then
+      size = size + 1
+      sums[thing.row] = thing.counts
+    else
+      local counts = {}
+      for index, count in ipairs(thing.counts) do
+        counts[index] = count + (sums[thing.substitute] and sums[thing.substitute][index] or 0)
+      end
+      sums[thing.substitute] = counts
     end
   end
+  addCounts(name, sums)
 end
 
 -- Adds to the sums of five minutes and hours. Owners that come when a period has as many as it may have count in everybody's only.
 local function writeSpans(ledger)
   for _, span in ipairs(ledger.spans) do
-    local everybody = ledger.prefix .. 'spans:' .. span.name
-    for _, part in ipairs(span.parts) do
-      local name = everybody
-      if part.owner ~= '' then
-        name = everybody .. ':' .. part.owner
-        if redis.call('EXISTS', name) == 0 then
-          if tonumber(redis.call('HGET', everybody, '#owners') or '0') >= ledger.maxOwners then
-            name = nil
-          else
-            redis.call('HINCRBY', everybody, '#owners', 1)
+    for _, period in ipairs(span.periods) do
+      local everybody = ledger.prefix .. 'spans:' .. period.name
+      for _, part in ipairs(span.parts) do
+        local name = everybody
+        if part.owner ~= '' then
+          name = everybody .. ':' .. part.owner
+          if redis.call('EXISTS', name) == 0 then
+            if tonumber(redis.call('HGET', everybody, '#owners') or '0') >= ledger.maxOwners then
+              name = nil
+            else
+              redis.call('HINCRBY', everybody, '#owners', 1)
+            end
           end
         end
-      end
-      if name then
-        writeSpanPart(name, part)
-        redis.call('PEXPIREAT', name, span.expiresAt)
+        if name then
+          writeSpanPart(name, part)
+          redis.call('PEXPIREAT', name, period.expiresAt)
+        end
       end
     end
   end
@@ -101,7 +139,7 @@ end
 --     sessions     see `writeSessions`; absent for none
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
 --     maxOwners    owners of one period whose sums are kept apart
---     spans        a list of { name, expiresAt, parts }, see span-sums.ts
+--     spans        a list of { periods, parts }, see span-sums.ts; a period is { name, expiresAt }
 --   first          the place of the first request among ARGV; the others follow
 local function writeUsage(ledger, first)
   local letters = { 'n', 'f', 'x', 'p', 'c', 'o', 'r', '$', 'i', 's', 'h', 'w' }
