@@ -71,15 +71,9 @@ export function LogPage() {
             idOf={requestRow}
             columns={requestColumns}
             actions={({ id }) => (
-              <Button
-                component={Link}
-                href={`/requests/${encodeURIComponent(id)}`}
-                size="xs"
-                variant="default"
-                aria-label={`Details of ${id}`}
-              >
+              <Link href={`/requests/${encodeURIComponent(id)}`} aria-label={`Details of ${id}`}>
                 Details
-              </Button>
+              </Link>
             )}
           />
         ) : null}

@@ -1,4 +1,3 @@
-import { Badge, Text } from '@mantine/core';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import type { Column } from '../../parts/data-list.tsx';
 import { errorSentence } from '../../parts/error-sentence.ts';
@@ -6,7 +5,6 @@ import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney 
 import { tierNames } from '../../parts/tier-mark.tsx';
 
 export const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
-const outcomeColours = { done: 'green', failed: 'red', cancelled: 'gray' } as const;
 
 /** The columns of a list of requests. */
 export const requestColumns: readonly [Column<UsageRequest>, ...Column<UsageRequest>[]] = [
@@ -33,29 +31,26 @@ export function requestRow({ id, at, cursor }: UsageRequest): string {
   return cursor ?? `${id} ${at}`;
 }
 
+/* Plain elements: a log has hundreds of these cells, and is drawn anew with each new request. */
+
 function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (
     <div>
-      <Text size="sm" className="break">
-        {model ?? asked}
-      </Text>
-      <Text size="xs" c="dimmed">
+      <div className="break">{model ?? asked}</div>
+      <div className="cell-note">
         {[model !== undefined && model !== asked ? `asked for ${asked}` : undefined, purpose, tier && tierNames[tier]]
           .filter((part) => part !== undefined)
           .join(' · ')}
-      </Text>
+      </div>
     </div>
   );
 }
 
-export function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
+function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
   return (
-    <Badge
-      variant="dot"
-      color={outcomeColours[outcome]}
-      title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}
-    >
+    <span className="outcome" title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}>
+      <span className={`outcome-dot outcome-${outcome}`} aria-hidden="true" />
       {outcomes[outcome]}
-    </Badge>
+    </span>
   );
 }

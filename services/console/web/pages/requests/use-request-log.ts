@@ -3,7 +3,7 @@ import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 
 /** Requests that are fetched at once, and that a log shows which is not paused. */
-const pageSize = 50;
+const pageSize = 40;
 
 /** Milliseconds between two looks for new requests. */
 const lookMs = 1_000;
