@@ -41,6 +41,7 @@ import type { About } from './contract/live.ts';
 import { LiveFeed } from './live/live-feed.ts';
 import { StatsBoard } from './live/stats-board.ts';
 import { StatsMeter } from './live/stats-meter.ts';
+import { WorkerHistory } from './live/worker-history.ts';
 import { servePages } from './pages/serve-pages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -135,6 +136,7 @@ export function openConsole(parts: ConsoleParts): Console {
     },
   );
   releases.add('stats', () => board.close());
+  const history = new WorkerHistory(workers);
   const feed = new LiveFeed(workers, () => board.current());
   releases.add('live feed', () => feed.close());
   const apiParts: ApiParts = {
@@ -159,7 +161,7 @@ export function openConsole(parts: ConsoleParts): Console {
       running: () => board.current().flatMap(({ turns = [] }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
     }),
-    ...workerOperations({ accounts, log, broker, workers, registry: () => registry.current() }),
+    ...workerOperations({ accounts, log, broker, workers, history, registry: () => registry.current() }),
     ...credentialOperations({ accounts, log, authority }),
     ...registryOperations({ accounts, log, registry }),
     ...webhookOperations({ accounts, log, webhooks }),

@@ -4,10 +4,12 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
-import { servedModelSchema, workerSchema } from '../contract/live.ts';
+import { goneWorkerSchema, servedModelSchema, workerSchema } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
 import { servedModels, withPermits } from '../live/served-models.ts';
-import { workerFacts } from '../live/worker-facts.ts';
+import { lastWorkers } from '../live/last-workers.ts';
+import { allWorkerFacts, workerFacts } from '../live/worker-facts.ts';
+import type { WorkerHistory } from '../live/worker-history.ts';
 import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
 import { record, type ApiParts } from './api-parts.ts';
@@ -17,12 +19,13 @@ import { byName, pageOf } from './operations/page.ts';
 export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'> {
   broker: Broker;
   workers: LiveWorkers;
+  history: Pick<WorkerHistory, 'list'>;
   registry: () => Pick<Registry, 'models' | 'auto'>;
 }
 
 /** The workers, and what they serve. Everybody may see them, administrators may drain and undrain them. */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
-  const { accounts, broker, workers, registry } = parts;
+  const { accounts, broker, workers, history, registry } = parts;
   return [
     listOperation({
       path: '/workers',
@@ -32,14 +35,24 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       scopes: ['read'],
       command: 'workers list',
       item: workerSchema,
-      handle: async (_, page) => {
-        const { data, next } = pageOf(
-          [...workers.workers()],
+      handle: async (_, page) =>
+        pageOf(
+          allWorkerFacts(workers, performance.now()),
           page,
           byName('worker', ({ id }) => id),
-        );
-        return { data: data.map((worker) => workerFacts(worker, performance.now())), next };
-      },
+        ),
+    }),
+    operation({
+      method: 'get',
+      path: '/workers/gone',
+      id: 'listGoneWorkers',
+      subject: 'workers',
+      summary:
+        'Answers the workers that have left or were lost within a day, newest first, as this ingress has seen it.',
+      scopes: ['read'],
+      command: 'workers gone',
+      answer: z.array(goneWorkerSchema),
+      handle: async () => history.list(),
     }),
     operation({
       method: 'get',
@@ -73,11 +86,12 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         requireAccess('worker.steer', actor);
         if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
+        const lastFor = command === 'drain' ? lastWorkers(workers.pools()).get(id) : undefined;
         const worker = await drainWorker(broker, workers, id, command);
         if (!worker) throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer in time.`);
         const target = { kind: 'worker', id, name: id };
         await record(parts, actor, { action: `worker.${command}`, target, details: {} });
-        return workerFacts(worker, performance.now());
+        return workerFacts(worker, performance.now(), lastFor ?? lastWorkers(workers.pools()).get(id));
       },
     });
   }

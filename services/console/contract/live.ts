@@ -11,6 +11,8 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
  * at once and then on change, once a second at most.
  */
 
+const time = z.number().describe('Milliseconds since 1970.');
+
 /** The cluster in the last minute, second by second, over all ingress nodes. */
 export interface Overview {
   /** Values of the last 60 seconds, oldest first. */
@@ -80,15 +82,61 @@ export const workerSchema = z
     missedHeartbeats: z
       .number()
       .describe('Heartbeats, one a second, that have not arrived; after three the worker counts as lost.'),
-    startedAt: z.number().describe('Milliseconds since 1970.'),
+    safeToStop: z
+      .literal(true)
+      .exactOptional()
+      .describe('It was drained, or is being stopped, and has no job left: its machine can be stopped.'),
+    lastFor: z
+      .array(z.string())
+      .exactOptional()
+      .describe('The models and tools that no other worker takes requests for now.'),
+    startedAt: time,
+    joinedAt: time.describe(
+      'When this ingress came to know it, in milliseconds since 1970: it joined, or came back after it was lost.',
+    ),
+    ejection: z
+      .object({ model: z.string(), reason: z.string(), at: time, endedAt: time.exactOptional() })
+      .exactOptional()
+      .describe('The latest since it joined, with the model or tool and why. Over once it has `endedAt`.'),
     version: z.string(),
     host: z.string().exactOptional(),
   })
   .meta({ id: 'Worker' });
 
+export const goneWorkerSchema = z
+  .object({
+    id: z.string(),
+    tier: z.enum(tiers),
+    pool: z.string(),
+    host: z.string().exactOptional(),
+    version: z.string(),
+    serves: z.array(z.string()).describe('The first ten names of its models and tools.'),
+    servedNames: z.number().describe('How many there were.'),
+    startedAt: time,
+    joinedAt: time.describe('When this ingress came to know it, in milliseconds since 1970.'),
+    goneAt: time,
+    why: z
+      .enum(['drained', 'left', 'restarted', 'lost'])
+      .describe(
+        '`drained`: it left after it had taken nothing new and its last job was over; `left`: it left before; `restarted`: another process has taken its place; `lost`: no heartbeat came for 3.3 seconds.',
+      ),
+    jobs: z.number().describe('Jobs that it had then. They were given to others where that was possible.'),
+    state: z.enum(workerStates).describe('Its last state.'),
+    reason: z.string().exactOptional().describe('Why it took no jobs, or few, at the end.'),
+    isBack: z.literal(true).exactOptional().describe('A worker of this id is connected again.'),
+  })
+  .meta({ id: 'GoneWorker' });
+
+/**
+ * `GET /workers/gone`: the workers that have gone within a day, newest first; 1,000 at most, and of each the last five times. Each ingress
+ * knows what it has seen since its start.
+ */
+export type GoneWorker = z.output<typeof goneWorkerSchema>;
+
 /**
  * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones
- * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts.
+ * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts; after a drain, `lastFor` has
+ * what nobody serves without it.
  */
 export type LiveWorkerFacts = z.output<typeof workerSchema>;
 

@@ -3,7 +3,7 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { overviewOf, queueOf, refusedOf } from './overview-of.ts';
 import { VisibleFailures, type Viewer } from './visible-failures.ts';
-import { workerFacts } from './worker-facts.ts';
+import { allWorkerFacts } from './worker-facts.ts';
 
 /** Events that are the same for every viewer. */
 const sharedKinds = ['overview', 'workers', 'queue'] as const;
@@ -127,7 +127,7 @@ export class LiveFeed {
   #read(): Snapshot {
     const now = performance.now();
     const stats = this.#stats();
-    const workers = Array.from(this.#workers.workers(), (worker) => workerFacts(worker, now));
+    const workers = allWorkerFacts(this.#workers, now);
     return {
       shared: {
         overview: JSON.stringify(overviewOf(stats)),

@@ -1,33 +1,46 @@
 import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { PastEjection } from '#shared/broker/dispatch/workers/worker-health.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
+import { lastWorkers } from './last-workers.ts';
 
 /** The part of a second by which a heartbeat may be late before it counts as missed. */
 const lateHeartbeat = 0.5;
 
+/** All workers as the pages show them. @param now a time of `performance.now()` */
+export function allWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
+  const last = lastWorkers(workers.pools());
+  return Array.from(workers.workers(), (worker) => workerFacts(worker, now, last.get(worker.id)));
+}
+
 /**
  * A worker as the pages show it.
  * @param now a time of `performance.now()`
+ * @param lastFor see `lastWorkers`
  */
-export function workerFacts(
-  { id, announcement, pool, lastHeartbeatAt, held, others, health }: LiveWorker,
-  now: number,
-): LiveWorkerFacts {
-  const { tier, pool: token, models, tools, slots, startedAt, version, host, reason } = announcement;
-  const busy = Math.min(slots, others + held);
+export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] = []): LiveWorkerFacts {
+  const { id, announcement, joinedAt, lastHeartbeatAt, health } = worker;
+  const { tier, pool, models, tools, slots, startedAt, version, host, reason } = announcement;
+  const busy = busySlots(worker);
   const [ejection] = health.ejections();
-  const state = pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy, ejection !== undefined);
+  const state = stateOf(worker);
+  const past = health.lastEjection;
   return {
     id,
     tier,
-    pool: token,
+    pool,
     models: models.map(({ id }) => id),
     tools: tools.map(({ name }) => name),
     slots,
     busy,
     state,
+    ...(state === 'draining' && busy === 0 ? { safeToStop: true } : {}),
+    ...(lastFor.length === 0 ? {} : { lastFor }),
     missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateHeartbeat)),
     startedAt,
+    joinedAt: since1970(joinedAt),
+    ...(past === undefined ? {} : { ejection: ejectionFacts(past) }),
     version,
     ...(host === undefined ? {} : { host }),
     ...(reason === undefined ? {} : { reason }),
@@ -35,14 +48,32 @@ export function workerFacts(
   };
 }
 
-function stateOf(
-  { draining, accepting, reason, slots }: LiveWorker['announcement'],
-  busy: number,
-  isEjected: boolean,
-): WorkerState {
+/** The slots in use, as far as this ingress knows. */
+export function busySlots({ announcement: { slots }, others, held }: LiveWorker): number {
+  return Math.min(slots, others + held);
+}
+
+/** The time in milliseconds since 1970. @param time milliseconds of `performance.now()` */
+export function since1970(time: number): number {
+  return Math.round(performance.timeOrigin + time);
+}
+
+export function stateOf(worker: LiveWorker): WorkerState {
+  const { pool, announcement, health } = worker;
+  const { draining, accepting, reason, slots } = announcement;
+  if (pool.contract === undefined) return 'incompatible';
   if (draining) return 'draining';
   if (isFailing(reason)) return 'failing';
   if (!accepting) return 'paused';
-  if (isEjected) return 'ejected';
-  return busy >= slots ? 'full' : 'serving';
+  if (health.isEjected()) return 'ejected';
+  return busySlots(worker) >= slots ? 'full' : 'serving';
+}
+
+function ejectionFacts({
+  model,
+  reason,
+  at,
+  endedAt,
+}: Readonly<PastEjection>): NonNullable<LiveWorkerFacts['ejection']> {
+  return { model, reason, at: since1970(at), ...(endedAt === undefined ? {} : { endedAt: since1970(endedAt) }) };
 }

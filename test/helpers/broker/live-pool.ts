@@ -38,6 +38,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       pool: live,
       raw: Buffer.alloc(0),
       announcedBusy: 0,
+      joinedAt: 0,
       lastHeartbeatAt: 0,
       life: new ProofOfLife(),
       lastFrameAt: 0,

@@ -166,10 +166,27 @@ describe('rtr usage and rtr audit', () => {
 describe('rtr workers, rtr models and rtr background', () => {
   it('list workers and models, drain a worker and have it work again', async () => {
     expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* serving +0 of 1000 .* demo$/);
-    expect(await rtr.json('workers', 'drain', 'one')).toMatchObject({ id: 'one', state: 'draining' });
+    const drained = { id: 'one', state: 'draining', safeToStop: true, lastFor: ['demo'] };
+    expect(await rtr.json('workers', 'drain', 'one')).toMatchObject(drained);
+    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* drained /);
     expect((await rtr('workers', 'undrain', 'one'))[0]).toMatch(/^one takes jobs again: it is serving/);
+    expect(await rtr('workers', 'drain', 'one')).toEqual([
+      'one finishes its jobs and takes no new ones: it has no job left and can be stopped.',
+      'Warning: no other worker takes requests for demo. They wait, and fail in the end.',
+    ]);
+    await rtr('workers', 'undrain', 'one');
     await expect(rtr('workers', 'drain', 'none')).rejects.toThrow('No worker none is connected.');
     expect((await rtr('models', 'list')).join('\n')).toMatch(/demo +model .* gpu \(1\)/);
+  });
+
+  it('list the workers that are gone, with when and why', async () => {
+    expect(await rtr('workers', 'gone')).toEqual(['No worker has gone.']);
+    const worker = await cluster.addScripted({ id: 'short' });
+    await worker.drain(1_000);
+    await worker.close();
+    await until(async () => (await rtr('workers', 'gone')).length === 2);
+    expect((await rtr('workers', 'gone'))[1]).toMatch(/^short +gpu .* \d\d:\d\d +drained +0 +demo$/);
+    expect(await rtr.json('workers', 'gone')).toMatchObject({ id: 'short', why: 'drained', state: 'draining' });
   });
 
   it('show queues, and say of a job that does not wait that it does not', async () => {

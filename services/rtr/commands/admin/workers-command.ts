@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { at } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { printDone, printList } from './print-answers.ts';
+import { minuteText, printDone, printList } from './print-answers.ts';
 
 interface Worker {
   id: string;
@@ -12,7 +12,23 @@ interface Worker {
   slots: number;
   busy: number;
   state: string;
+  safeToStop?: true;
+  lastFor?: string[];
   version: string;
+}
+
+interface GoneWorker {
+  id: string;
+  tier: string;
+  host?: string;
+  goneAt: number;
+  why: 'drained' | 'left' | 'restarted' | 'lost';
+  jobs: number;
+  state: string;
+  reason?: string;
+  isBack?: true;
+  serves: string[];
+  servedNames: number;
 }
 
 interface Model {
@@ -30,12 +46,27 @@ export function workersCommand(run: RunAdminCommand): Command {
     run(options, (context) =>
       printList(context, context.client.list<Worker>('/workers'), {
         head: ['ID', 'TIER', 'POOL', 'STATE', 'BUSY', 'VERSION', 'SERVES'],
-        row: ({ id, tier, pool, state, busy, slots, version, models, tools }) => {
-          return [id, tier, pool, state, `${busy} of ${slots}`, version, [...models, ...tools].join(', ')];
+        row: ({ id, tier, pool, state, safeToStop, busy, slots, version, models, tools }) => {
+          const shown = safeToStop ? 'drained' : state;
+          return [id, tier, pool, shown, `${busy} of ${slots}`, version, [...models, ...tools].join(', ')];
         },
         none: 'No worker is connected.',
       }),
     ),
+  );
+  addCommand(command, 'gone', 'list the workers that have left or were lost within a day, newest first').action(
+    (options: AdminOptions) =>
+      run(options, async (context) =>
+        printList(context, await context.client.get<GoneWorker[]>('/workers/gone'), {
+          head: ['ID', 'TIER', 'HOST', 'GONE AT (UTC)', 'WHY', 'JOBS', 'SERVED'],
+          row: ({ id, tier, host = '-', goneAt, why, jobs, isBack, serves, servedNames }) => {
+            const more = servedNames - serves.length;
+            const served = serves.join(', ') + (more > 0 ? ` and ${more} more` : '');
+            return [id, tier, host, minuteText(goneAt), isBack ? `${why}, back` : why, jobs, served];
+          },
+          none: 'No worker has gone.',
+        }),
+      ),
   );
   for (const [name, does, outcome] of [
     ['drain', 'have a worker finish its jobs and take no new ones', 'finishes its jobs and takes no new ones'],
@@ -46,11 +77,16 @@ export function workersCommand(run: RunAdminCommand): Command {
       .action((id: string, options: AdminOptions) =>
         run(options, async (context) => {
           const { value } = await context.client.send<Worker>('POST', `${at`/workers/${id}`}/${name}`);
-          printDone(
-            context,
-            value,
-            `${id} ${outcome}: it is ${value.state}, with ${value.busy} of ${value.slots} busy.`,
-          );
+          const { state, busy, slots, safeToStop, lastFor } = value;
+          const rest = safeToStop
+            ? 'it has no job left and can be stopped'
+            : `it is ${state}, with ${busy} of ${slots} busy`;
+          printDone(context, value, `${id} ${outcome}: ${rest}.`);
+          if (name === 'drain' && lastFor && !context.json) {
+            context.print(
+              `Warning: no other worker takes requests for ${lastFor.join(', ')}. They wait, and fail in the end.`,
+            );
+          }
         }),
       );
   }

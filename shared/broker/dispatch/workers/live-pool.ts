@@ -18,6 +18,8 @@ export interface LiveWorker {
   raw: Buffer;
   /** Slots in use when it was announced; `announcement.busy` is as of the last heartbeat. */
   announcedBusy: number;
+  /** When this ingress came to know it: it joined, came back after it was lost, or was there before the ingress. */
+  joinedAt: number;
   /** When its last heartbeat came, or silence was last counted anew. */
   lastHeartbeatAt: number;
   life: ProofOfLife;

@@ -223,6 +223,7 @@ export class LiveWorkers {
       pool,
       raw,
       announcedBusy: 0,
+      joinedAt: performance.now(),
       lastHeartbeatAt: 0,
       life: new ProofOfLife(),
       lastFrameAt: 0,

@@ -3,11 +3,23 @@ import { ModelHealth, type Ejection, type EjectionReason } from './model-health.
 /** Models whose outcomes are kept for one worker at most; beyond it the one that was added first goes. */
 const maxModels = 100;
 
+/** An ejection, and when it ended. Times are milliseconds of `performance.now()`. */
+export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> {
+  /** Undefined while it lasts. */
+  endedAt: number | undefined;
+}
+
 /** What one ingress knows of a worker from the outcomes of its jobs, and with which models or tools it is ejected for them. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
   /** Those that are ejected: mostly none. */
   readonly #ejected = new Set<ModelHealth>();
+  #lastEjection: PastEjection | undefined;
+
+  /** Its latest ejection, which may be over; undefined when there was none. */
+  get lastEjection(): Readonly<PastEjection> | undefined {
+    return this.#lastEjection;
+  }
 
   /** Its ejections, the oldest first. */
   *ejections(): Iterable<Readonly<Ejection>> {
@@ -52,6 +64,7 @@ export class WorkerHealth {
     const health = this.of(model);
     health.eject(reason, now, isOwn);
     this.#ejected.add(health);
+    this.#lastEjection = { model, reason, at: now, endedAt: undefined };
   }
 
   /** Ends its ejection with a model. */
@@ -60,6 +73,7 @@ export class WorkerHealth {
     if (!health) return;
     health.recover(now);
     this.#ejected.delete(health);
+    this.#endLast(model, now);
   }
 
   /** Forgets the models that it does not serve any more: no job would end their ejections. */
@@ -68,6 +82,12 @@ export class WorkerHealth {
       if (isServed(model)) continue;
       this.#models.delete(model);
       this.#ejected.delete(health);
+      this.#endLast(model, performance.now());
     }
+  }
+
+  #endLast(model: string, now: number): void {
+    const last = this.#lastEjection;
+    if (last?.model === model) last.endedAt ??= now;
   }
 }

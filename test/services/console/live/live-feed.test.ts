@@ -9,7 +9,7 @@ import type { Failure } from '#services/console/contract/live.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
 
-const noWorkers = { workers: () => [] } as unknown as LiveWorkers;
+const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorkers;
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
 const stats: IngressStats = {

@@ -2,12 +2,33 @@ import { expect, it } from 'vitest';
 import { workerFacts } from '#services/console/live/worker-facts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
-it('an ejected worker is shown with its reason, and as serving once it is back', () => {
-  const [sick] = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'sick' }]).workers;
-  if (!sick) throw new Error('the pool is empty');
+function aWorker(busy = 0) {
+  const [worker] = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'sick', busy }]).workers;
+  if (!worker) throw new Error('the pool is empty');
+  return worker;
+}
+
+it('an ejected worker is shown with its reason, and as serving once it is back, with when it was ejected', () => {
+  const sick = aWorker();
+  expect(workerFacts(sick, 0).ejection).toBeUndefined();
   sick.health.eject('demo', 'slow', 0);
-  expect(workerFacts(sick, 0)).toMatchObject({ state: 'ejected', reason: 'slow' });
-  sick.health.recover('demo', 1);
-  expect(workerFacts(sick, 1)).toMatchObject({ state: 'serving' });
-  expect(workerFacts(sick, 1).reason).toBeUndefined();
+  const { ejection, ...facts } = workerFacts(sick, 0);
+  expect(facts).toMatchObject({ state: 'ejected', reason: 'slow' });
+  expect(ejection).toEqual({ model: 'demo', reason: 'slow', at: Math.round(performance.timeOrigin) });
+  sick.health.recover('demo', 1_000);
+  expect(workerFacts(sick, 1_000)).toMatchObject({
+    state: 'serving',
+    ejection: { endedAt: Math.round(performance.timeOrigin + 1_000) },
+  });
+  expect(workerFacts(sick, 1_000).reason).toBeUndefined();
+});
+
+it('a drained worker is safe to stop once it has no job left', () => {
+  const worker = aWorker(1);
+  expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
+  worker.announcement.draining = true;
+  expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 1 });
+  expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
+  worker.others = 0;
+  expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
 });

@@ -1,0 +1,84 @@
+import type { LiveWorker, Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { GoneWorker } from '../contract/live.ts';
+import { busySlots, since1970, stateOf } from './worker-facts.ts';
+
+/** Workers that are remembered at most, and how often the same one: what restarts again and again must not push out the others. */
+const mostGone = 1_000;
+const mostOfOne = 5;
+
+/** Milliseconds for which they are remembered. */
+const rememberedMs = 86_400_000;
+
+/** Names of what a worker served that are kept. */
+const mostNames = 10;
+
+/**
+ * The workers that are gone, with when and why. Each ingress keeps what it has seen itself, in memory: heartbeats reach all of them, so
+ * that nodes which ran at the time tell the same, and one that was started later does not know.
+ */
+export class WorkerHistory {
+  readonly #workers: Pick<LiveWorkers, 'get'>;
+  /** The oldest first. */
+  #gone: Omit<GoneWorker, 'isBack'>[] = [];
+
+  constructor(workers: Pick<LiveWorkers, 'get' | 'onLost'>) {
+    this.#workers = workers;
+    workers.onLost((worker, loss) => this.#add(worker, loss));
+  }
+
+  /** The newest first. @param now milliseconds since 1970 */
+  list(now = Date.now()): GoneWorker[] {
+    this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= rememberedMs);
+    return this.#gone
+      .toReversed()
+      .map((gone) => (this.#workers.get(gone.id) ? { ...gone, isBack: true as const } : gone));
+  }
+
+  #add(worker: LiveWorker, loss: Loss): void {
+    const gone = factsOf(worker, loss);
+    const ofOne = this.#gone.filter(({ id }) => id === gone.id);
+    if (ofOne.length >= mostOfOne)
+      this.#gone.splice(
+        this.#gone.findIndex(({ id }) => id === gone.id),
+        1,
+      );
+    if (this.#gone.length >= mostGone) this.#gone.shift();
+    this.#gone.push(gone);
+  }
+}
+
+function factsOf(worker: LiveWorker, loss: Loss): Omit<GoneWorker, 'isBack'> {
+  const { id, announcement, joinedAt, pool } = worker;
+  const { tier, startedAt, version, host, reason, models, tools } = announcement;
+  const names = [...models.map((model) => model.id), ...tools.map(({ name }) => name)];
+  const jobs = busySlots(worker);
+  const state = stateOf(worker);
+  return {
+    id,
+    tier,
+    pool: pool.pool,
+    ...(host === undefined ? {} : { host }),
+    version,
+    serves: names.slice(0, mostNames),
+    servedNames: names.length,
+    startedAt,
+    joinedAt: since1970(joinedAt),
+    goneAt: Date.now(),
+    why: whyOf(loss, state === 'draining' && jobs === 0),
+    jobs,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function whyOf(loss: Loss, isDrained: boolean): GoneWorker['why'] {
+  switch (loss) {
+    case 'left':
+      return isDrained ? 'drained' : 'left';
+    case 'replaced':
+      return 'restarted';
+    case 'silent':
+      return 'lost';
+  }
+}

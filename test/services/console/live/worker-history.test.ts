@@ -1,0 +1,61 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { LiveWorker, Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { WorkerHistory } from '#services/console/live/worker-history.ts';
+import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { livePool } from '../../../helpers/broker/live-pool.ts';
+import { until } from '../../../helpers/until.ts';
+
+describe('the workers that are gone', () => {
+  it('are remembered with when and why, on every ingress that saw it', async () => {
+    const { ingress, addIngress, addWorker, forkWorker, close } = await startParties();
+    onTestFinished(close);
+    const other = await addIngress();
+    const [history, otherHistory] = [new WorkerHistory(ingress.workers), new WorkerHistory(other.workers)];
+    const drained = await addWorker({ id: 'drained' });
+    const abrupt = await addWorker({ id: 'abrupt' });
+    await addWorker({ id: 'same' });
+    const killed = await forkWorker({ WORKER_ID: 'killed' });
+    await until(() => other.workers.size === 4);
+    expect(history.list()).toEqual([]);
+    const begin = Date.now();
+    await drained.worker.drain(1_000);
+    await drained.worker.close();
+    await abrupt.worker.close();
+    await addWorker({ id: 'same' });
+    await killed.process.kill();
+    await until(() => history.list().length === 4 && otherHistory.list().length === 4, 8_000);
+    const gone = history.list();
+    const whyOf = (list: typeof gone) => Object.fromEntries(list.map(({ id, why, isBack }) => [id, [why, isBack]]));
+    expect(whyOf(gone)).toEqual({
+      drained: ['drained', undefined],
+      abrupt: ['left', undefined],
+      same: ['restarted', true],
+      killed: ['lost', undefined],
+    });
+    expect(whyOf(otherHistory.list())).toEqual(whyOf(gone));
+    expect(gone[0]).toMatchObject({ id: 'killed', tier: 'gpu', serves: ['demo'], servedNames: 1, jobs: 0 });
+    for (const { goneAt, joinedAt } of gone) {
+      expect(goneAt).toBeGreaterThanOrEqual(begin);
+      expect(joinedAt).toBeLessThanOrEqual(goneAt);
+    }
+  });
+
+  it('are 1,000 at most, of each the last five times, for a day', () => {
+    const listeners: ((worker: LiveWorker, loss: Loss) => void)[] = [];
+    const history = new WorkerHistory({
+      get: () => undefined,
+      onLost: (listener) => void listeners.push(listener),
+    });
+    const lose = (id: string): void => {
+      const [worker] = livePool({ tier: 'gpu', pool: 'p' }, [{ id }]).workers;
+      if (worker) for (const listener of listeners) listener(worker, 'silent');
+    };
+    lose('steady');
+    for (let time = 0; time < 50; time += 1) lose('restless');
+    expect(history.list().map(({ id }) => id)).toEqual([...Array<string>(5).fill('restless'), 'steady']);
+    for (let number = 0; number < 1_500; number += 1) lose(`w${number}`);
+    const list = history.list();
+    expect([list.length, list[0]?.id, list.at(-1)?.id]).toEqual([1_000, 'w1499', 'w500']);
+    expect(history.list(Date.now() + 86_400_001)).toEqual([]);
+  });
+});
