@@ -21,6 +21,7 @@ import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
 import type { Timeouts } from './sweep/exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
+import { WaitingLooks } from './waiting-looks.ts';
 import { WorkerLink } from './worker-link.ts';
 import type { LiveWorker, Loss } from './workers/live-pool.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
@@ -108,9 +109,14 @@ export class Dispatcher {
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker, loss) => this.#onWorkerLost(worker, loss));
-    workers.onChange(() => this.#onWorkersChanged());
+    const looks = new WaitingLooks(
+      () => this.#jobs.values(),
+      (job) => this.#endings.guard(job, this.#replace, undefined),
+    );
+    workers.onChange(() => looks.want());
     this.#release = () => {
       this.#sweep.close();
+      looks.close();
       for (const timer of this.#later) clearTimeout(timer);
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
@@ -202,12 +208,6 @@ export class Dispatcher {
       if (job.state === 'queued') this.#endings.guard(job, look, undefined);
     }, ms);
     this.#later.add(timer);
-  }
-
-  #onWorkersChanged(): void {
-    for (const job of this.#jobs.values()) {
-      if (job.state === 'queued') this.#endings.guard(job, this.#replace, undefined);
-    }
   }
 
   /**

@@ -31,6 +31,33 @@ export interface TicketsOptions {
   onFull: (job: Job) => void;
 }
 
+/**
+ * Lanes that a job waits in at first while none has a free slot, and at most: beyond these it waits only for a lane with a free slot. A
+ * job in each of hundreds of lanes costs as many tickets, and one of them is claimed.
+ */
+const firstLanes = 8;
+const maxLanes = 16;
+
+/**
+ * The first so many placements; of equally good ones, those in whose pools the fewest requests wait for each worker, so that jobs spread
+ * over many pools.
+ */
+function leastBusy(placements: readonly Placement[], count: number): readonly Placement[] {
+  if (placements.length <= count) return placements;
+  const load = ({ pool }: Placement): number => pool.waiting / Math.max(1, pool.workers.size);
+  const order = placements.map((placement, at) => ({ placement, at, load: load(placement) }));
+  const groupOf = new Map<number | undefined, number>();
+  for (const { placement, at } of order) {
+    const { group } = placement;
+    if (group !== undefined && !groupOf.has(group)) groupOf.set(group, at);
+  }
+  // Those without a group stand where they stood.
+  const rankOf = ({ placement: { group }, at }: (typeof order)[number]): number =>
+    group === undefined ? at : (groupOf.get(group) ?? at);
+  const sorted = order.toSorted((a, b) => rankOf(a) - rankOf(b) || a.load - b.load || a.at - b.at);
+  return sorted.slice(0, count).map(({ placement }) => placement);
+}
+
 /** Whether a ticket waits although its pool has free slots. */
 function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waitingSince'>, now: number): boolean {
   return waitingSince !== undefined && now - waitingSince > overdueMs && freeSlots(pool) > -pool.waiting;
@@ -65,7 +92,7 @@ export class Tickets {
     return this.#broker.subjects.allStored(this.#secret);
   }
 
-  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
+  /** Publishes tickets for a queued job: into the first lane with a free slot, else into the first few that are open to it. */
   place(job: Job, placements = placementsOf(job)): void {
     job.foundWorkers(placements.length > 0);
     if (placements.length === 0) return;
@@ -74,16 +101,18 @@ export class Tickets {
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
     if (isNew && !free && (this.#areFull(job, open) || this.#isTooLong(job, placements))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
-    else for (const placement of open) this.#add(job, placement, false);
+    else for (const placement of leastBusy(open, firstLanes)) this.#add(job, placement, false);
     this.#planSpill(job, open, nextAt);
   }
 
-  /** Publishes a ticket into one more lane: the first with a free slot, else the first. */
+  /** Publishes a ticket into one more lane: the first with a free slot, else the first, as long as the job waits in few. */
   spill(job: Job): void {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
-    const further = open.filter(({ pool }) => !job.tickets.placed.has(pool));
-    const next = further.find(({ pool, model }) => freeSlots(pool, model) > 0) ?? further[0];
-    if (next) this.#add(job, next, freeSlots(next.pool, next.model) > 0);
+    const { placed } = job.tickets;
+    const further = open.filter(({ pool }) => !placed.has(pool));
+    const free = further.find(({ pool, model }) => freeSlots(pool, model) > 0);
+    const [next] = free || placed.size >= maxLanes ? [free] : leastBusy(further, 1);
+    if (next) this.#add(job, next, next === free);
     this.#planSpill(job, open, nextAt);
   }
 

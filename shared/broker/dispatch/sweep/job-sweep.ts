@@ -2,6 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { ClosedConnections } from '../deaths/closed-connections.ts';
 import { newestFirst } from '../deaths/suspects.ts';
+import { inParts } from '../in-parts.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
@@ -61,13 +62,16 @@ export class JobSweep {
   /** Jobs of this sweep whose worker's connection is closed. */
   #closed: Job[] = [];
   #isJudging = false;
+  #isSweeping = false;
+  #isOver = false;
 
   constructor(options: JobSweepOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#sweep(), sweepMs);
+    this.#timer = setInterval(() => void this.#sweep(), sweepMs);
   }
 
   close(): void {
+    this.#isOver = true;
     clearInterval(this.#timer);
   }
 
@@ -77,15 +81,22 @@ export class JobSweep {
     for (const { attempt } of this.#options.jobs.values()) attempt?.restartSilence(now);
   }
 
-  #sweep(): void {
-    const now = performance.now();
+  async #sweep(): Promise<void> {
+    const begin = performance.now();
     const { jobs, guard, onClosed } = this.#options;
-    if (now - this.#lastSweep > stoodStillMs) this.restartSilence();
-    this.#lastSweep = now;
-    for (const job of jobs.values()) guard(job, this.#look, now);
-    for (const job of newestFirst(this.#closed)) guard(job, onClosed, now);
+    if (begin - this.#lastSweep > stoodStillMs) this.restartSilence();
+    this.#lastSweep = begin;
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    const look = (job: Job): void => {
+      if (!job.isOver) guard(job, this.#look, performance.now());
+    };
+    await inParts(jobs.values(), look, () => this.#isOver);
+    this.#isSweeping = false;
+    const closed = this.#closed.filter(({ isOver }) => !isOver);
+    for (const job of newestFirst(closed)) guard(job, onClosed, performance.now());
     this.#closed = [];
-    if (this.#silent.size > 0 && !this.#isJudging) void this.#judge();
+    if (this.#silent.size > 0 && !this.#isJudging && !this.#isOver) await this.#judge();
   }
 
   /** Before silent workers count as lost, the broker has to show that it does not stand still itself. */

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { inParts } from '#shared/broker/dispatch/in-parts.ts';
+import { WaitingLooks } from '#shared/broker/dispatch/waiting-looks.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import { until } from '../../../helpers/until.ts';
+
+/** Keeps the process busy. */
+function work(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe('work in parts', () => {
+  it('lets the event loop have its turn after a few milliseconds', async () => {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    const items = Array.from({ length: 60 }, (_, at) => at);
+    const done: number[] = [];
+    const tookMs = await inParts(
+      items,
+      (item) => {
+        work(1);
+        done.push(item);
+      },
+      () => false,
+    );
+    clearInterval(timer);
+    expect(done).toEqual(items);
+    expect(tookMs).toBeGreaterThan(59);
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('ends when it is over', async () => {
+    const done: number[] = [];
+    await inParts(
+      [1, 2, 3],
+      (item) => done.push(item),
+      () => done.length === 2,
+    );
+    expect(done).toEqual([1, 2]);
+  });
+});
+
+describe('looks at waiting jobs', () => {
+  it('are one for all changes of a moment, and rest for nine times as long as they take', async () => {
+    const jobs = Array.from({ length: 50 }, () => ({ state: 'queued' }) as Job);
+    jobs.push({ state: 'streaming' } as Job);
+    let looked = 0;
+    const starts: number[] = [];
+    const looks = new WaitingLooks(
+      () => jobs,
+      () => {
+        if (looked % 50 === 0) starts.push(performance.now());
+        looked += 1;
+        work(0.4);
+      },
+    );
+    for (let change = 0; change < 1_000; change += 1) looks.want();
+    await until(() => looked === 50);
+    looks.want();
+    await until(() => looked === 100);
+    expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(180);
+    looks.want();
+    looks.close();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(looked).toBe(100);
+  });
+});

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { startParties } from '../../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const pools = 30;
+
+it('a job waits in a few of many full pools, spread over all, and goes to another one that gets a free slot', async () => {
+  const { ingress, addWorker, close } = await startParties();
+  onTestFinished(close);
+  for (let at = 0; at < pools; at += 1) await addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 });
+  const running = Array.from({ length: pools }, () => ingress.send({ steps: [{ hang: true }] }));
+  await until(() => running.every(({ job }) => job.state !== 'queued'));
+  // None is left that was given to a pool twice.
+  await until(() => [...ingress.workers.pools()].every((pool) => freeSlots(pool) === 0));
+  // Equally good ones, as the registry gives them.
+  const place = () => Array.from(ingress.workers.pools(), (pool) => ({ pool, model: 'demo', group: 0 }));
+  const waiting = Array.from({ length: 12 }, () => ingress.send({ steps: [{ whoami: true }], place }));
+  expect(waiting.map(({ job }) => job.tickets.placed.size)).toEqual(Array.from({ length: 12 }, () => 8));
+  const used = new Set(waiting.flatMap(({ job }) => [...job.tickets.placed.keys()]));
+  expect(used.size).toBe(pools);
+  await until(() => waiting.every(({ job }) => job.tickets.placed.size === 16), 8_000);
+  await sleep(700);
+  expect(Math.max(...waiting.map(({ job }) => job.tickets.placed.size))).toBe(16);
+
+  const [first] = waiting;
+  if (!first) throw new Error('nothing waits');
+  // Only the first job goes on, in a pool that it does not wait in.
+  for (const { cancel } of waiting.slice(1)) cancel();
+  const elsewhere = running.find(({ job }) => {
+    const pool = job.attempt?.worker.pool;
+    return pool !== undefined && !first.job.tickets.placed.has(pool);
+  });
+  const expected = elsewhere?.job.attempt?.worker.announcement.worker;
+  elsewhere?.cancel();
+  expect(await first.finished).toMatchObject({ state: 'done' });
+  expect(first.text()).toBe(expected);
+  for (const { cancel } of running) cancel();
+}, 30_000);
