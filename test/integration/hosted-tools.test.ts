@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
@@ -125,6 +126,15 @@ describe('a web search on an engine without one', () => {
       );
     await until(() => turns().length === 2);
     expect(turns().map((line) => line['rule'])).toEqual([rule, rule]);
+  });
+
+  it('makes turns of one session of its turns, and the tools of the client before it count once', async () => {
+    const headers = { 'x-claude-code-session-id': 'searching', 'x-claude-code-prev-tool-durations': 'Bash=742' };
+    await anthropic().messages.create(ask([search('badgers'), search('otters')]), { headers });
+    const ofSession = async () =>
+      (await readUsage(cluster.prefix)).filter(({ turn }) => turn?.session === 'searching').toReversed();
+    await until(async () => (await ofSession()).length === 3);
+    expect((await ofSession()).map(({ turn }) => turn?.tools?.ms)).toEqual([742, undefined, undefined]);
   });
 
   it('sums the usage of all turns, and each turn and call is a record of its own', async () => {

@@ -221,6 +221,11 @@ describe('sessions', () => {
     const { redis, prefix, write, reader } = await open(2 * day);
     await write(turn({ session: 'stale' }, { at: now - 3 * day }), turn({ session: 'fresh' }));
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ name: 'fresh' }]);
+    const { all, of } = sessionKeys(prefix);
+    expect([await redis.zcard(all), await redis.zcard(of('user:ada'))]).toEqual([1, 1]);
+    // As when nothing is written any more: its turn began a minute ago.
+    const later = new AgentSessionReader(redis, prefix, 1_000);
+    expect((await later.list(admin, undefined, 10)).sessions).toEqual([]);
     const names = await redis.keys(`${prefix}usage:sessions:*`);
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
