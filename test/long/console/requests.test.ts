@@ -182,6 +182,7 @@ describe.skipIf(chromiumPath === undefined)('requests in the console', () => {
 
   it("lead there after sign-in, and somebody else's is not there", async () => {
     const id = await send(adasKey, 'Hello!', 'after-sign-in');
+    await send(bobsKey);
     await until(async () => (await ada.get(`/usage/requests/${id}`)).status === 200);
     const { page, context } = await openConsolePage(browser, cluster.url);
     await page.goto(`/requests/${id}`);
@@ -196,6 +197,24 @@ describe.skipIf(chromiumPath === undefined)('requests in the console', () => {
     await bobs.page.getByRole('table', { name: 'Requests' }).getByText('bobs key').first().waitFor();
     expect(await bobs.page.getByRole('table', { name: 'Requests' }).getByText('laptop').count()).toBe(0);
     await bobs.context.close();
+  });
+
+  it('that were refused say why, where they are among the samples', async () => {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adasKey}`, 'content-type': 'application/json', 'x-request-id': 'refused' },
+      body: JSON.stringify({ model: 'no-such-model', messages: [{ role: 'user', content: 'Hello!' }] }),
+    });
+    expect(answer.status).toBe(404);
+    await until(async () => {
+      const range = `from=${Date.now() - 60_000}&to=${Date.now() + 60_000}`;
+      return (await ada.get(`/usage/refusals?${range}`)).body.samples.length > 0;
+    }, 10_000);
+    const { page, context } = await open(ada, '/requests/refused');
+    await page.getByText('This request was refused').waitFor();
+    await page.getByText(/404 model_not_found/).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await context.close();
   });
 
   it('are summed up on Overview by span, a member seeing their own', async () => {

@@ -2,10 +2,11 @@ import { Anchor, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RequestFacts } from '../usage/request-facts.tsx';
 import { FindRequest } from './find-request.tsx';
+import { NoRequest } from './no-request.tsx';
 
 /** The requests with one id: of a client that uses ids again, or of a request with several turns, they are several. */
 export function OneRequest({ id }: { id: string }) {
@@ -16,12 +17,7 @@ export function OneRequest({ id }: { id: string }) {
         All requests
       </Anchor>
       {found.error?.status === 404 ? (
-        <section className="panel">
-          <Empty title="No request with this id">
-            A request is here a second after it ended, as long as the ledger keeps it, for its owner and administrators.
-            One that was refused before any worker was given it is counted under <Link href="/usage">Usage</Link>.
-          </Empty>
-        </section>
+        <NoRequest id={id} />
       ) : (
         <Loaded query={found} what="the request">
           {(requests) => (

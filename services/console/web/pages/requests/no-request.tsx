@@ -1,0 +1,48 @@
+import { Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { RefusalReport } from '../../../contract/usage.ts';
+import { useApi } from '../../api/use-api.ts';
+import { errorSentence } from '../../parts/error-sentence.ts';
+import { formatExact } from '../../parts/format.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+
+const dayMs = 86_400_000;
+
+/** What is known of an id that no request in the ledger has: it may have been refused, and be one of the samples that are kept. */
+export function NoRequest({ id }: { id: string }) {
+  const tomorrow = Math.ceil(Date.now() / dayMs) * dayMs;
+  const time = { from: String(tomorrow - 30 * dayMs), to: String(tomorrow) };
+  const refusals = useApi<RefusalReport>(`/usage/refusals?${new URLSearchParams(time)}`);
+  return (
+    <Loaded query={refusals} what="the request">
+      {({ samples }) => {
+        const refused = samples.find((sample) => sample.id === id);
+        if (!refused) return <Unknown />;
+        const { at, status, code, key, model, message } = refused;
+        return (
+          <section className="panel">
+            <Empty title="This request was refused">
+              <Text size="sm">
+                {status} {code}: {message ?? errorSentence(code)}
+              </Text>
+              {[formatExact(at), key && `key ${key.name}`, model && `model ${model}`].filter(Boolean).join(' · ')}. No
+              worker was given it; <Link href="/usage">Usage</Link> has how many were refused.
+            </Empty>
+          </section>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Unknown() {
+  return (
+    <section className="panel">
+      <Empty title="No request with this id">
+        A request is here a second after it ended, as long as the ledger keeps it, for its owner and administrators. Of
+        those that were refused before any worker was given them, a few are kept: they are counted under{' '}
+        <Link href="/usage">Usage</Link>.
+      </Empty>
+    </section>
+  );
+}
