@@ -15,6 +15,8 @@ export interface RequestOrigin {
 export interface Caller extends RequestOrigin {
   /** Called before the answer or a refusal with how much of the tightest limits is left. */
   onStanding(standing: LimitStanding): void;
+  /** Called before the router calls a tool that may change something: a repetition of the request would call it again. */
+  onEffects?(): void;
   /** Whether the caller no longer waits for the answer. */
   isGone(): boolean;
 }

@@ -89,7 +89,10 @@ function runLoop(
       const turn = { ...request, ...request.read(body), sentFor, resolved };
       return serveModel(parts, withoutNeed(turn), turnSink, before ? later : caller);
     },
-    call: (call, signal, onKeepAlive) => runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive),
+    call(call, signal, onKeepAlive) {
+      if (call.hosted.kind === 'mcp') caller.onEffects?.();
+      return runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive);
+    },
   });
 }
 

@@ -4,6 +4,7 @@ import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { AnswerFormat, LimitStanding } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
+import { runUncancelled } from '../idempotency/claim-key.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import { traceOf } from './trace-request.ts';
@@ -29,6 +30,11 @@ export class HttpCaller implements Caller {
     if (this.#response.headersSent) return;
     const headers = this.#format.limitHeaders(standing);
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
+  }
+
+  /** With an idempotency key, the request goes on without its client from now on: who repeats it gets its answer. */
+  onEffects(): void {
+    runUncancelled(this.#response);
   }
 
   isGone(): boolean {

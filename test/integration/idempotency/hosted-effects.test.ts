@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { until } from '../../helpers/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-effects-'));
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const mcp = join(folder, 'mcp.json');
+  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts')];
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
+  const registry = 'hosted_tools: { web_search: { tool: find_pages }, mcp: { pages: pages } }';
+  cluster = await startCluster({ ingress: withRegistry(registry) });
+  await cluster.addToolsWorker({ MCP_CONFIG: mcp });
+  await until(async () => {
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const pages = { type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1/mcp', require_approval: 'never' };
+
+/** Sends a request, leaves as soon as its text has begun, and sends it again a while later. */
+async function leaveAndReturn(input: string, tools: object[]): Promise<{ turns: number; again: Response }> {
+  const key = newKey();
+  const body = { model: 'demo', store: false, stream: true, input, tools };
+  const path = '/openai/v1/responses';
+  const { started } = await engineState(cluster);
+  const first = await post({ ...cluster, path, body, headers: { 'idempotency-key': key } });
+  const reader = (first.body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  while (!text.includes('response.output_text.delta')) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended: ${text}`);
+    text += Buffer.from(value).toString();
+  }
+  await reader.cancel();
+  // Without a client it would be cancelled by now.
+  await new Promise((done) => setTimeout(done, 600));
+  const again = await post({ ...cluster, path, body, headers: { 'idempotency-key': key } });
+  const whole = await again.text();
+  expect(whole).toContain('response.completed');
+  return { turns: (await engineState(cluster)).started - started, again };
+}
+
+const slowly = `[demo rate=40]\n[demo say ${JSON.stringify('Badgers dig. '.repeat(30))}]`;
+
+describe('a keyed request whose client leaves', () => {
+  it('goes on to its end once a tool of an MCP server was called: the tool is not called again', async () => {
+    const { turns, again } = await leaveAndReturn(`[demo call mcp_pages_find_pages {"query": "b"}]\n${slowly}`, [
+      pages,
+    ]);
+    expect(turns).toBe(2);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('is cancelled and served anew when only a search was made', async () => {
+    const { turns, again } = await leaveAndReturn(`[demo call web_search {"query": "b"}]\n${slowly}`, [
+      { type: 'web_search' },
+    ]);
+    expect(turns).toBe(4);
+    expect(again.headers.get('idempotent-replayed')).toBe(null);
+  });
+});
