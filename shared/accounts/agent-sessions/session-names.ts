@@ -39,11 +39,11 @@ export function partyOfOwner(owner: string, key = ''): KeyParty {
  * another one's session writes into a session of their own.
  */
 export function sessionIdOf(owner: SessionOwner, name: string): string {
-  return hash('sha256', JSON.stringify([owner, name]), 'base64url').slice(0, 22);
+  return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);
 }
 
 /** What ids of sessions are. */
-export const sessionIdForm = /^[\w-]{22}$/;
+export const sessionIdForm = /^[\da-f]{32}$/;
 
 /** Names in Redis. */
 export function sessionKeys(prefix: string) {

@@ -186,7 +186,7 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await member.page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
     await page.goto('/sessions');
     const href = (await page.getByRole('link', { name: /Claude Code 0a1b2c/ }).getAttribute('href')) ?? '';
-    expect(href).toMatch(/^\/sessions\/[\w-]{22}$/);
+    expect(href).toMatch(/^\/sessions\/[\da-f]{32}$/);
     await member.page.goto(href);
     await member.page.getByText('Could not load the session').waitFor();
     expect(member.troubles).toEqual([]);

@@ -18,7 +18,7 @@ const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that b
 /** Sessions that are looked up because they run, and stand on no first page by their last turn. */
 const mostEarly = 200;
 
-const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{22}$/ };
+const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
 /** Ids of the ledger's stream: Redis refuses one before the first possible one. */
 const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
 

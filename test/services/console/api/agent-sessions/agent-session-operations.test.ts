@@ -180,7 +180,7 @@ describe('GET /agent-sessions/{id}', () => {
       expect((await ask(`/${id}`, 'bob')).status).toBe(404);
     }
     expect((await ask('/no-such-session', 'admin')).status).toBe(404);
-    expect((await ask(`/${'x'.repeat(22)}`, 'admin')).status).toBe(404);
+    expect((await ask(`/${'0'.repeat(32)}`, 'admin')).status).toBe(404);
   });
 });
 
