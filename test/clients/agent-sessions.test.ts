@@ -8,6 +8,7 @@ import { adminCommandsOf, type AdminCommands } from '../helpers/rtr/admin-comman
 import { until } from '../helpers/until.ts';
 import { claudeCode } from './agents/claude-code.ts';
 import { codex, codexConfig } from './agents/codex.ts';
+import { opencode } from './agents/opencode.ts';
 import { installClient } from './install-client.ts';
 
 interface Session {
@@ -51,12 +52,20 @@ async function whileItsAgentRuns(program: string): Promise<Session> {
   return found;
 }
 
-/** The sessions of a program when none of their turns runs any more, and those of agents are counted. */
-async function whenOver(program: string): Promise<Session[]> {
+/** The agent whose turn runs: that of the main agent may run beside it. */
+function agentIn({ running }: Session): string | undefined {
+  return running.find(({ agent }) => agent !== undefined)?.agent;
+}
+
+/** The sessions of a program when none of their turns runs any more, and all are counted. @param turns of the main agent */
+async function whenOver(program: string, turns: number): Promise<Session[]> {
   let found: Session[] = [];
   await until(async () => {
     found = await sessionsOf(program);
-    return found.every(({ running, tree }) => running.length === 0 && tree.every(({ sums }) => sums.requests > 0));
+    return found.every(
+      ({ running, main, tree }) =>
+        running.length === 0 && main.requests >= turns && tree.every(({ sums }) => sums.requests > 0),
+    );
   });
   return found;
 }
@@ -84,15 +93,15 @@ describe('the session of the real Claude Code', () => {
     const args = ['-p', prompt, '--model', 'demo', '--allowedTools', 'Bash,Agent'];
     const running = runAgent(join(installed, 'node_modules/.bin/claude'), args, folder, environment);
     const live = await whileItsAgentRuns('claude-code');
-    expect(live.running).toHaveLength(1);
-    expect(live.tree).toMatchObject([{ id: live.running[0]?.agent, type: 'Explore', sums: { requests: 0 } }]);
+    expect(live.tree).toMatchObject([{ id: agentIn(live), type: 'Explore', sums: { requests: 0 } }]);
     const { code, stderr } = await running;
     expect(code, stderr).toBe(0);
-    const [session, ...others] = await whenOver('claude-code');
+    // The agent works beside it, and what it says at its end is one more turn.
+    const [session, ...others] = await whenOver('claude-code', 4);
     expect(others).toEqual([]);
     expect(session).toMatchObject({
       id: live.id,
-      main: { requests: 3 },
+      main: { requests: 4 },
       tree: [{ id: live.tree[0]?.id, type: 'Explore', sums: { requests: 1 } }],
     });
     // The command, and not the agent, which took four seconds.
@@ -121,12 +130,36 @@ describe('the session of the real Codex', () => {
     expect(live.tree).toMatchObject([{ type: 'collab_spawn', sums: { requests: 0 } }]);
     const { code, stderr } = await running;
     expect(code, stderr).toBe(0);
-    const [session, ...others] = await whenOver('codex');
+    const [session, ...others] = await whenOver('codex', 3);
     expect(others).toEqual([]);
     expect(session).toMatchObject({
       id: live.id,
       main: { requests: 3 },
       tree: [{ id: live.tree[0]?.id, type: 'collab_spawn', sums: { requests: 1 } }],
     });
+  });
+});
+
+describe('the session of the real opencode', () => {
+  it('is seen while the agent that it has started runs, and has its turns', async () => {
+    const installed = await installClient(opencode);
+    const agent = { description: 'look', prompt: promptFor(4_000), subagent_type: 'general' };
+    const prompt = ['Look.', `[demo call task ${JSON.stringify(agent)}]`, '[demo say "Done."]'].join('\n');
+    const options = { baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key };
+    const models = { demo: { name: 'demo' } };
+    const provider = { npm: '@ai-sdk/openai-compatible', name: 'Router', options, models };
+    const config = { autoupdate: false, share: 'disabled', provider: { router: provider } };
+    const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
+    const command = join(installed, 'node_modules/.bin/opencode');
+    // Of an argument it would quote the quotation marks.
+    const running = runAgent(command, ['run', '-m', 'router/demo'], folder, environment, prompt);
+    const live = await whileItsAgentRuns('opencode');
+    expect(live.tree).toMatchObject([{ id: agentIn(live), sums: { requests: 0 } }]);
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(0);
+    const [session, ...others] = await whenOver('opencode', 3);
+    expect(others).toEqual([]);
+    // With the title of the session.
+    expect(session).toMatchObject({ id: live.id, main: { requests: 3 }, tree: [{ sums: { requests: 1 } }] });
   });
 });
