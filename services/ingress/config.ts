@@ -71,7 +71,17 @@ export const ingressConfig = z
       64 * 1024,
       64 * 1024 ** 3,
     ),
-    MAX_ACTIVE: setting.integer('Most requests running or waiting at once on this ingress', 20_000, 1, 1_000_000),
+    MAX_ACTIVE: setting.optionalInteger(
+      'Most requests running or waiting at once on this ingress; if unset, as many as half of the memory limit holds at 64 KiB each, and 20,000 at most',
+      1,
+      1_000_000,
+    ),
+    SHED_DELAY_MS: setting.integer(
+      'Average delay of the event loop from which new requests are refused with `overloaded` so that those that run do not suffer; 0 refuses none',
+      1_000,
+      0,
+      60_000,
+    ),
     BODY_TIMEOUT_MS: setting.integer(
       'Time for a request body to arrive; of the upload or download of a file, time without a byte',
       60_000,

@@ -42,7 +42,8 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
-import { HeldBodies } from './http/held-bodies.ts';
+import { EventLoopLoad } from './http/event-loop-load.ts';
+import { defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
@@ -145,7 +146,10 @@ await runService(async (environment, releases) => {
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
   const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
 
-  const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
+  const load = new EventLoopLoad(config.SHED_DELAY_MS);
+  releases.add('event loop load', () => load.close());
+  const maxActive = config.MAX_ACTIVE ?? defaultMaxActive(process.constrainedMemory());
+  const held = new HeldBodies(config.MAX_HELD_BYTES, maxActive, load);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   let isEnding = false;

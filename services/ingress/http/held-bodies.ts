@@ -10,6 +10,15 @@ export interface Holding {
   release: () => void;
 }
 
+/** Memory of a request that runs or waits, in this process and with its sockets: as `npm run bench` measures it, and a margin. */
+const activeBytes = 64 * 1024;
+
+/** Requests at once where no number is set: as many as a half of the memory limit holds, and 20,000 at most. */
+export function defaultMaxActive(limitBytes: number): number {
+  const fits = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
+  return Math.max(100, Math.min(20_000, fits));
+}
+
 /**
  * Limits how many requests are read or running at once, and the memory of their bodies. A key may add a body to those that it has
  * as long as it holds no more than it leaves free, so that there is room for the others.
@@ -19,12 +28,15 @@ export class HeldBodies {
   readonly #maxCount: number;
   /** Bytes of each key that holds any. */
   readonly #ofKeys = new Map<string, number>();
+  readonly #load: { readonly isBehind: boolean };
   #bytes = 0;
   #count = 0;
 
-  constructor(maxBytes: number, maxCount: number) {
+  /** @param load whether this process is behind with what it has */
+  constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
     this.#maxBytes = maxBytes;
     this.#maxCount = maxCount;
+    this.#load = load;
   }
 
   /** Bytes of all bodies held right now. */
@@ -32,9 +44,10 @@ export class HeldBodies {
     return this.#bytes;
   }
 
-  /** Admits one more request of a key, by its id. @throws RouterError `overloaded` when there are too many */
+  /** Admits one more request of a key, by its id. @throws RouterError `overloaded` when there are too many, or it is behind with them */
   open(key: string): Holding {
     if (this.#count >= this.#maxCount) throw overloaded();
+    if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
     this.#count += 1;
     let held = 0;
     let isOpen = true;
