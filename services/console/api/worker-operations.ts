@@ -6,7 +6,7 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { goneWorkerSchema, servedModelSchema, workerSchema } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
-import { servedModels, withPermits } from '../live/served-models.ts';
+import { servedModels, withPermits, type KnownOfModels } from '../live/served-models.ts';
 import { lastWorkers } from '../live/last-workers.ts';
 import { allWorkerFacts, workerFacts } from '../live/worker-facts.ts';
 import type { WorkerHistory } from '../live/worker-history.ts';
@@ -21,11 +21,12 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
   workers: LiveWorkers;
   history: Pick<WorkerHistory, 'list'>;
   registry: () => Pick<Registry, 'models' | 'auto'>;
+  known: KnownOfModels;
 }
 
 /** The workers, and what they serve. Everybody may see them, administrators may drain and undrain them. */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
-  const { accounts, broker, workers, history, registry } = parts;
+  const { accounts, broker, workers, history, registry, known } = parts;
   return [
     listOperation({
       path: '/workers',
@@ -65,7 +66,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       answer: z.array(servedModelSchema),
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);
-        const models = servedModels(workers.pools(), registry());
+        const models = servedModels(workers.pools(), registry(), known);
         return person ? withPermits(models, permitsOf(identityOfPerson(person))) : models;
       },
     }),

@@ -157,7 +157,31 @@ export const servedModelSchema = z
     capabilities: z.array(z.custom<Capability>().meta({ type: 'string' })),
     contextWindow: z.number().exactOptional(),
     maxOutput: z.number().exactOptional(),
-    servedBy: z.array(z.object({ tier: z.enum(tiers), workers: z.number(), models: z.array(z.string()) })),
+    servedBy: z.array(
+      z.object({
+        tier: z.enum(tiers),
+        workers: z.number(),
+        models: z.array(z.string()),
+        price: z
+          .object({ input: z.number(), output: z.number() })
+          .exactOptional()
+          .describe('US dollars per million tokens, where it is one model that has a price.'),
+        unpriced: z
+          .array(z.string())
+          .exactOptional()
+          .describe('Models of the tiers `cloud` and `cli` that have no price: no cost is counted for them.'),
+        speed: z
+          .object({
+            firstTokenMs: z.number().describe('Time to the first token, from when the request came.'),
+            tokensPerSecond: z.number(),
+            answers: z.number().describe('Answers that were measured.'),
+          })
+          .exactOptional()
+          .describe(
+            'Medians of the last 50 streamed answers within an hour, as this ingress has measured them; where it is one model.',
+          ),
+      }),
+    ),
     notPermitted: z
       .literal(true)
       .exactOptional()

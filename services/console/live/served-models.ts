@@ -1,19 +1,29 @@
+import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import { capabilities } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, modelOperations } from '#shared/core/operation.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import type { ServedModel } from '../contract/live.ts';
+import type { ModelSpeed } from './model-times.ts';
 
 interface PooledModel {
   pool: LivePool;
   model: LivePool['models'][number];
 }
 
+/** What is known of a tier's models besides what workers announce; what is absent is left out. */
+export interface KnownOfModels {
+  priceOf?: (tier: Tier, model: string) => Pick<TokenPrice, 'input' | 'output'> | undefined;
+  speedOf?: (tier: Tier, model: string) => ModelSpeed | undefined;
+}
+
 /** The models that clients can ask for: `auto`, the registry's names, then all others by name. */
 export function servedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
+  known: KnownOfModels = {},
 ): ServedModel[] {
   const pooled = [...pools].flatMap((pool) => pool.models.map((model): PooledModel => ({ pool, model })));
   const byId = Map.groupBy(pooled, ({ model }) => model.id);
@@ -21,9 +31,9 @@ export function servedModels(
     const reached = targets.flatMap(({ model, tier }) =>
       (byId.get(model) ?? []).filter(({ pool }) => tier === undefined || pool.tier === tier),
     );
-    return reached.length === 0 ? [] : [describe(name, 'registered', reached)];
+    return reached.length === 0 ? [] : [describe(name, 'registered', reached, known)];
   });
-  const plain = Array.from(byId, ([id, each]) => describe(id, 'model', each)).filter(
+  const plain = Array.from(byId, ([id, each]) => describe(id, 'model', each, known)).filter(
     ({ id }) => !Object.hasOwn(models, id),
   );
   const automatic = pooled.filter(
@@ -31,7 +41,7 @@ export function servedModels(
       auto.tiers.some((tier) => tier === pool.tier) && !auto.except.includes(id) && (auto.only?.includes(id) ?? true),
   );
   return [
-    ...(automatic.length === 0 ? [] : [describe('auto', 'auto', automatic)]),
+    ...(automatic.length === 0 ? [] : [describe('auto', 'auto', automatic, known)]),
     ...registered.sort(byName),
     ...plain.sort(byName),
   ];
@@ -50,7 +60,12 @@ export function withPermits(
   });
 }
 
-function describe(id: string, kind: ServedModel['kind'], pooled: readonly PooledModel[]): ServedModel {
+function describe(
+  id: string,
+  kind: ServedModel['kind'],
+  pooled: readonly PooledModel[],
+  known: KnownOfModels,
+): ServedModel {
   const contextWindow = largest(pooled.map(({ model }) => model.contextWindow));
   const maxOutput = largest(pooled.map(({ model }) => model.maxOutput));
   const tiers = Map.groupBy(pooled, ({ pool }) => pool.tier);
@@ -61,11 +76,31 @@ function describe(id: string, kind: ServedModel['kind'], pooled: readonly Pooled
     capabilities: capabilities.filter((name) => pooled.some(({ model }) => model.capabilities.includes(name))),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
-    servedBy: Array.from(tiers, ([tier, each]) => ({
-      tier,
-      workers: new Set(each.flatMap(({ pool }) => [...pool.workers])).size,
-      models: [...new Set(each.map(({ model }) => model.id))].sort(),
-    })),
+    servedBy: Array.from(tiers, ([tier, each]) => {
+      const names = [...new Set(each.map(({ model }) => model.id))].sort();
+      const workers = new Set(each.flatMap(({ pool }) => [...pool.workers])).size;
+      return { tier, workers, models: names, ...costAndSpeed(tier, names, known) };
+    }),
+  };
+}
+
+type Served = ServedModel['servedBy'][number];
+
+/** What a tier's models cost and how fast they are, where it is one model; and those of which no cost is counted. */
+function costAndSpeed(
+  tier: Tier,
+  names: readonly string[],
+  { priceOf, speedOf }: KnownOfModels,
+): Pick<Served, 'price' | 'speed' | 'unpriced'> {
+  const [only = '', ...others] = names;
+  const price = others.length === 0 ? priceOf?.(tier, only) : undefined;
+  const speed = others.length === 0 ? speedOf?.(tier, only) : undefined;
+  const isPaid = priceOf !== undefined && (tier === 'cloud' || tier === 'cli');
+  const unpriced = isPaid ? names.filter((name) => priceOf(tier, name) === undefined) : [];
+  return {
+    ...(price && { price: { input: price.input, output: price.output } }),
+    ...(speed && { speed }),
+    ...(unpriced.length > 0 && { unpriced }),
   };
 }
 

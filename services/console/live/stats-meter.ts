@@ -4,6 +4,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { waitingByLane, waitingByTier, waitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import { ModelTimes } from './model-times.ts';
 import { turnsOf } from './turns-of.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
@@ -21,6 +22,8 @@ const minutes = 60;
  * output times are milliseconds since 1970.
  */
 export class StatsMeter {
+  /** How fast models answer. */
+  readonly modelTimes = new ModelTimes();
   readonly #jobs: () => Iterable<Job>;
   readonly #requests = new RecentSums(seconds);
   readonly #tokens = new RecentSums(seconds);
@@ -40,6 +43,7 @@ export class StatsMeter {
   countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
     const { queuedAt, firstByteAt, endedAt, attempt, state, end, error } = report;
     const second = secondOf(endedAt);
+    this.modelTimes.add(report);
     this.#requests.add(second, 1);
     if (firstByteAt !== undefined) this.#firstToken[classOf(firstByteAt - queuedAt)]?.add(second, 1);
     if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);

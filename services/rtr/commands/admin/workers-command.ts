@@ -36,7 +36,14 @@ interface Model {
   kind: string;
   operations: string[];
   contextWindow?: number;
-  servedBy: { tier: string; workers: number; models: string[] }[];
+  servedBy: {
+    tier: string;
+    workers: number;
+    models: string[];
+    price?: { input: number; output: number };
+    unpriced?: string[];
+    speed?: { firstTokenMs: number; tokensPerSecond: number };
+  }[];
 }
 
 /** `rtr workers …`: the workers that are connected. */
@@ -103,14 +110,26 @@ export function modelsCommand(run: RunAdminCommand): Command {
   ).action((options: AdminOptions) =>
     run(options, async (context) =>
       printList(context, await context.client.get<Model[]>('/models'), {
-        head: ['NAME', 'KIND', 'CONTEXT', 'SERVED BY', 'OPERATIONS'],
+        head: ['NAME', 'KIND', 'CONTEXT', 'SERVED BY', 'DOLLARS', 'SPEED', 'OPERATIONS'],
         row: ({ id, kind, contextWindow = '-', servedBy, operations }) => {
           const by = servedBy.map(({ tier, workers }) => `${tier} (${workers})`).join(', ') || 'nobody';
-          return [id, kind, contextWindow, by, operations.join(', ')];
+          const cost = servedBy.flatMap(costText).join(', ') || '-';
+          const speed = servedBy.flatMap(speedText).join(', ') || '-';
+          return [id, kind, contextWindow, by, cost, speed, operations.join(', ')];
         },
         none: 'There is nothing to ask for.',
       }),
     ),
   );
   return command;
+}
+
+/** What a tier's model costs per million tokens. */
+function costText({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
+  if (price) return [`input=${price.input} output=${price.output}`];
+  return unpriced.length > 0 ? ['unpriced'] : [];
+}
+
+function speedText({ speed }: Model['servedBy'][number]): string[] {
+  return speed ? [`${speed.tokensPerSecond} tokens/s after ${speed.firstTokenMs} ms`] : [];
 }

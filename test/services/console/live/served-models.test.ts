@@ -55,4 +55,26 @@ describe('the listed models', () => {
     expect(shown.map(({ id }) => id)).toEqual(['large', 'small']);
     expect(servedModels([], registry)).toEqual([]);
   });
+
+  it('have a price and a speed by tier, and name those of tiers that are paid for which have none', () => {
+    const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }, { model: 'large' }] } } });
+    const known = {
+      priceOf: (tier: string, model: string) =>
+        tier === 'cloud' && model === 'large' ? { input: 1, output: 2, cachedInput: 0.5 } : undefined,
+      speedOf: (tier: string, model: string) =>
+        tier === 'gpu' && model === 'small' ? { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 } : undefined,
+    };
+    const pools = [pool('gpu', 2, small), pool('cloud', 1, large, small)];
+    const shown = Object.fromEntries(servedModels(pools, registry, known).map((model) => [model.id, model.servedBy]));
+    const speed = { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 };
+    expect(shown['small']).toEqual([
+      { tier: 'gpu', workers: 2, models: ['small'], speed },
+      { tier: 'cloud', workers: 1, models: ['small'], unpriced: ['small'] },
+    ]);
+    expect(shown['large']).toEqual([{ tier: 'cloud', workers: 1, models: ['large'], price: { input: 1, output: 2 } }]);
+    expect(shown['fast']).toEqual([
+      { tier: 'gpu', workers: 2, models: ['small'], speed },
+      { tier: 'cloud', workers: 1, models: ['large', 'small'], unpriced: ['small'] },
+    ]);
+  });
 });

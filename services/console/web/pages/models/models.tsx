@@ -1,14 +1,17 @@
-import { Badge, Button, Code, Group, Modal, Text } from '@mantine/core';
+import { Alert, Button, Chip, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { About, ServedModel } from '../../../contract/live.ts';
 import { generates, operationLabels } from '../../parts/operations.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
-import { TierMark } from '../../parts/tier-mark.tsx';
 import { servedFormats } from '../../formats/web-formats.ts';
+import { capabilitiesOf, findModels, unpricedOf, type ModelSearch } from './find-models.ts';
+import { Capabilities, Name, Prices, ServedBy, Speed } from './model-facts.tsx';
 import { Snippets } from './snippets.tsx';
 
 /** The models that clients can ask for, who serves them, and code to use them. */
@@ -28,40 +31,7 @@ export function Models() {
               </Empty>
             </section>
           ) : (
-            <DataList
-              label="Models"
-              rows={list}
-              idOf={({ id }) => id}
-              columns={[
-                { label: 'Model', render: (model) => <Name model={model} /> },
-                { label: 'Served by', render: (model) => <ServedBy model={model} /> },
-                { label: 'Operations', render: ({ operations }) => operationLabels(operations) },
-                { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
-                {
-                  label: 'Context window',
-                  render: ({ contextWindow }) =>
-                    contextWindow === undefined ? 'unknown' : formatTokens(contextWindow),
-                  isNumber: true,
-                },
-                {
-                  label: 'Max output tokens',
-                  render: ({ maxOutput }) => (maxOutput === undefined ? 'unknown' : formatTokens(maxOutput)),
-                  isNumber: true,
-                },
-              ]}
-              actions={(model) =>
-                generates(model) ? (
-                  <Button
-                    size="xs"
-                    variant="default"
-                    aria-label={`How to use ${model.id}`}
-                    onClick={() => choose(model)}
-                  >
-                    How to use
-                  </Button>
-                ) : null
-              }
-            />
+            <Found models={list} onHowTo={choose} />
           )
         }
       </Loaded>
@@ -81,39 +51,102 @@ export function Models() {
   );
 }
 
-function Name({ model: { id, kind, notPermitted } }: { model: ServedModel }) {
+function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
+  const [search, setSearch] = useState<ModelSearch>({ text: '', capabilities: [] });
+  const found = findModels(models, search);
   return (
-    <Group gap="xs">
-      <Text size="sm" fw={600} className="break">
-        {id}
+    <Stack gap="sm">
+      <UnpricedNotice names={unpricedOf(models)} />
+      <TextInput
+        label="Search"
+        placeholder="Model, tier or operation"
+        maw="20rem"
+        value={search.text}
+        onChange={({ currentTarget }) => setSearch({ ...search, text: currentTarget.value })}
+      />
+      <Chip.Group
+        multiple
+        value={[...search.capabilities]}
+        onChange={(capabilities) => setSearch({ ...search, capabilities })}
+      >
+        <Group gap="xs" role="group" aria-label="Capabilities that are needed">
+          {capabilitiesOf(models).map((name) => (
+            <Chip key={name} value={name} size="xs" variant="outline">
+              {name}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+      {found.length === 0 ? (
+        <section className="panel">
+          <Empty title="No model matches">None of the {models.length} is as the filters say.</Empty>
+        </section>
+      ) : (
+        <DataList
+          label="Models"
+          rows={found}
+          idOf={({ id }) => id}
+          columns={[
+            { label: 'Model', render: (model) => <Name model={model} /> },
+            { label: 'Served by', render: (model) => <ServedBy model={model} /> },
+            { label: 'Price per million tokens', render: (model) => <Prices model={model} /> },
+            { label: 'Speed', render: (model) => <Speed model={model} /> },
+            { label: 'Operations', render: ({ operations }) => operationLabels(operations) },
+            { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
+            { label: 'Context window', render: ({ contextWindow }) => tokensText(contextWindow), isNumber: true },
+            { label: 'Max output tokens', render: ({ maxOutput }) => tokensText(maxOutput), isNumber: true },
+          ]}
+          actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: ServedModel) => void }) {
+  return (
+    <Group gap="xs" justify="flex-end">
+      {model.notPermitted ? null : (
+        <Button
+          component={Link}
+          href={`/playground?model=${encodeURIComponent(model.id)}`}
+          size="xs"
+          variant="default"
+          aria-label={`Try it: ${model.id}`}
+        >
+          Try it
+        </Button>
+      )}
+      <Button size="xs" variant="default" aria-label={`How to use ${model.id}`} onClick={() => onHowTo(model)}>
+        How to use
+      </Button>
+    </Group>
+  );
+}
+
+/** Names that are told of at most. */
+const toldNames = 10;
+
+function UnpricedNotice({ names }: { names: readonly string[] }) {
+  const isAdmin = useIsAdmin();
+  if (names.length === 0) return null;
+  const more = names.length - toldNames;
+  return (
+    <Alert
+      title={names.length === 1 ? 'A model has no price' : `${names.length} models have no price`}
+      variant="outline"
+      color="yellow"
+      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+    >
+      <Text size="sm" className="break">
+        No cost is counted for {names.slice(0, toldNames).join(', ')}
+        {more > 0 ? ` and ${more} more` : ''}, and limits of cost do not hold for them.{' '}
+        {isAdmin ? <Link href="/admin/prices">Set prices</Link> : 'Administrators can set prices.'}
       </Text>
-      {kind === 'auto' ? <Badge variant="default">any suitable model</Badge> : null}
-      {kind === 'registered' ? <Badge variant="default">registered name</Badge> : null}
-      {notPermitted ? <Badge color="gray">not permitted to you</Badge> : null}
-    </Group>
+    </Alert>
   );
 }
 
-function ServedBy({ model: { kind, servedBy } }: { model: ServedModel }) {
-  return (
-    <>
-      {servedBy.map(({ tier, workers, models }) => (
-        <Text key={tier} size="sm" component="div" {...(kind === 'model' ? {} : { title: models.join(', ') })}>
-          <TierMark tier={tier} /> {workers} {workers === 1 ? 'worker' : 'workers'}
-        </Text>
-      ))}
-    </>
-  );
-}
-
-function Capabilities({ names }: { names: readonly string[] }) {
-  return (
-    <Group gap={4}>
-      {names.map((name) => (
-        <Badge key={name} variant="default" fw={500}>
-          {name}
-        </Badge>
-      ))}
-    </Group>
-  );
+function tokensText(tokens: number | undefined): string {
+  return tokens === undefined ? 'unknown' : formatTokens(tokens);
 }

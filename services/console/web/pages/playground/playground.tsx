@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState, useEffect, useLayoutEffect, useRef } from 'react';
+import { useSearchParams } from 'wouter';
 import type { About, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
@@ -61,8 +62,9 @@ interface TalkProps {
 
 function Talk({ models, formats }: TalkProps) {
   const [format, setFormat] = useState(formats[0]);
+  const wanted = useSearchParams()[0].get('model');
   const [settings, setSettings] = useState<Settings>({
-    model: models[0]?.id ?? 'auto',
+    model: models.find(({ id }) => id === wanted)?.id ?? models[0]?.id ?? 'auto',
     system: '',
     maxTokens: '',
     temperature: '',
