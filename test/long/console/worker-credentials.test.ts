@@ -59,10 +59,11 @@ describe.skipIf(chromiumPath === undefined)('the page of the workers', () => {
     await dialog.getByLabel('Name').fill('joes-box');
     expect(await seriousViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('The file and the command apart').click();
     const shown = await dialog.getByRole('group', { name: 'the credential' }).innerText();
     expect(parseCredential(shown)).toMatchObject({ owner: 'joes-box', role: 'gpu', prefix: cluster.prefix });
     const command = await dialog.getByRole('group', { name: 'the command' }).innerText();
-    expect(command).toMatch(/^npx rtr worker gpu --nats \S+ --credentials joes-box\.creds$/);
+    expect(command).toMatch(/^ENGINE_URL=\S+ npx rtr worker gpu --nats \S+ --credentials joes-box\.creds$/);
     expect(await seriousViolations(page)).toEqual([]);
     const download = page.waitForEvent('download');
     await dialog.getByRole('link', { name: 'joes-box.creds' }).click();

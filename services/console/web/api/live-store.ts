@@ -1,5 +1,6 @@
 import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusedLately } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
+import { keepEqual } from './keep-equal.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
 /** The last event of each kind from the live feed. */
@@ -57,7 +58,9 @@ export class LiveStore {
     this.#source = source;
     source.addEventListener('open', () => this.#change({ connection: 'live' }));
     source.addEventListener('overview', ({ data }) => this.#change({ overview: JSON.parse(data) as Overview }));
-    source.addEventListener('workers', ({ data }) => this.#change({ workers: JSON.parse(data) as LiveWorkerFacts[] }));
+    source.addEventListener('workers', ({ data }) =>
+      this.#change({ workers: keepEqual(this.#state.workers, JSON.parse(data) as LiveWorkerFacts[]) }),
+    );
     source.addEventListener('queue', ({ data }) => this.#change({ queue: JSON.parse(data) as QueuedLane[] }));
     source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));
     source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusedLately[] }));

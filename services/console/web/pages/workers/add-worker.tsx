@@ -1,27 +1,27 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { tiers, type Tier } from '#shared/core/tier.ts';
+import { tiers } from '#shared/core/tier.ts';
 import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { OnceModal } from '../../parts/once-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
+import { BehindFields } from './behind-fields.tsx';
+import { blankBehind, type Behind } from './join-command.ts';
+import { MadeCredential } from './made-credential.tsx';
 
 /** Days for which a credential is valid; without any, until it is revoked. */
 const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
-interface Wanted {
+interface Wanted extends Behind {
   name: string;
-  tier: Tier;
   span: string;
 }
 
-const blank: Wanted = { name: '', tier: 'gpu', span: '90' };
+const blank: Wanted = { ...blankBehind, name: '', span: '90' };
 
-/** Makes a credential for a worker, and shows it once with the command that starts the worker. */
+/** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until it has joined. */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [wanted, setWanted] = useState(blank);
   const set = (changed: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changed }));
@@ -50,7 +50,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
       size="lg"
     >
       {create.data ? (
-        <Made created={create.data} onClose={close} />
+        <MadeCredential created={create.data} behind={wanted} onClose={close} />
       ) : (
         <form onSubmit={onSubmit}>
           <Stack gap="sm">
@@ -71,6 +71,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
               allowDeselect={false}
               onChange={(value) => value && set({ tier: value })}
             />
+            <BehindFields behind={wanted} onChange={set} />
             <Select
               label="Valid"
               data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
@@ -90,37 +91,5 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
         </form>
       )}
     </OnceModal>
-  );
-}
-
-function Made({ created, onClose }: { created: CreatedWorkerCredential; onClose: () => void }) {
-  const { credential, text, command } = created;
-  const file = `${credential.name}.creds`;
-  return (
-    <Stack gap="sm">
-      <Text size="sm">
-        Save it on the worker’s machine as <code>{file}</code>. It is a secret, and shown only this once.
-      </Text>
-      <Group>
-        <Button
-          component="a"
-          href={`data:application/octet-stream,${encodeURIComponent(text)}`}
-          download={file}
-          variant="default"
-          leftSection={<Icon name="download" size={16} />}
-        >
-          {file}
-        </Button>
-      </Group>
-      <Text size="sm">
-        Then run this beside the file. A worker in another network may reach NATS at another address.
-      </Text>
-      <CodeBlock code={command} label="the command" wrap />
-      <Text size="sm">The content of the file, to copy instead:</Text>
-      <CodeBlock code={text.trimEnd()} label="the credential" wrap />
-      <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
-      </Group>
-    </Stack>
   );
 }

@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { RevokedWorkerCredential, WorkerCredential } from '../../../contract/credentials.ts';
 import type { About } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -13,7 +13,7 @@ import { TierMark } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
 
 /** How workers are added, for administrators: with credentials that are made here, or on the command line. */
-export function Credentials() {
+export const Credentials = memo(function Credentials() {
   const about = useApi<About>('/about');
   return (
     <section aria-labelledby="credentials">
@@ -22,7 +22,7 @@ export function Credentials() {
       </Loaded>
     </section>
   );
-}
+});
 
 function OnCommandLine() {
   return (

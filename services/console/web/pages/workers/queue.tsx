@@ -1,11 +1,12 @@
 import { Text } from '@mantine/core';
+import { memo } from 'react';
 import type { QueuedLane } from '../../../contract/live.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
 /** The waiting requests by lane, and those that no worker can serve right now. */
-export function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
+export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
   if (lanes.length === 0) {
     return (
       <section className="panel">
@@ -31,4 +32,4 @@ export function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
       ]}
     />
   );
-}
+});

@@ -1,0 +1,54 @@
+import type { Tier } from '#shared/core/tier.ts';
+import type { GoneWorker, LiveWorkerFacts, WorkerState } from '../../../contract/live.ts';
+
+/** What the list of workers is narrowed to. */
+export interface WorkerSearch {
+  text: string;
+  tier: Tier | undefined;
+  state: ShownState | undefined;
+}
+
+/** `drained`: it drains and has no request left. */
+export type ShownState = WorkerState | 'drained';
+
+export const everyWorker: WorkerSearch = { text: '', tier: undefined, state: undefined };
+
+export function shownState({ state, safeToStop }: Pick<LiveWorkerFacts, 'state' | 'safeToStop'>): ShownState {
+  return safeToStop ? 'drained' : state;
+}
+
+/** The workers that match: each word of the text is in their name, models, tools, pool or host. */
+export function findWorkers(workers: readonly LiveWorkerFacts[], search: WorkerSearch): readonly LiveWorkerFacts[] {
+  const { tier, state } = search;
+  const words = wordsOf(search.text);
+  if (words.length === 0 && tier === undefined && state === undefined) return workers;
+  return workers.filter(
+    (worker) =>
+      (tier === undefined || worker.tier === tier) &&
+      (state === undefined || shownState(worker) === state) &&
+      hasWords([worker.id, worker.tier, worker.pool, worker.host ?? '', ...worker.models, ...worker.tools], words),
+  );
+}
+
+/** The same of workers that are gone, which have no state any more. */
+export function findGone(workers: readonly GoneWorker[], { text, tier }: WorkerSearch): readonly GoneWorker[] {
+  const words = wordsOf(text);
+  return workers.filter(
+    (worker) =>
+      (tier === undefined || worker.tier === tier) &&
+      hasWords([worker.id, worker.tier, worker.pool, worker.host ?? '', ...worker.serves], words),
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+function hasWords(texts: readonly string[], words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const text = texts.join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
+}

@@ -1,0 +1,69 @@
+import { Button } from '@mantine/core';
+import { memo } from 'react';
+import type { LiveWorkerFacts } from '../../../contract/live.ts';
+import { formatAgo, formatExact } from '../../parts/format.ts';
+import { TierMark } from '../../parts/tier-mark.tsx';
+
+/*
+ * The cells of the list of workers. Each second another part of it is drawn anew: cells of workers that have not changed are not, and
+ * what changes is made of plain elements.
+ */
+
+export const Tier = memo(TierMark);
+
+export const Name = memo(function Name({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
+  return (
+    <>
+      <div className="worker-name break">{id}</div>
+      <div className="cell-note break">{host === undefined ? pool : `${host} · ${pool}`}</div>
+    </>
+  );
+});
+
+const shownNames = 3;
+
+export const Serves = memo(function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
+  const names = models.length > 0 ? models : tools;
+  if (names.length === 0) return 'nothing yet';
+  const more = names.length - shownNames;
+  return (
+    <div className="break" title={names.join(', ')}>
+      {names.slice(0, shownNames).join(', ')}
+      {more > 0 ? ` and ${more} more` : ''}
+    </div>
+  );
+});
+
+export function Joined({ worker: { joinedAt, startedAt } }: { worker: LiveWorkerFacts }) {
+  return (
+    <span title={`Joined ${formatExact(joinedAt)}, started ${formatExact(startedAt)}`}>{formatAgo(joinedAt)}</span>
+  );
+}
+
+/** A worker's busy slots. */
+export function SlotBar({ busy, slots }: Pick<LiveWorkerFacts, 'busy' | 'slots'>) {
+  return (
+    <span className="numeric" style={{ whiteSpace: 'nowrap' }}>
+      <span className="slots" aria-hidden="true">
+        <span style={{ width: `${slots === 0 ? 0 : (busy / slots) * 100}%` }} />
+      </span>{' '}
+      {busy} of {slots}
+    </span>
+  );
+}
+
+export interface SteerButtonProps {
+  id: string;
+  isDraining: boolean;
+  isLoading: boolean;
+  onSteer: (id: string) => void;
+}
+
+export const SteerButton = memo(function SteerButton({ id, isDraining, isLoading, onSteer }: SteerButtonProps) {
+  const word = isDraining ? 'Undrain' : 'Drain';
+  return (
+    <Button size="xs" variant="default" loading={isLoading} aria-label={`${word} ${id}`} onClick={() => onSteer(id)}>
+      {word}
+    </Button>
+  );
+});

@@ -1,0 +1,52 @@
+import type { LiveWorkerFacts } from '../../../contract/live.ts';
+import { formatAgo } from '../../parts/format.ts';
+import { shownState, type ShownState } from './find-workers.ts';
+import './workers.css';
+
+export const states: Record<ShownState, { word: string; sentence: string }> = {
+  serving: { word: 'Serving', sentence: 'gets requests' },
+  full: { word: 'Full', sentence: 'all its slots are busy' },
+  paused: { word: 'Paused', sentence: 'gets no requests: its upstream limits the rate' },
+  failing: { word: 'Failing', sentence: 'gets no requests, or one at a time: its upstream fails' },
+  ejected: {
+    word: 'Ejected',
+    sentence: 'gets one request now and then: the others failed or were slow where those of its peers were not',
+  },
+  draining: { word: 'Draining', sentence: 'finishes its requests and gets no new ones' },
+  drained: {
+    word: 'Drained, safe to stop',
+    sentence: 'has no request left and gets no new ones: its machine can be stopped',
+  },
+  incompatible: { word: 'Incompatible', sentence: 'gets no requests: its release is too far from the router’s' },
+};
+
+/** A worker's state, with why, and what to know before it is stopped. Plain elements: it is drawn anew each second. */
+export function State({ worker }: { worker: LiveWorkerFacts }) {
+  const { reason, missedHeartbeats, busy, lastFor, ejection } = worker;
+  const state = shownState(worker);
+  const { word, sentence } = states[state];
+  return (
+    <>
+      <span className="state" title={sentence}>
+        <span className={`state-dot state-${state}`} aria-hidden="true" />
+        {word}
+      </span>
+      {lastFor ? (
+        <span className="last-for" title={`No other worker takes requests for ${lastFor.join(', ')}.`}>
+          {lastFor.length === 1 ? 'the last for a model' : `the last for ${lastFor.length} models`}
+        </span>
+      ) : null}
+      {state === 'draining' ? (
+        <div className="cell-note">{busy === 1 ? '1 request left' : `${busy} requests left`}</div>
+      ) : null}
+      {reason === undefined ? null : <div className="cell-note break">{reason}</div>}
+      {ejection ? <div className="cell-note break">{ejectionText(ejection)}</div> : null}
+      {missedHeartbeats > 0 ? <div className="silent-note">silent for {missedHeartbeats} s</div> : null}
+    </>
+  );
+}
+
+function ejectionText({ model, reason, at, endedAt }: NonNullable<LiveWorkerFacts['ejection']>): string {
+  if (endedAt === undefined) return `ejected with ${model} ${formatAgo(at)}`;
+  return `was ejected with ${model} ${formatAgo(at)} (${reason}), back ${formatAgo(endedAt)}`;
+}

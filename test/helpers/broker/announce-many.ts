@@ -1,0 +1,60 @@
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { encodeAnnouncement, type Announcement } from '#shared/broker/contract/announcement.ts';
+import { digestOf, encodeBeat } from '#shared/broker/contract/heartbeats.ts';
+import { createLog } from '#shared/core/log.ts';
+
+/** Workers of one owner: a credential has at most a thousand. */
+const ofOwner = 500;
+
+/** Pools that they form. */
+const pools = 20;
+
+export interface ManyWorkers {
+  natsUrl: string;
+  prefix: string;
+  count: number;
+}
+
+/**
+ * Announces workers that are not there, `many-0` and so on, with a beat each second in which one of ten has another number of busy slots;
+ * one of ten is full. They serve nothing. Call its `close`, after which they are lost.
+ */
+export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Promise<{ close: () => Promise<void> }> {
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const broker = await connectBroker({ url: natsUrl, name: 'many', prefix, log });
+  const workers = Array.from({ length: count }, (_, number) => {
+    const worker = `many-${number}`;
+    const subject = broker.subjects.heartbeat({ tier: 'gpu', owner: `o${Math.floor(number / ofOwner)}`, worker });
+    const facts: Announcement = {
+      v: 1,
+      worker,
+      tier: 'gpu',
+      pool: `vllm-${number % pools}`,
+      models: Array.from({ length: 5 }, (_, at) => ({ id: `vendor/model-${number % pools}-${at}`, capabilities: [] })),
+      tools: [],
+      formats: ['chat'],
+      slots: 8,
+      busy: 0,
+      accepting: true,
+      host: `host-${number}`,
+      version: '0',
+      startedAt: Date.now(),
+    };
+    return { subject, digest: digestOf(facts), facts };
+  });
+  for (const { subject, digest, facts } of workers) broker.publish(subject, encodeAnnouncement({ ...facts, digest }));
+  let beats = 0;
+  const timer = setInterval(() => {
+    beats += 1;
+    for (const [number, { subject, digest }] of workers.entries()) {
+      const busy = number % 10 === 0 ? 8 : number % 10 === 1 ? beats % 8 : 0;
+      broker.publish(subject, encodeBeat({ digest, busy }));
+    }
+  }, 1_000);
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await broker.close();
+    },
+  };
+}

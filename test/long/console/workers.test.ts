@@ -1,0 +1,298 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import {
+  openConsolePage,
+  phone,
+  seriousViolations,
+  waitUntilLoaded,
+  wide,
+  type LookOptions,
+} from '../../helpers/console/console-page.ts';
+import { longestTask } from '../../helpers/console/longest-task.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { announceMany } from '../../helpers/broker/announce-many.ts';
+
+const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
+
+/** Looks at a page in both colour schemes. */
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousViolations(page)).toEqual([]);
+  }
+}
+
+async function expectFits(page: Page): Promise<void> {
+  expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
+    true,
+  );
+}
+
+describe.skipIf(chromiumPath === undefined)('workers and models in the console', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-workers-'));
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let admin: ConsoleClient;
+  let member: ConsoleClient;
+  let otherUrl: string;
+  let joining: ChildProcess | undefined;
+  let again: ServiceProcess | undefined;
+
+  beforeAll(async () => {
+    const prefix = `t${randomBytes(6).toString('hex')}`;
+    mkdirSync(join(folder, 'authority'));
+    await writeAuthority(join(folder, 'authority'), await createAuthority(prefix, undefined));
+    [cluster, browser] = await Promise.all([
+      startConsole({ prefix, ingress: { CREDENTIALS_DIR: join(folder, 'authority') } }),
+      openBrowser(),
+    ]);
+    otherUrl = (await cluster.addIngress()).url;
+    admin = new ConsoleClient(cluster.url);
+    const password = 'tulip anvil 42 harbour';
+    const token = cluster.firstLink.split('/link/')[1] ?? '';
+    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
+    const { body } = await admin.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    member = new ConsoleClient(cluster.url);
+    await member.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
+  }, 120_000);
+
+  afterAll(async () => {
+    if (joining?.pid !== undefined) process.kill(-joining.pid, 'SIGKILL');
+    await again?.stop();
+    await browser?.close();
+    await cluster?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(client: ConsoleClient, path: string, look: LookOptions = wide, url = cluster.url) {
+    const opened = await openConsolePage(browser, url, look);
+    const [name = '', value = ''] = (client.cookie ?? '').split('=');
+    await opened.context.addCookies([{ name, value, url }]);
+    await opened.page.goto(path);
+    await waitUntilLoaded(opened.page);
+    return opened;
+  }
+
+  const goneRow = (page: Page, id: string) =>
+    page.getByRole('table', { name: 'Workers that are gone' }).getByRole('row', { name: new RegExp(id) });
+  const workerRow = (page: Page, id: string) =>
+    page.getByRole('table', { name: 'Workers', exact: true }).getByRole('row', { name: new RegExp(id) });
+
+  async function addWorker() {
+    const service = await cluster.addWorker();
+    return { service, id: String((await service.line('gpu-worker is ready'))['worker']) };
+  }
+
+  async function ask(words: string, model = 'demo'): Promise<Response> {
+    return fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: `Hi!\n[demo ${words}]` }] }),
+    });
+  }
+
+  it('stay visible when they are gone, with when and why, after a reload and on every ingress', async () => {
+    const { page, context, troubles } = await open(admin, '/workers');
+    await page.getByText('No worker has left or was lost').waitFor();
+    const [stopped, killed] = [await addWorker(), await addWorker()];
+    await workerRow(page, killed.id).waitFor();
+    await Promise.all([stopped.service.stop(), killed.service.kill()]);
+    for (const reach of ['at once', 'after a reload']) {
+      if (reach === 'after a reload') await page.reload();
+      await goneRow(page, stopped.id).getByText('Left after a drain').waitFor();
+      await goneRow(page, killed.id).getByText('No heartbeat came for 3.3 s.').waitFor();
+      await goneRow(page, killed.id).getByText('just now').first().waitFor();
+    }
+    expect(await workerRow(page, killed.id).count()).toBe(0);
+    again = startProcess('services/gpu-worker/main.ts', {
+      NATS_URL: inject('natsUrl'),
+      RTR_PREFIX: cluster.prefix,
+      WORKER_ID: killed.id,
+      ENGINE_URL: cluster.engineUrl,
+      ADMIN_PORT: '0',
+    });
+    await goneRow(page, killed.id).getByText('Back', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await context.close();
+
+    const other = await open(member, '/workers', phone, otherUrl);
+    const list = other.page.getByRole('list', { name: 'Workers that are gone' });
+    await list.getByText('Lost', { exact: true }).waitFor();
+    await list.getByText('Left after a drain').waitFor();
+    await expectFits(other.page);
+    await expectAccessible(other.page);
+    await other.context.close();
+    expect([...troubles, ...other.troubles]).toEqual([]);
+  });
+
+  it('warn before a model’s last one is drained, and say when a drained one is safe to stop', async () => {
+    const { page, context, troubles } = await open(admin, '/workers');
+    const drains = page.getByRole('button', { name: /^Drain / });
+    await drains.nth(1).waitFor();
+    const [last, other] = (await drains.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))).map(
+      (label) => label?.replace('Drain ', '') ?? '',
+    ) as [string, string];
+    // Another one serves the model as well.
+    await page.getByRole('button', { name: `Drain ${other}` }).click();
+    await workerRow(page, other).getByText('Drained, safe to stop').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await workerRow(page, last).getByText('the last for a model').waitFor();
+    const drain = page.getByRole('button', { name: `Drain ${last}` });
+    await drain.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('No other worker takes requests for demo.').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const answer = await ask('tokens=80 rate=20');
+    await drain.click();
+    await dialog.getByRole('button', { name: 'Drain', exact: true }).click();
+    await workerRow(page, last).getByText('1 request left').waitFor();
+    expect(await workerRow(page, last).getByText('safe to stop').count()).toBe(0);
+    expect(await answer.text()).toContain('[DONE]');
+    await workerRow(page, last).getByText('Drained, safe to stop').waitFor();
+    await expectAccessible(page);
+    for (const id of [last, other]) await page.getByRole('button', { name: `Undrain ${id}` }).click();
+    await page.getByRole('button', { name: `Drain ${last}` }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('join with the one command of the dialog, which turns green, and says after a minute what to check', async () => {
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    await page.clock.install();
+    const [name = '', value = ''] = (admin.cookie ?? '').split('=');
+    await context.addCookies([{ name, value, url: cluster.url }]);
+    await page.goto('/workers');
+    await page.getByRole('button', { name: 'Add a worker' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('joes-box');
+    await dialog.getByLabel('Address of the engine').fill(cluster.engineUrl);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Waiting for the worker.').waitFor();
+    const address = dialog.getByLabel('Address of NATS');
+    const given = await address.inputValue();
+    await address.fill('nats://localhost:4222');
+    await dialog.getByText('This is an address of the router’s own machine.').waitFor();
+    await address.fill(given);
+    expect(await dialog.getByText('No worker has joined for a minute').count()).toBe(0);
+    await page.clock.fastForward(61_000);
+    await dialog.getByText('No worker has joined for a minute').waitFor();
+    expect(await dialog.getByRole('group', { name: 'the check' }).innerText()).toMatch(
+      /^npx rtr doctor --nats \S+ --credentials joes-box\.creds --role gpu$/,
+    );
+    await expectAccessible(page);
+    const command = await dialog.getByRole('group', { name: 'the whole command' }).innerText();
+    await dialog.getByRole('button', { name: 'Copy the whole command' }).waitFor();
+    await page.setViewportSize({ width: phone.width, height: phone.height });
+    await expectFits(page);
+    await page.setViewportSize({ width: wide.width, height: wide.height });
+
+    const box = join(folder, 'box');
+    mkdirSync(box);
+    writeFileSync(join(box, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${rtr}' "$@"\n`, { mode: 0o755 });
+    joining = spawn('sh', ['-c', command], {
+      cwd: box,
+      detached: true,
+      stdio: 'ignore',
+      env: { ...process.env, PATH: `${box}:${process.env['PATH'] ?? ''}`, WORKER_ID: 'gpu0', ADMIN_PORT: '0' },
+    });
+    await dialog.getByText('joes-box.gpu0 has joined').waitFor();
+    await dialog.getByText('It serves demo').waitFor();
+    expect(await dialog.getByText('Waiting for the worker.').count()).toBe(0);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await workerRow(page, 'joes-box.gpu0').waitFor();
+    const ended = once(joining, 'exit');
+    if (joining.pid !== undefined) process.kill(-joining.pid, 'SIGTERM');
+    await ended;
+    joining = undefined;
+    await goneRow(page, 'joes-box.gpu0').waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('serve models that are found by what they can, with price, speed, and a way to try them', async () => {
+    const settings = { PROVIDER: 'custom', PROVIDER_URL: `${cluster.engineUrl}/v1`, PROVIDER_KEY: 'any' };
+    await cluster.addCloudWorker({ ...settings, PROVIDER_MODELS: 'dear', ADMIN_PORT: '0' });
+    for (const words of ['tokens=20 rate=100', 'tokens=20 rate=100']) await (await ask(words)).text();
+    const { page, context, troubles } = await open(admin, '/models');
+    const row = (id: string) =>
+      page
+        .getByRole('table', { name: 'Models' })
+        .getByRole('row')
+        .filter({ has: page.getByLabel(`Try it: ${id}`) });
+    await row('dear').getByText('unpriced').waitFor();
+    await row('demo').getByText('none: own hardware').waitFor();
+    await row('demo')
+      .getByText(/tokens\/s, first after \d/)
+      .waitFor();
+    await page.getByText('No cost is counted for dear').waitFor();
+    await expectAccessible(page);
+    expect((await admin.ask('PUT', '/prices/dear', { input: 1.5, output: 6 })).status).toBe(200);
+    await page.reload();
+    await row('dear').getByText('$1.50 in, $6.00 out').waitFor();
+    expect(await page.getByText('No cost is counted').count()).toBe(0);
+    await page.getByLabel('Search').fill('cloud');
+    await row('dear').waitFor();
+    expect(await row('demo').count()).toBe(0);
+    await page.getByLabel('Search').fill('');
+    await page.getByRole('group', { name: 'Capabilities that are needed' }).getByText('vision').click();
+    await row('demo').waitFor();
+    await page.getByLabel('Try it: demo').click();
+    await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+    expect(await page.getByLabel('Model', { exact: true }).first().inputValue()).toBe('demo');
+    await context.close();
+    const small = await open(member, '/models', phone);
+    await small.page.getByRole('list', { name: 'Models' }).getByText('$1.50 in, $6.00 out', { exact: true }).waitFor();
+    await expectFits(small.page);
+    await expectAccessible(small.page);
+    await small.context.close();
+    expect([...troubles, ...small.troubles]).toEqual([]);
+  });
+
+  it('are 2,000 and the page stays quick: each update and each search takes the browser less than 200 ms', async () => {
+    const many = await announceMany({ natsUrl: inject('natsUrl'), prefix: cluster.prefix, count: 2_000 });
+    try {
+      const { page, context, troubles } = await open(admin, '/workers');
+      await page
+        .getByText(/of 2,00\d workers/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole('row').count()).toBeLessThan(150);
+      const updates = await longestTask(browser, page, () => page.waitForTimeout(5_000));
+      const searching = await longestTask(browser, page, async () => {
+        await page.getByLabel('Search').pressSequentially('many-1999');
+        await workerRow(page, 'many-1999').waitFor();
+      });
+      process.stdout.write(
+        `longest tasks: ${updates.toFixed(0)} ms of an update, ${searching.toFixed(0)} ms of a search\n`,
+      );
+      expect(await page.getByRole('table', { name: 'Workers', exact: true }).getByRole('row').count()).toBe(2);
+      expect(updates).toBeLessThan(200);
+      expect(searching).toBeLessThan(200);
+      await page.getByLabel('Search').fill('');
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText(/^51 to 100 of 2,00\d workers$/).waitFor();
+      await page.getByRole('combobox', { name: 'State' }).click();
+      await page.getByRole('option', { name: 'Full' }).click();
+      await page.getByText(/^200 of 2,00\d workers$/).waitFor();
+      await expectAccessible(page);
+      expect(troubles).toEqual([]);
+      await context.close();
+    } finally {
+      await many.close();
+    }
+  });
+});

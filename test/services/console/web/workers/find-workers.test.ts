@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { LiveWorkerFacts } from '#services/console/contract/live.ts';
+import { everyWorker, findWorkers, type WorkerSearch } from '#services/console/web/pages/workers/find-workers.ts';
+
+const facts: LiveWorkerFacts = {
+  id: '',
+  tier: 'gpu',
+  pool: 'vllm-1',
+  models: [],
+  tools: [],
+  slots: 1,
+  busy: 0,
+  state: 'serving',
+  missedHeartbeats: 0,
+  startedAt: 0,
+  joinedAt: 0,
+  version: '0',
+};
+const workers: LiveWorkerFacts[] = [
+  { ...facts, id: 'joes.one', host: 'Basement', models: ['llama', 'qwen'] },
+  { ...facts, id: 'two', tier: 'cloud', models: ['llama'], state: 'draining' },
+  { ...facts, id: 'three', tier: 'cloud', models: ['sonnet'], state: 'draining', safeToStop: true },
+  { ...facts, id: 'four', tier: 'tools', tools: ['add'] },
+];
+
+const find = (search: Partial<WorkerSearch>) => findWorkers(workers, { ...everyWorker, ...search }).map(({ id }) => id);
+
+describe('the search for workers', () => {
+  it('finds them by name, model, tool, pool and host, all words of it', () => {
+    expect(find({ text: 'LLAMA' })).toEqual(['joes.one', 'two']);
+    expect(find({ text: 'basement qwen' })).toEqual(['joes.one']);
+    expect(find({ text: 'llama sonnet' })).toEqual([]);
+    expect(find({ text: 'add' })).toEqual(['four']);
+    expect(find({ text: ' ' })).toHaveLength(4);
+  });
+
+  it('narrows them to a tier and a state, of which a drained one has its own', () => {
+    expect(find({ tier: 'cloud' })).toEqual(['two', 'three']);
+    expect(find({ state: 'draining' })).toEqual(['two']);
+    expect(find({ state: 'drained' })).toEqual(['three']);
+    expect(find({ state: 'serving', tier: 'gpu', text: 'joe' })).toEqual(['joes.one']);
+  });
+});

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { cliKinds as allCliKinds } from '#services/cli-worker/clis/cli.ts';
+import { providerNames } from '#services/cloud-worker/providers/provider.ts';
+import {
+  blankBehind,
+  checkCommand,
+  cliKinds,
+  isLoopback,
+  joinCommand,
+  natsOf,
+  providers,
+  startCommand,
+} from '#services/console/web/pages/workers/join-command.ts';
+
+const command = 'npx rtr worker gpu --nats nats://127.0.0.1:4222,nats://other:4222 --credentials box.creds';
+
+describe('the command with which a worker joins', () => {
+  it('names what is behind the worker, of every tier', () => {
+    const nats = natsOf(command);
+    expect(nats).toBe('nats://127.0.0.1:4222,nats://other:4222');
+    const start = (behind: Partial<typeof blankBehind>) =>
+      startCommand({ command, nats, behind: { ...blankBehind, ...behind } });
+    expect(start({})).toBe(`ENGINE_URL=http://127.0.0.1:8000 ${command}`);
+    expect(start({ tier: 'cli', cliCommand: 'left over' })).toMatch(/^CLI_KIND=claude CLI_MODELS=sonnet npx /);
+    expect(start({ tier: 'cli', cli: 'command', cliModels: 'm', cliCommand: "say 'it' {model}" })).toMatch(
+      /^CLI_KIND=command CLI_MODELS=m CLI_COMMAND='say '\\''it'\\'' {model}' npx /,
+    );
+    expect(start({ tier: 'cloud', provider: 'groq', providerUrl: 'left over' })).toMatch(/^PROVIDER=groq npx /);
+    expect(start({ tier: 'tools' })).toBe(command);
+    expect(start({ tier: 'tools', mcpFile: 'mcp.json' })).toBe(`MCP_CONFIG=mcp.json ${command}`);
+  });
+
+  it('has the address of NATS as the machine reaches it', () => {
+    const start = { command, nats: 'tls://llm.example.com:443', behind: blankBehind };
+    expect(startCommand(start)).toContain(' --nats tls://llm.example.com:443 --credentials box.creds');
+    expect(checkCommand(start, 'gpu')).toBe(
+      'npx rtr doctor --nats tls://llm.example.com:443 --credentials box.creds --role gpu',
+    );
+    expect([natsOf(command), 'nats://localhost:4222', 'tls://llm.example.com'].map(isLoopback)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('is one that a shell runs: it writes the credential for its owner alone, and starts the worker beside it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-join-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'npx'), '#!/bin/sh\necho "$ENGINE_URL" "$@"\n', { mode: 0o755 });
+    const text = '-----BEGIN-----\n$HOME `id` \\n\n-----END-----\n';
+    const behind = { ...blankBehind, engineUrl: "http://10.0.0.1/it's $HOME" };
+    const whole = joinCommand({ command, nats: natsOf(command), behind }, { name: 'box.creds', text });
+    const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
+    const printed = execFileSync('sh', ['-c', whole], { cwd: folder, env: { ...process.env, PATH }, encoding: 'utf8' });
+    expect(printed.trim()).toBe(`${behind.engineUrl} ${command.replace('npx ', '')}`);
+    expect(readFileSync(join(folder, 'box.creds'), 'utf8')).toBe(text);
+    expect(statSync(join(folder, 'box.creds')).mode & 0o077).toBe(0);
+  });
+
+  it('offers every command-line agent and provider that a worker knows', () => {
+    expect(cliKinds).toEqual(allCliKinds);
+    expect(providers).toEqual(providerNames);
+  });
+});
