@@ -30,7 +30,7 @@ export interface PhaseResult {
   notes: string;
 }
 
-/** Milliseconds between two requests to the real ingress. */
+/** Milliseconds between two requests to the real ingress, unless the phase names others. */
 const probeEveryMs = 100;
 
 /** Milliseconds until a probe must be answered. */
@@ -38,6 +38,8 @@ const probeTimeoutMs = 30_000;
 
 export interface Phase {
   name: string;
+  /** Milliseconds between two requests to the real ingress. */
+  probeEveryMs?: number;
   /** Resolves when the phase is over. */
   run: (cluster: ScaleCluster) => Promise<{ recoveredMs?: number; notes?: string }>;
 }
@@ -46,10 +48,10 @@ export interface Phase {
 export async function measurePhase(
   cluster: ScaleCluster,
   counts: { ingresses: number; workers: number },
-  { name, run }: Phase,
+  { name, run, probeEveryMs: everyMs = probeEveryMs }: Phase,
 ): Promise<PhaseResult> {
   const { nats, ingress, worker, standInWorkers, standInIngresses } = cluster;
-  const probes = startProbes(cluster);
+  const probes = startProbes(cluster, everyMs);
   const natsCpu = (): number => nats.pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const parts = { ingress, worker, standInWorkers, standInIngresses };
   const cpuNow = () => Object.fromEntries(Object.entries(parts).map(([part, { pid }]) => [part, cpuMs(pid)]));
@@ -82,7 +84,7 @@ export async function measurePhase(
   };
 }
 
-function startProbes({ url, key }: ScaleCluster): { stop: () => Promise<PhaseResult['probes']> } {
+function startProbes({ url, key }: ScaleCluster, everyMs: number): { stop: () => Promise<PhaseResult['probes']> } {
   const running = new Set<Promise<void>>();
   const times: number[] = [];
   const failed: Record<string, number> = {};
@@ -113,7 +115,7 @@ function startProbes({ url, key }: ScaleCluster): { stop: () => Promise<PhaseRes
   const timer = setInterval(() => {
     const one = probe().finally(() => running.delete(one));
     running.add(one);
-  }, probeEveryMs);
+  }, everyMs);
   return {
     stop: async () => {
       clearInterval(timer);

@@ -12,6 +12,7 @@ export function phasesOf({ workers, slots, answerMs }: ScaleSize, seconds: numbe
   return [
     {
       name: 'idle',
+      probeEveryMs: 1_000,
       run: async () => {
         await sleep(seconds * 1_000);
         return {};

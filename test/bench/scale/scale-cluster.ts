@@ -15,6 +15,9 @@ import { ScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
+/** Milliseconds after which all is as it stays: workers send beats, and the code of a service that has just started is compiled. */
+const settleMs = 8_000;
+
 /** Milliseconds within which the ingress must know what has changed. */
 const knownMs = 60_000;
 
@@ -109,6 +112,7 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
     },
   };
   await untilKnown(cluster, (known) => known === size.workers);
+  await sleep(settleMs);
   return cluster;
 }
 
