@@ -300,10 +300,10 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     });
 
     it('shows that the connection is lost, and reconnects by itself', async () => {
-      await watched.context.route('**/console/api/live', (route) => route.abort());
+      await watched.context.route('**/console/api/live*', (route) => route.abort());
       await page.goto('/');
       await page.getByRole('status', { name: /^Offline/ }).waitFor();
-      await watched.context.unroute('**/console/api/live');
+      await watched.context.unroute('**/console/api/live*');
       await page.getByRole('status', { name: /^Live/ }).waitFor();
       expect(await page.getByRole('status', { name: /^Offline/ }).count()).toBe(0);
       await page.getByRole('region', { name: 'Requests per second' }).waitFor();
@@ -315,10 +315,12 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       const added = await cluster.addWorker();
       const worker = String(cluster.ingress.lines.findLast(({ msg }) => msg === 'worker joined')?.['worker']);
       await page.goto('/workers');
-      const row = page.getByRole('row', { name: new RegExp(worker) });
+      const rowOf = (table: string) =>
+        page.getByRole('table', { name: table, exact: true }).getByRole('row', { name: new RegExp(worker) });
+      const row = rowOf('Workers');
       await row.getByText('Serving').waitFor();
       await row.getByRole('button', { name: `Drain ${worker}` }).click();
-      await row.getByText('Draining').waitFor();
+      await row.getByText('Drained, safe to stop').waitFor();
       for (let count = 0; count < 8; count += 1) {
         const { headers } = await askWith(cluster, cluster.key);
         expect(headers.get('x-rtr-worker')).not.toBe(worker);
@@ -329,7 +331,8 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByText('worker.drain').waitFor();
       await added.stop();
       await page.goto('/workers');
-      await until(async () => expect(await row.count()).toBe(0), 10_000);
+      await rowOf('Workers that are gone').getByText('Left after a drain').waitFor();
+      expect(await row.count()).toBe(0);
     });
   });
 
