@@ -16,7 +16,7 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
 export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, feed, about } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  routes.get('/live', (_, response) => {
+  routes.get('/live', (request, response) => {
     const { sessionId, user } = signedInOf(response);
     if (!feed.hasRoom(sessionId)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
@@ -25,7 +25,8 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
       const [stands, now] = await Promise.all([accounts.sessions.stands(sessionId), accounts.users.find(user.id)]);
       return stands && now ? viewerOf(now) : undefined;
     };
-    feed.open({ response, session: sessionId, viewer: viewerOf(user), currentViewer });
+    const takesChanges = request.query['changes'] !== undefined;
+    feed.open({ response, session: sessionId, viewer: viewerOf(user), takesChanges, currentViewer });
   });
   routes.get('/about', (_, response) => {
     response.json(about);

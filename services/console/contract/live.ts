@@ -8,7 +8,8 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
  * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`, each with the whole of its kind,
- * at once and then on change, once a second at most.
+ * at once and then on change, once a second at most. Of the workers only what has changed follows, as `event: workers-changed` with a
+ * WorkersChange, for a page that asks for `GET /live?changes`.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -147,6 +148,12 @@ export interface QueuedLane {
   pool?: string;
   class: PriorityClass;
   waiting: number;
+}
+
+/** What has changed of the workers since the event before: those that are new or not as they were, and the ids of those that have gone. */
+export interface WorkersChange {
+  changed: LiveWorkerFacts[];
+  gone: string[];
 }
 
 export const servedModelSchema = z

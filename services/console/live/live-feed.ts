@@ -3,10 +3,12 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { overviewOf, queueOf, refusedOf } from './overview-of.ts';
 import { VisibleFailures, type Viewer } from './visible-failures.ts';
+import type { LiveWorkerFacts } from '../contract/live.ts';
 import { allWorkerFacts } from './worker-facts.ts';
+import { WorkerTexts } from './worker-texts.ts';
 
-/** Events that are the same for every viewer. */
-const sharedKinds = ['overview', 'workers', 'queue'] as const;
+/** Events that are the same for every viewer, besides those of the workers. */
+const sharedKinds = ['overview', 'queue'] as const;
 type SharedKind = (typeof sharedKinds)[number];
 
 /** Events that depend on the viewer. */
@@ -36,6 +38,8 @@ export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
+  /** Whether it takes what has changed of the workers; pages of older releases take all of them anew. */
+  takesChanges: boolean;
   /** Who the session belongs to now, with their present role; undefined once it has ended. */
   currentViewer: () => Promise<Viewer | undefined>;
 }
@@ -54,7 +58,8 @@ interface Snapshot {
 }
 
 /**
- * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, once a second at most.
+ * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, once a second at most. Of the
+ * workers, which may be thousands, only those follow that have changed.
  * Nothing is read while no page is connected.
  */
 export class LiveFeed {
@@ -62,6 +67,7 @@ export class LiveFeed {
   readonly #stats: () => IngressStats[];
   readonly #listeners = new Set<Listener>();
   readonly #sent = new Map<SharedKind, string>();
+  readonly #workersSent = new WorkerTexts();
   #timer: NodeJS.Timeout | undefined;
   #lastHeartbeat = 0;
   #isClosed = false;
@@ -87,18 +93,21 @@ export class LiveFeed {
     });
     // A page whose stream has just ended connects again, if it can on the same connection: it must go to another ingress.
     if (this.#isClosed) return void response.end(retry);
+    const snapshot = this.#read();
     if (this.#listeners.size === 0) {
+      // Later pages begin with the workers as they were at the last tick: what changes is told to all from there.
+      this.#workersSent.next(this.#readWorkers());
       this.#sent.clear();
       this.#lastHeartbeat = performance.now();
       this.#timer = setInterval(() => this.#tick(), tickMs);
     }
-    const snapshot = this.#read();
     const sent = ownEvents(snapshot, viewer);
     const listener: Listener = { ...page, sent };
     this.#listeners.add(listener);
     response.once('close', () => this.#remove(listener));
     const events = [
       ...sharedKinds.map((kind) => eventOf(kind, snapshot.shared[kind])),
+      eventOf('workers', this.#workersSent.whole()),
       ...ownKinds.map((kind) => eventOf(kind, sent[kind])),
     ];
     response.write(`${retry}${events.join('')}`);
@@ -125,18 +134,22 @@ export class LiveFeed {
   }
 
   #read(): Snapshot {
-    const now = performance.now();
     const stats = this.#stats();
-    const workers = allWorkerFacts(this.#workers, now);
     return {
       shared: {
         overview: JSON.stringify(overviewOf(stats)),
-        workers: JSON.stringify(workers.sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id))),
         queue: JSON.stringify(queueOf(stats)),
       },
       failures: new VisibleFailures(stats),
       refused: JSON.stringify(refusedOf(stats)),
     };
+  }
+
+  /** In the order in which they started. */
+  #readWorkers(): LiveWorkerFacts[] {
+    return allWorkerFacts(this.#workers, performance.now()).sort(
+      (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),
+    );
   }
 
   #tick(): void {
@@ -146,16 +159,26 @@ export class LiveFeed {
     for (const kind of changed) this.#sent.set(kind, shared[kind]);
     const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
     const text = changed.map((kind) => eventOf(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
+    const workers = this.#workersEvents();
     if (isHeartbeat) this.#checkSessions();
     for (const listener of this.#listeners) {
       const own = ownEvents(snapshot, listener.viewer);
       const news = ownKinds.filter((kind) => own[kind] !== listener.sent[kind]);
       listener.sent = own;
-      const events = text + news.map((kind) => eventOf(kind, own[kind])).join('');
+      const events = text + workers(listener) + news.map((kind) => eventOf(kind, own[kind])).join('');
       if (events === '') continue;
       if (listener.response.writableLength > maxUnreadBytes) listener.response.destroy();
       else listener.response.write(events);
     }
+  }
+
+  /** The event of the workers for each page, made once for all that take the same. */
+  #workersEvents(): (listener: Listener) => string {
+    const change = this.#workersSent.next(this.#readWorkers());
+    if (change === undefined) return () => '';
+    const changes = eventOf('workers-changed', change);
+    let whole: string | undefined;
+    return ({ takesChanges }) => (takesChanges ? changes : (whole ??= eventOf('workers', this.#workersSent.whole())));
   }
 
   /** A session may have ended, or its person's role changed, here or on another ingress. While that cannot be read, the page stays. */
@@ -178,6 +201,6 @@ function ownEvents({ failures, refused }: Snapshot, viewer: Viewer): Record<OwnK
   return { failures: failures.textFor(viewer), refused: viewer.isAdmin ? refused : '[]' };
 }
 
-function eventOf(kind: SharedKind | OwnKind, data: string): string {
+function eventOf(kind: SharedKind | OwnKind | 'workers' | 'workers-changed', data: string): string {
   return `event: ${kind}\ndata: ${data}\n\n`;
 }

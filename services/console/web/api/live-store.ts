@@ -1,6 +1,14 @@
-import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusedLately } from '../../contract/live.ts';
+import type {
+  Failure,
+  LiveWorkerFacts,
+  Overview,
+  QueuedLane,
+  RefusedLately,
+  WorkersChange,
+} from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
 import { keepEqual } from './keep-equal.ts';
+import { withChange } from './with-change.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
 /** The last event of each kind from the live feed. */
@@ -54,12 +62,15 @@ export class LiveStore {
   connect(): void {
     window.clearTimeout(this.#timer);
     if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
-    const source = new EventSource(`${apiBase}/live`);
+    const source = new EventSource(`${apiBase}/live?changes`);
     this.#source = source;
     source.addEventListener('open', () => this.#change({ connection: 'live' }));
     source.addEventListener('overview', ({ data }) => this.#change({ overview: JSON.parse(data) as Overview }));
     source.addEventListener('workers', ({ data }) =>
       this.#change({ workers: keepEqual(this.#state.workers, JSON.parse(data) as LiveWorkerFacts[]) }),
+    );
+    source.addEventListener('workers-changed', ({ data }) =>
+      this.#change({ workers: withChange(this.#state.workers ?? [], JSON.parse(data) as WorkersChange) }),
     );
     source.addEventListener('queue', ({ data }) => this.#change({ queue: JSON.parse(data) as QueuedLane[] }));
     source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));

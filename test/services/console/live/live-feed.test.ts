@@ -4,12 +4,16 @@ import { Socket, type AddressInfo } from 'node:net';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import type { Failure } from '#services/console/contract/live.ts';
+import type { Failure, LiveWorkerFacts, WorkersChange } from '#services/console/contract/live.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
+import { withChange } from '#services/console/web/api/with-change.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
+import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorkers;
+const models = [{ id: 'demo', capabilities: [] }];
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
 const stats: IngressStats = {
@@ -28,7 +32,7 @@ const stats: IngressStats = {
 async function openFeed() {
   const feed = new LiveFeed(noWorkers, () => []);
   const server = createServer((_, response) =>
-    feed.open({ response, session: 's', viewer: ada, currentViewer: async () => ada }),
+    feed.open({ response, session: 's', takesChanges: false, viewer: ada, currentViewer: async () => ada }),
   ).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -62,7 +66,7 @@ describe('a page whose session has ended', () => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     const errors: Error[] = [];
     response.on('error', (error) => void errors.push(error));
-    feed.open({ response, session: 's', viewer: ada, currentViewer: async () => undefined });
+    feed.open({ response, session: 's', takesChanges: false, viewer: ada, currentViewer: async () => undefined });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(response.writableEnded).toBe(true);
     expect(errors).toEqual([]);
@@ -87,7 +91,7 @@ describe('the failures in a live feed', () => {
       onEvent: ({ event, data }) => event === 'failures' && void sent.push(JSON.parse(data) as Failure[]),
     });
     response.write = (text: string) => (parser.feed(text), true);
-    feed.open({ response, session: 's', viewer, currentViewer: async () => currentViewer() });
+    feed.open({ response, session: 's', takesChanges: false, viewer, currentViewer: async () => currentViewer() });
     return { sent, requestIds: () => sent.at(-1)?.map(({ requestId }) => requestId) };
   }
 
@@ -140,12 +144,58 @@ describe('the refused requests in a live feed', () => {
         onEvent: ({ event, data }) => event === 'refused' && void sent.push(JSON.parse(data)),
       });
       response.write = (text: string) => (parser.feed(text), true);
-      feed.open({ response, session: 's', viewer, currentViewer: async () => later });
+      feed.open({ response, session: 's', takesChanges: false, viewer, currentViewer: async () => later });
       return sent;
     };
     const [asAdmin, asMember] = [open({ userId: 'root', isAdmin: true }), open(ada)];
     const demoted = open({ ...ada, isAdmin: true }, ada);
     await vi.advanceTimersByTimeAsync(10_000);
     expect([asAdmin, asMember, demoted]).toEqual([[refused], [[]], [refused, []]]);
+  });
+});
+
+describe('the workers in a live feed', () => {
+  it('are sent whole at once, and then those that have changed', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'a' }, { id: 'b' }, { id: 'c' }])];
+    const all = (): LiveWorker[] => pools.flatMap((pool) => [...pool.workers]);
+    const feed = new LiveFeed({ workers: all, pools: () => pools } as unknown as LiveWorkers, () => []);
+    onTestFinished(() => feed.close());
+    const open = (takesChanges: boolean) => {
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      let shown: LiveWorkerFacts[] = [];
+      const sent: string[] = [];
+      const parser = createParser({
+        onEvent: ({ event, data }) => {
+          if (event === 'workers') shown = JSON.parse(data) as LiveWorkerFacts[];
+          else if (event === 'workers-changed') shown = withChange(shown, JSON.parse(data) as WorkersChange);
+          else return;
+          sent.push(event);
+        },
+      });
+      response.write = (text: string) => (parser.feed(text), true);
+      feed.open({ response, session: 's', viewer: ada, takesChanges, currentViewer: async () => ada });
+      return { sent, busy: () => Object.fromEntries(shown.map(({ id, busy }) => [id, busy])) };
+    };
+    const setBusy = (name: string, busy: number): void => {
+      for (const worker of all()) if (worker.id === name) worker.others = busy;
+    };
+    for (const worker of all()) worker.lastHeartbeatAt = 1e9;
+    const [page, older] = [open(true), open(false)];
+    await vi.advanceTimersByTimeAsync(1_000);
+    setBusy('b', 1);
+    // What has changed since the last tick, and is as it was then at the next one, is nothing that follows.
+    const late = open(true);
+    expect(late.busy()).toEqual({ a: 0, b: 0, c: 0 });
+    setBusy('b', 0);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([page, older, late].map(({ sent }) => sent)).toEqual([['workers'], ['workers'], ['workers']]);
+    setBusy('c', 2);
+    for (const pool of pools) for (const worker of pool.workers) if (worker.id === 'a') pool.workers.delete(worker);
+    await vi.advanceTimersByTimeAsync(3_000);
+    for (const each of [page, older, late]) expect(each.busy()).toEqual({ b: 0, c: 2 });
+    expect(page.sent).toEqual(['workers', 'workers-changed']);
+    expect(older.sent).toEqual(['workers', 'workers']);
   });
 });

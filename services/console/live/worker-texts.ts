@@ -1,0 +1,26 @@
+import type { LiveWorkerFacts } from '../contract/live.ts';
+
+/** The workers as they were last sent to pages, each as JSON: what has changed since is found by its text, and serialized once. */
+export class WorkerTexts {
+  #texts = new Map<string, string>();
+
+  /** Takes note of how they are now. @returns a WorkersChange in JSON; undefined where nothing has changed */
+  next(workers: readonly LiveWorkerFacts[]): string | undefined {
+    const texts = new Map<string, string>();
+    const changed: string[] = [];
+    for (const worker of workers) {
+      const text = JSON.stringify(worker);
+      texts.set(worker.id, text);
+      if (this.#texts.get(worker.id) !== text) changed.push(text);
+    }
+    const gone = [...this.#texts.keys()].filter((id) => !texts.has(id));
+    this.#texts = texts;
+    if (changed.length === 0 && gone.length === 0) return undefined;
+    return `{"changed":[${changed.join(',')}],"gone":${JSON.stringify(gone)}}`;
+  }
+
+  /** All of them, as a list in JSON. */
+  whole(): string {
+    return `[${[...this.#texts.values()].join(',')}]`;
+  }
+}
