@@ -148,6 +148,11 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
     await workerRow(page, other).getByText('Drained, safe to stop').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     await workerRow(page, last).getByText('the last for a model').waitFor();
+    const tools = await cluster.addToolsWorker();
+    const toolsId = String((await tools.line('tools-worker is ready'))['worker']);
+    await workerRow(page, toolsId)
+      .getByText(/the last for \d+ tools/)
+      .waitFor();
     const drain = page.getByRole('button', { name: `Drain ${last}` });
     await drain.click();
     const dialog = page.getByRole('dialog');

@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ServedModel } from '../../../contract/live.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
+import { operationLabels } from '../../parts/operations.ts';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 
 type Served = ServedModel['servedBy'][number];
@@ -27,6 +28,18 @@ export function ServedBy({ model: { kind, servedBy } }: { model: ServedModel }) 
         </Text>
       ))}
     </>
+  );
+}
+
+const shownOperations = 2;
+
+export function Operations({ model: { operations } }: { model: ServedModel }) {
+  const more = operations.length - shownOperations;
+  return (
+    <Text size="sm" title={operationLabels(operations)}>
+      {operationLabels(operations.slice(0, shownOperations))}
+      {more > 0 ? ` and ${more} more` : ''}
+    </Text>
   );
 }
 

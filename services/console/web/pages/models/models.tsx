@@ -2,7 +2,7 @@ import { Alert, Button, Chip, Code, Group, Modal, Stack, Text, TextInput } from 
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { About, ServedModel } from '../../../contract/live.ts';
-import { generates, operationLabels } from '../../parts/operations.ts';
+import { generates } from '../../parts/operations.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
@@ -11,7 +11,7 @@ import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { servedFormats } from '../../formats/web-formats.ts';
 import { capabilitiesOf, findModels, unpricedOf, type ModelSearch } from './find-models.ts';
-import { Capabilities, Name, Prices, ServedBy, Speed } from './model-facts.tsx';
+import { Capabilities, Name, Operations, Prices, ServedBy, Speed } from './model-facts.tsx';
 import { Snippets } from './snippets.tsx';
 
 /** The models that clients can ask for, who serves them, and code to use them. */
@@ -91,7 +91,7 @@ function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (
             { label: 'Served by', render: (model) => <ServedBy model={model} /> },
             { label: 'Price per million tokens', render: (model) => <Prices model={model} /> },
             { label: 'Speed', render: (model) => <Speed model={model} /> },
-            { label: 'Operations', render: ({ operations }) => operationLabels(operations) },
+            { label: 'Operations', render: (model) => <Operations model={model} /> },
             { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
             { label: 'Context window', render: ({ contextWindow }) => tokensText(contextWindow), isNumber: true },
             { label: 'Max output tokens', render: ({ maxOutput }) => tokensText(maxOutput), isNumber: true },

@@ -33,7 +33,7 @@ export function State({ worker }: { worker: LiveWorkerFacts }) {
       </span>
       {lastFor ? (
         <span className="last-for" title={`No other worker takes requests for ${lastFor.join(', ')}.`}>
-          {lastFor.length === 1 ? 'the last for a model' : `the last for ${lastFor.length} models`}
+          {lastForText(worker, lastFor)}
         </span>
       ) : null}
       {state === 'draining' ? (
@@ -44,6 +44,16 @@ export function State({ worker }: { worker: LiveWorkerFacts }) {
       {missedHeartbeats > 0 ? <div className="silent-note">silent for {missedHeartbeats} s</div> : null}
     </>
   );
+}
+
+/** As `the last for 2 models`. */
+function lastForText({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
+  const served = lastFor.filter((name) => models.includes(name)).length;
+  const parts = [
+    ...(served > 0 ? [served === 1 ? 'a model' : `${served} models`] : []),
+    ...(served < lastFor.length ? [lastFor.length - served === 1 ? 'a tool' : `${lastFor.length - served} tools`] : []),
+  ];
+  return `the last for ${parts.join(' and ')}`;
 }
 
 function ejectionText({ model, reason, at, endedAt }: NonNullable<LiveWorkerFacts['ejection']>): string {
