@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Piece, Settings, Turn } from './conversation.ts';
 import { shellWord } from './curl-of.ts';
+import { textOf } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The chat format: what OpenAI's SDKs and most other clients send. */
@@ -107,10 +108,6 @@ function readDelta(delta: JsonObject): Piece[] {
     });
   }
   return pieces;
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function snippets(model: string, base: string): Snippet[] {

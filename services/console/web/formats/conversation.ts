@@ -42,8 +42,10 @@ export interface AssistantTurn {
   role: 'assistant';
   text: string;
   thinking: string;
-  /** Proves to the provider that the thinking was not changed. */
+  /** Proves to the provider that the thinking was not changed. Of use only in the format that it came in. */
   signature: string;
+  /** The name of the format in which it was asked for. */
+  format: string;
   toolCalls: ToolCall[];
   /** Whether the answer ended at its longest allowed length. */
   isCut?: boolean;
@@ -66,8 +68,18 @@ export interface Settings {
   tools: OfferedTool[];
 }
 
-export function newAnswer(): AssistantTurn {
-  return { role: 'assistant', text: '', thinking: '', signature: '', toolCalls: [], served: {}, state: 'waiting' };
+/** An answer that is asked for in a format. */
+export function newAnswer(format: string): AssistantTurn {
+  return {
+    role: 'assistant',
+    format,
+    text: '',
+    thinking: '',
+    signature: '',
+    toolCalls: [],
+    served: {},
+    state: 'waiting',
+  };
 }
 
 /** A piece of an answer, in whatever format it came. */

@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { AssistantTurn, Piece, Settings, Turn } from './conversation.ts';
 import { shellWord } from './curl-of.ts';
+import { objectOf, textOf } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The messages format: what Anthropic's SDKs and Claude Code send. */
@@ -63,9 +64,9 @@ function messagesOf(turn: Turn): JsonObject[] {
   return [{ role: 'assistant', content }, ...(results.length === 0 ? [] : [{ role: 'user', content: results }])];
 }
 
-/** Only thinking with a signature can be sent back. */
-function thinkingBlocks({ thinking, signature }: AssistantTurn): JsonObject[] {
-  return signature === '' ? [] : [{ type: 'thinking', thinking, signature }];
+/** Only thinking that this format signed can be sent back. */
+function thinkingBlocks({ thinking, signature, format }: AssistantTurn): JsonObject[] {
+  return signature === '' || format !== messages.name ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
 /** The format refuses empty texts. */
@@ -157,14 +158,6 @@ function readEnd(event: JsonObject): Piece[] {
 function inputTokens(usage: JsonObject): { promptTokens: number } {
   const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
   return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function snippets(model: string, base: string): Snippet[] {

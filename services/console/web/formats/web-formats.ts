@@ -1,10 +1,11 @@
 import type { About } from '../../contract/live.ts';
 import { chat } from './chat.ts';
 import { messages } from './messages.ts';
+import { responses } from './responses.ts';
 import type { WebFormat } from './web-format.ts';
 
 /** Every format that the pages speak, in the order in which they offer them. A new one is one file and one entry here. */
-export const webFormats: readonly WebFormat[] = [chat, messages];
+export const webFormats: readonly WebFormat[] = [chat, messages, responses];
 
 /** A format and where the router serves it. */
 export interface ServedFormat extends WebFormat {

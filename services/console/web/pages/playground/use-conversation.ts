@@ -35,7 +35,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   const ask = (said: readonly Turn[]): void => {
     const controller = new AbortController();
     last.current = controller;
-    setTurns([...said, newAnswer()]);
+    setTurns([...said, newAnswer(format.name)]);
     setRunning(controller);
     // Late pieces of an abandoned request must not end up in the answer of the next one.
     const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { chat } from '#services/console/web/formats/chat.ts';
 import { messages } from '#services/console/web/formats/messages.ts';
-import { newAnswer, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
+import { responses } from '#services/console/web/formats/responses.ts';
+import { newAnswer, type AssistantTurn, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
 import { curlOf } from '#services/console/web/formats/curl-of.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
@@ -17,7 +18,7 @@ const image = 'data:image/png;base64,AAAA';
 const turns: Turn[] = [
   { role: 'user', text: 'Look.', images: [image] },
   {
-    ...newAnswer(),
+    ...newAnswer('messages'),
     text: 'Wait.',
     thinking: 'Hm.',
     signature: 'sig',
@@ -79,9 +80,45 @@ describe('a conversation as a request', () => {
     });
   });
 
+  it('of the Responses format is items, whose sealed thinking comes first', () => {
+    const [look, answer] = turns;
+    const sealed = { ...(answer as AssistantTurn), format: 'responses', signature: 'one\ntwo' };
+    expect(responses.buildRequest([look as Turn, sealed], { ...settings, thinking: true, maxTokens: 9 })).toEqual({
+      model: 'demo',
+      stream: true,
+      store: false,
+      instructions: 'Be brief.',
+      max_output_tokens: 9,
+      reasoning: { effort: 'medium', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      input: [
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'Look.' },
+            { type: 'input_image', image_url: image, detail: 'auto' },
+          ],
+        },
+        { type: 'reasoning', summary: [], encrypted_content: 'one' },
+        { type: 'reasoning', summary: [], encrypted_content: 'two' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Wait.', annotations: [] }] },
+        { type: 'function_call', call_id: 'c1', name: 'add', arguments: '{"a":1}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'no' },
+      ],
+      tools: [{ type: 'function', name: 'add', description: 'Adds.', parameters: { type: 'object' } }],
+    });
+  });
+
+  it('has no signature of another format', () => {
+    expect(JSON.stringify(responses.buildRequest(turns, settings))).not.toContain('sig');
+    const sealed = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, format: 'responses' } : turn));
+    expect(JSON.stringify(messages.buildRequest(sealed, settings))).not.toMatch(/sig|thinking/);
+  });
+
   it('leaves out settings that are not set and answers that never began', () => {
     const plain = { ...settings, system: ' ', tools: [] };
-    const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer()];
+    const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer('chat')];
     expect(chat.buildRequest(asked, plain)).toEqual({
       model: 'demo',
       stream: true,

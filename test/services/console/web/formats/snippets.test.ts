@@ -6,6 +6,7 @@ const about = {
   version: '1',
   formats: [
     { name: 'messages', path: '/api/anthropic' },
+    { name: 'responses', path: '/api/openai' },
     { name: 'chat', path: '/api/openai' },
     { name: 'of-a-later-release', path: '/api/later' },
   ],
@@ -20,6 +21,7 @@ describe('the formats that a page offers', () => {
     expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
       ['chat', 'OpenAI', '/api/openai'],
       ['messages', 'Anthropic', '/api/anthropic'],
+      ['responses', 'Responses', '/api/openai'],
     ]);
     expect(servedFormats({ ...about, formats: [] })).toEqual([]);
   });
@@ -36,6 +38,8 @@ describe('code to copy', () => {
       'anthropic-ts',
       'anthropic-py',
       'claude-code',
+      'responses-ts',
+      'codex',
     ]);
     for (const { code } of snippets) {
       expect(code).toContain('org/model');
@@ -49,6 +53,7 @@ describe('code to copy', () => {
     const byId = new Map(snippetsFor(name, 'http://h').map(({ id, code }) => [id, code]));
     expect(byId.get('openai-ts')).toContain(`model: ${JSON.stringify(name)}`);
     expect(byId.get('claude-code')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
+    expect(byId.get('codex')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
     expect(shellWord('plain/word-1')).toBe('plain/word-1');
   });
 });

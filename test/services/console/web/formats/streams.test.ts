@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { newAnswer, withPiece, type Piece } from '#services/console/web/formats/conversation.ts';
 import { chat } from '#services/console/web/formats/chat.ts';
+import { responses } from '#services/console/web/formats/responses.ts';
 import { messages } from '#services/console/web/formats/messages.ts';
 
 function answerOf(events: unknown[], read: (data: string) => Piece[]) {
-  return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer());
+  return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer('any'));
 }
 
 const expected = {
@@ -59,10 +60,49 @@ describe("the answer of a stream's events", () => {
     expect(answer).toMatchObject({ ...expected, signature: 'sig', isCut: false });
   });
 
+  it('is read from the Responses format, which numbers all items together', () => {
+    const item = (event: string, place: number, fields: object) => ({
+      type: `response.output_item.${event}`,
+      output_index: place,
+      item: fields,
+    });
+    const call = (place: number, delta: string) => ({
+      type: 'response.function_call_arguments.delta',
+      output_index: place,
+      delta,
+    });
+    const usage = { input_tokens: 5, output_tokens: 7 };
+    const answer = answerOf(
+      [
+        { type: 'response.created', response: { model: 'auto', usage: null } },
+        { type: 'response.in_progress', response: { model: 'auto' } },
+        item('added', 0, { type: 'reasoning' }),
+        { type: 'response.reasoning_summary_part.added', output_index: 0 },
+        { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm.' },
+        item('done', 0, { type: 'reasoning', encrypted_content: 'one' }),
+        item('done', 1, { type: 'reasoning', encrypted_content: 'two' }),
+        item('added', 2, { type: 'message' }),
+        { type: 'response.output_text.delta', output_index: 2, delta: 'Hello!' },
+        { type: 'response.output_text.done', output_index: 2, text: 'Hello!' },
+        item('added', 3, { type: 'function_call', call_id: 'c0', name: 'add', arguments: '' }),
+        item('added', 4, { type: 'function_call', call_id: 'c1', name: 'sub', arguments: '' }),
+        call(3, '{"a"'),
+        call(4, '{}'),
+        call(3, ':1}'),
+        { type: 'keepalive' },
+        { type: 'response.completed', response: { model: 'demo', usage, incomplete_details: null } },
+      ],
+      responses.openReader(),
+    );
+    expect(answer).toMatchObject({ ...expected, signature: 'one\ntwo', isCut: false });
+  });
+
   it('reports whether it was cut off at the longest allowed length', () => {
     const short = answerOf([{ choices: [{ delta: {}, finish_reason: 'length' }] }], chat.openReader());
     const end = { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 7 } };
-    for (const answer of [short, answerOf([end], messages.openReader())]) expect(answer.isCut).toBe(true);
+    const incomplete = { incomplete_details: { reason: 'max_output_tokens' } };
+    const inResponses = answerOf([{ type: 'response.incomplete', response: incomplete }], responses.openReader());
+    for (const answer of [short, answerOf([end], messages.openReader()), inResponses]) expect(answer.isCut).toBe(true);
   });
 
   it("ends as failed with the error's message", () => {
@@ -71,6 +111,9 @@ describe("the answer of a stream's events", () => {
       [{ type: 'error', error: { type: 'api_error', message: 'Gone.' } }],
       messages.openReader(),
     );
-    for (const answer of [inChat, inMessages]) expect(answer).toMatchObject({ state: 'failed', error: 'Gone.' });
+    const failed = { type: 'response.failed', response: { error: { message: 'Gone.' } } };
+    const inResponses = answerOf([failed], responses.openReader());
+    for (const answer of [inChat, inMessages, inResponses])
+      expect(answer).toMatchObject({ state: 'failed', error: 'Gone.' });
   });
 });
