@@ -5,6 +5,22 @@ import { startConsole } from '../../helpers/console/start-console.ts';
 
 const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 
+/** What a model may answer to run something, to load it from elsewhere, to lead into the console, or to look like a part of it. */
+const answer = [
+  '# Your session has expired <form action="http://evil.test/"><input name="password"><button>Sign in</button></form>',
+  '![pixel](http://evil.test/pixel.png) ![by reference][ref] <img src="http://evil.test/2.png" onerror="window.hit=1">',
+  '[run](javascript:window.hit=1) [sign in](/console/api/session) [here](https://evil.test/a) [mail](mailto:a@evil.test)',
+  '| <script>window.hit=1</script> | ![cell](http://evil.test/cell.png) |\n|--|--|\n| [x](data:text/html,x) | <svg onload=window.hit=1> |',
+  '```"><img/src=x/onerror=window.hit=1>\n<script>window.hit=1</script>\n```',
+  '[ref]: http://evil.test/ref.png',
+  `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|b\n'.repeat(300)}`,
+].join('\n\n');
+
+/** Places in what a model wrote that are no text, no code and no link. */
+const foreignParts = `[...document.querySelectorAll('.prose *')].flatMap((each) =>
+  /^(?:P|H[2-6]|SPAN|DIV|TABLE|THEAD|TBODY|TR|TH|TD|PRE|CODE|A)$/.test(each.tagName) || each.closest('button[aria-label="Copy code"]')
+    ? each.id === '' ? [] : [each.id] : [each.outerHTML])`;
+
 it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text on every page', async () => {
   const cluster = await startConsole({ engine: { DEMO_MODELS: model } });
   onTestFinished(() => cluster.stop());
@@ -28,7 +44,18 @@ it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text
   await page.getByRole('dialog').getByText(model).first().waitFor();
   await page.goto('/playground');
   await page.getByLabel('Model').first().click();
-  await page.getByRole('option').filter({ hasText: model }).waitFor();
+  await page.getByRole('option').filter({ hasText: model }).click();
+  await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(answer)}]`);
+  await page.keyboard.press('Enter');
+  const shown = page.getByRole('article', { name: 'Model' });
+  await shown.getByText(/tokens in/).waitFor();
+  await shown.getByText('[image: cell, not loaded]').waitFor();
+  expect(await page.evaluate(foreignParts)).toEqual([]);
+  expect(await page.evaluate(`[...document.querySelectorAll('.prose a')].map(({ href }) => href)`)).toEqual([
+    'https://evil.test/a',
+  ]);
+  await shown.getByText('(evil.test)').waitFor();
+  expect(await shown.locator('tr').last().locator('td').count()).toBeLessThan(100);
   expect(await page.evaluate('window.hit')).toBeUndefined();
   expect(troubles).toEqual([]);
   await context.close();

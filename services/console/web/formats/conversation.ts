@@ -29,6 +29,8 @@ export interface Served {
   totalMs?: number;
   promptTokens?: number;
   completionTokens?: number;
+  /** US dollars, as the ledger has them. Present once the ledger shows the request to this person. */
+  cost?: number;
 }
 
 export interface UserTurn {
@@ -122,8 +124,20 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'too
   return next;
 }
 
-/** The tool calls that need a result before the conversation can continue. */
+/** The tool calls that need a result before the conversation can continue. Those of an answer that was stopped or failed are left out. */
 export function openCalls(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
-  return last?.role === 'assistant' ? last.toolCalls.filter(({ result }) => result === undefined) : [];
+  if (last?.role !== 'assistant' || last.state === 'stopped' || last.state === 'failed') return [];
+  return last.toolCalls.filter(({ result }) => result === undefined);
+}
+
+/** What comes within these milliseconds came as one piece, which says nothing of a model's speed. */
+const leastMs = 50;
+
+/** Tokens a second of an answer since its first one; undefined where that is not known. */
+export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: Served): number | undefined {
+  if (completionTokens === undefined || firstTokenMs === undefined || totalMs === undefined) return undefined;
+  // The first token has come by then.
+  const [tokens, ms] = [completionTokens - 1, totalMs - firstTokenMs];
+  return tokens > 0 && ms >= leastMs ? (tokens / ms) * 1_000 : undefined;
 }

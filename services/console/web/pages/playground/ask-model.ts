@@ -40,13 +40,14 @@ export async function askModel(
       onPieces(pieces);
     },
   });
-  await pump(response, (text) => parser.feed(text));
-  onPieces([
-    { kind: 'served', served: { totalMs: performance.now() - begin } },
-    ...(hasEnd
-      ? []
-      : [{ kind: 'error' as const, message: 'The connection was lost in the middle of the answer. Try again.' }]),
-  ]);
+  try {
+    await pump(response, (text) => parser.feed(text));
+  } finally {
+    onPieces([{ kind: 'served', served: { totalMs: performance.now() - begin } }]);
+  }
+  if (!hasEnd) {
+    onPieces([{ kind: 'error', message: 'The connection was lost in the middle of the answer. Try again.' }]);
+  }
 }
 
 async function pump({ body }: Response, onText: (text: string) => void): Promise<void> {

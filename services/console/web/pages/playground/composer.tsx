@@ -1,6 +1,7 @@
 import { ActionIcon, Button, FileButton, Group, Stack, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useState, type KeyboardEvent } from 'react';
 import { Icon } from '../../parts/icon.tsx';
+import { isSendKey } from './keys.ts';
 
 export interface ComposerProps {
   isRunning: boolean;
@@ -13,7 +14,7 @@ export interface ComposerProps {
 
 const maxImages = 8;
 
-/** The input for the next turn. Enter sends, Shift+Enter starts a new line. */
+/** The input for the next turn. Enter sends, also with Ctrl or Cmd; Shift+Enter starts a new line. */
 export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [images, setImages] = useState<string[]>([]);
@@ -26,7 +27,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
     setImages([]);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (!isSendKey(event)) return;
     event.preventDefault();
     send();
   };
@@ -96,7 +97,13 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
           )}
         </FileButton>
         {isRunning ? (
-          <Button color="red.8" leftSection={<Icon name="stop" size={16} />} onClick={onStop}>
+          <Button
+            color="red.8"
+            leftSection={<Icon name="stop" size={16} />}
+            title="Escape stops too"
+            aria-keyshortcuts="Escape"
+            onClick={onStop}
+          >
             Stop
           </Button>
         ) : (

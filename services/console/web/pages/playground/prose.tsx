@@ -1,29 +1,59 @@
-import Markdown from 'react-markdown';
+import { Component, memo, type ReactNode } from 'react';
+import Markdown, { type Components, type Options } from 'react-markdown';
+import { markdownTables } from './markdown-tables.ts';
+import { CodeBox, ForeignLink } from './prose-parts.tsx';
+
+/** A page's first heading is the console's own: those of an answer begin below it. */
+const components: Components = {
+  h1: 'h2',
+  h2: 'h3',
+  h3: 'h4',
+  h4: 'h5',
+  h5: 'h6',
+  a: ({ href, children }) => <ForeignLink href={href}>{children}</ForeignLink>,
+  // It would load from another host.
+  img: ({ alt }) => <span className="prose-image">[image{alt ? `: ${alt}` : ''}, not loaded]</span>,
+  pre: ({ node }) => <CodeBox node={node} />,
+  table: ({ children }) => (
+    <div className="prose-table" tabIndex={0} role="group" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+const remarkPlugins = [markdownTables] as Options['remarkPlugins'];
 
 /**
- * A model's text, rendered as Markdown. HTML stays text, links open safely, and images are left out, because they would
- * load from another host.
+ * A model's text, rendered as Markdown. HTML stays text, images are named instead of loaded, and links lead to other hosts only, which
+ * they name.
  */
-export function Prose({ text }: { text: string }) {
+export const Prose = memo(function Prose({ text }: { text: string }) {
   return (
     <div className="prose">
-      <Markdown
-        disallowedElements={['img']}
-        components={{
-          a: ({ href, children }) => (
-            <a href={href} target="_blank" rel="noreferrer noopener">
-              {children}
-            </a>
-          ),
-          pre: ({ children }) => (
-            <pre tabIndex={0} role="group" aria-label="Code">
-              {children}
-            </pre>
-          ),
-        }}
-      >
-        {text}
-      </Markdown>
+      <OrPlain text={text}>
+        <Markdown remarkPlugins={remarkPlugins} components={components}>
+          {text}
+        </Markdown>
+      </OrPlain>
     </div>
   );
+});
+
+interface OrPlainProps {
+  text: string;
+  children: ReactNode;
+}
+
+/** Shows a text as it is when it cannot be rendered, as one that is nested thousands of levels deep. */
+class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
+  override state = { isPlain: false };
+
+  static getDerivedStateFromError(): { isPlain: boolean } {
+    return { isPlain: true };
+  }
+
+  override render(): ReactNode {
+    const { text, children } = this.props;
+    return this.state.isPlain ? <div className="prose-plain">{text}</div> : children;
+  }
 }

@@ -10,38 +10,41 @@ import {
   Textarea,
 } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
 import { NumberField } from '../../parts/number-field.tsx';
-import type { OfferedTool, Settings } from '../../formats/conversation.ts';
+import type { OfferedTool } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { parseTools } from './parse-tools.ts';
+import type { SharedSettings } from './saved/saved-conversation.ts';
 
 export interface SettingsPanelProps {
   formats: readonly ServedFormat[];
   format: ServedFormat;
   onFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
+  /** The model that is asked, or two. */
+  chosen: readonly [string, ...string[]];
+  onChoose: (models: readonly [string, ...string[]]) => void;
   tools: UseQueryResult<ListedTool[], ApiFailure>;
-  settings: Settings;
-  onChange: (settings: Settings) => void;
+  settings: SharedSettings;
+  /** The tools of one's own, as they are written. */
+  ownTools: string;
+  onChange: (settings: SharedSettings, ownTools: string) => void;
 }
 
 /** What a request holds besides the conversation. */
 export function SettingsPanel(props: SettingsPanelProps) {
-  const { formats, format, onFormat, models, tools, settings, onChange } = props;
-  const [chosen, setChosen] = useState<string[]>([]);
-  const [written, setWritten] = useState('');
-  const set = (change: Partial<Settings>): void => onChange({ ...settings, ...change });
-  const own = parseTools(written);
-  const offer = (names: string[], typed: OfferedTool[]): void => {
-    const listed = (tools.data ?? []).filter(({ name }) => names.includes(name));
-    set({ tools: [...listed, ...typed] });
-  };
+  const { formats, format, onFormat, models, chosen, onChoose, tools, settings, ownTools, onChange } = props;
+  const set = (change: Partial<SharedSettings>): void => onChange({ ...settings, ...change }, ownTools);
+  const own = parseTools(ownTools);
+  const listed = settings.tools.filter((tool) => !own.tools.some(({ name }) => name === tool.name));
+  const offer = (routers: readonly OfferedTool[], written: string): void =>
+    onChange({ ...settings, tools: [...routers, ...parseTools(written).tools] }, written);
   const names = models.map(({ id }) => id);
+  const [first, second] = chosen;
   return (
     <Stack gap="sm" className="panel" component="section" aria-label="Settings of the request">
       <SegmentedControl
@@ -53,11 +56,22 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       <Select
         label="Model"
-        data={names.includes(settings.model) ? names : [settings.model, ...names]}
-        value={settings.model}
+        data={withNames(names, [first])}
+        value={first}
         searchable
         allowDeselect={false}
-        onChange={(model) => set({ model: model ?? 'auto' })}
+        onChange={(model) => onChoose([model ?? first, ...chosen.slice(1)])}
+      />
+      <Select
+        label="Compare with"
+        description="Each message goes to both models"
+        placeholder="No second model"
+        data={second === undefined ? names : withNames(names, [second])}
+        value={second ?? null}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Ask one model only' }}
+        onChange={(model) => onChoose(model === null ? [first] : [first, model])}
       />
       <Textarea
         label="Instructions"
@@ -103,15 +117,23 @@ export function SettingsPanel(props: SettingsPanelProps) {
         <MultiSelect
           label="Tools of this router"
           description="The model may call them; you decide whether they run"
-          data={(tools.data ?? []).map(({ name }) => name)}
-          value={chosen}
+          data={withNames(
+            (tools.data ?? []).map(({ name }) => name),
+            listed.map(({ name }) => name),
+          )}
+          value={listed.map(({ name }) => name)}
           searchable
           clearable
           clearButtonProps={{ 'aria-label': 'Offer no tools' }}
-          onChange={(names) => {
-            setChosen(names);
-            offer(names, own.tools);
-          }}
+          onChange={(wanted) =>
+            offer(
+              [...listed, ...(tools.data ?? [])].filter(
+                ({ name }, place, all) =>
+                  wanted.includes(name) && all.findIndex((each) => each.name === name) === place,
+              ),
+              ownTools,
+            )
+          }
         />
       )}
       <Textarea
@@ -121,14 +143,16 @@ export function SettingsPanel(props: SettingsPanelProps) {
         autosize
         minRows={1}
         maxRows={10}
-        value={written}
+        value={ownTools}
         error={own.problem}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-        onChange={({ currentTarget: { value } }) => {
-          setWritten(value);
-          offer(chosen, parseTools(value).tools);
-        }}
+        onChange={({ currentTarget: { value } }) => offer(listed, value)}
       />
     </Stack>
   );
+}
+
+/** The names, and those that were chosen and are not among them any more. */
+function withNames(names: readonly string[], chosen: readonly string[]): string[] {
+  return [...chosen.filter((name) => !names.includes(name)), ...names];
 }

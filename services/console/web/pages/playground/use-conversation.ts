@@ -4,45 +4,55 @@ import {
   openCalls,
   withPiece,
   type AssistantTurn,
-  type Piece,
   type Settings,
   type ToolCall,
   type Turn,
 } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { askModel } from './ask-model.ts';
+import { collectPieces } from './collect-pieces.ts';
+import { useRecords } from './use-records.ts';
 
 export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
+  /** How often the model was asked. */
+  asked: number;
   /** Sends a turn of the user and shows the answer. */
   send: (text: string, images: string[]) => void;
+  /** Sends another text in place of a turn of the user. What came after it goes. @param place the turn's place among all */
+  edit: (place: number, text: string) => void;
   /** Adds the result of a tool call; after the last one the conversation is sent. */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
-  /** Replaces the last answer by another one. */
-  again: () => void;
+  /** Replaces the last answer by another one. @param model default: that of the settings */
+  again: (model?: string) => void;
   stop: () => void;
-  clear: () => void;
+  /** Shows another conversation. Its answers that are not over are never over: they count as stopped. */
+  load: (turns: readonly Turn[]) => void;
 }
 
 /** A conversation with a model, and the running request. */
 export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const [running, setRunning] = useState<AbortController>();
+  const [asked, setAsked] = useState(0);
   const last = useRef<AbortController>(undefined);
   useEffect(() => () => last.current?.abort(), []);
+  useRecords(turns, setTurns);
 
-  const ask = (said: readonly Turn[]): void => {
+  const ask = (said: readonly Turn[], model = settings.model): void => {
+    last.current?.abort();
     const controller = new AbortController();
     last.current = controller;
     setTurns([...said, newAnswer(format.name)]);
     setRunning(controller);
+    setAsked((count) => count + 1);
     // Late pieces of an abandoned request must not end up in the answer of the next one.
     const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {
       if (last.current === controller) changeAnswer(setTurns, of);
     };
-    const collected = collect((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
-    askModel(format, format.buildRequest(said, settings), collected.add, controller.signal)
+    const collected = collectPieces((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
+    askModel(format, format.buildRequest(said, { ...settings, model }), collected.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {
@@ -60,7 +70,12 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   return {
     turns,
     isRunning: running !== undefined,
+    asked,
     send: (text, images) => ask([...turns, { role: 'user', text, images }]),
+    edit: (place, text) => {
+      const turn = turns[place];
+      if (turn?.role === 'user') ask([...turns.slice(0, place), { ...turn, text }]);
+    },
     answerCall: (call, result) => {
       const answered = turns.map((turn, index) =>
         turn.role === 'assistant' && index === turns.length - 1
@@ -70,35 +85,22 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
       if (openCalls(answered).length === 0) ask(answered);
       else setTurns(answered);
     },
-    again: () => ask(turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns),
+    again: (model) => ask(turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns, model),
     stop: () => running?.abort(),
-    clear: () => {
-      running?.abort();
+    load: (loaded) => {
+      last.current?.abort();
       last.current = undefined;
-      setTurns([]);
+      setRunning(undefined);
+      setTurns(allOver(loaded));
     },
   };
 }
 
-/** Milliseconds for which pieces are collected before they are shown: more frequent renderings are not visible. */
-const collectMs = 40;
-
-function collect(onPieces: (pieces: Piece[]) => void): { add: (pieces: Piece[]) => void; flush: () => void } {
-  let waiting: Piece[] = [];
-  let timer: number | undefined;
-  const flush = (): void => {
-    window.clearTimeout(timer);
-    timer = undefined;
-    if (waiting.length > 0) onPieces(waiting);
-    waiting = [];
-  };
-  return {
-    add: (pieces) => {
-      waiting.push(...pieces);
-      timer ??= window.setTimeout(flush, collectMs);
-    },
-    flush,
-  };
+/** The turns, unchanged where all answers are over. */
+function allOver(turns: readonly Turn[]): readonly Turn[] {
+  const isOpen = (turn: Turn): turn is AssistantTurn =>
+    turn.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming');
+  return turns.some(isOpen) ? turns.map((turn) => (isOpen(turn) ? { ...turn, state: 'stopped' } : turn)) : turns;
 }
 
 function changeAnswer(

@@ -1,0 +1,61 @@
+import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { tokensPerSecond, type Served } from '../../formats/conversation.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts';
+import { tierNames } from '../../parts/tier-mark.tsx';
+
+/** Who answered, how fast, with how many tokens, for how much, and as which request. */
+export function AnswerFacts({ served }: { served: Served }) {
+  const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = served;
+  const speed = tokensPerSecond(served);
+  const facts = [
+    worker === undefined ? undefined : `worker ${worker}`,
+    queueMs === undefined ? undefined : `queue ${formatDuration(Number(queueMs))}`,
+    firstTokenMs === undefined ? undefined : `first token ${formatDuration(firstTokenMs)}`,
+    totalMs === undefined ? undefined : `total ${formatDuration(totalMs)}`,
+    promptTokens === undefined ? undefined : `${formatCount(promptTokens)} tokens in`,
+    completionTokens === undefined ? undefined : `${formatCount(completionTokens)} out`,
+    speed === undefined ? undefined : `${formatCount(Math.round(speed))} tokens/s`,
+    cost === undefined ? undefined : `cost ${formatMoney(cost)}`,
+    attempts === undefined || attempts === '1' ? undefined : `${attempts} attempts`,
+  ].filter((fact) => fact !== undefined);
+  return (
+    <Group gap="xs">
+      {tier === undefined ? null : (
+        <Badge variant="default">
+          {Object.hasOwn(tierNames, tier) ? tierNames[tier as keyof typeof tierNames] : tier}
+        </Badge>
+      )}
+      <Text size="xs" c="dimmed" className="break">
+        {facts.join(' · ')}
+      </Text>
+      <RequestId served={served} />
+    </Group>
+  );
+}
+
+/** The request's id: a link to its page once the ledger has it. */
+function RequestId({ served: { requestId, cost } }: { served: Served }) {
+  if (requestId === undefined) return null;
+  return (
+    <Group gap={2} wrap="nowrap">
+      {cost === undefined ? (
+        <Text size="xs" c="dimmed" className="break">
+          {requestId}
+        </Text>
+      ) : (
+        <Anchor
+          component={Link}
+          href={`/requests/${encodeURIComponent(requestId)}`}
+          size="xs"
+          className="break"
+          aria-label={`Request ${requestId}`}
+        >
+          {requestId}
+        </Anchor>
+      )}
+      <Copy value={requestId} label="Copy the request id" />
+    </Group>
+  );
+}

@@ -1,0 +1,74 @@
+import { Group, Loader, Stack, Text } from '@mantine/core';
+import { Failure } from '../../parts/failure.tsx';
+import type { AssistantTurn, ToolCall } from '../../formats/conversation.ts';
+import { AnswerFacts } from './answer-facts.tsx';
+import { Prose } from './prose.tsx';
+import { Retry } from './retry.tsx';
+import { ToolCallView } from './tool-call-view.tsx';
+
+export interface AnswerViewProps {
+  turn: AssistantTurn;
+  isLast: boolean;
+  /** Names of the models that can answer. */
+  models: readonly string[];
+  /** Names of the tools that this router can run. */
+  runnable: ReadonlySet<string>;
+  onAgain: (model?: string) => void;
+  onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
+}
+
+/** A model's answer. */
+export function AnswerView({ turn, isLast, models, runnable, onAgain, onResult }: AnswerViewProps) {
+  const { text, thinking, toolCalls, state, error, isCut, served } = turn;
+  const isOver = state !== 'waiting' && state !== 'streaming';
+  return (
+    <article className="panel" aria-label="Model" aria-busy={!isOver}>
+      <Stack gap="xs">
+        <Group gap="xs" justify="space-between">
+          <Text size="xs" c="dimmed" className="break">
+            {served.model ?? 'Model'}
+          </Text>
+          {isOver ? null : <Loader size="xs" type="dots" aria-label="The model is answering" />}
+        </Group>
+        {thinking === '' ? null : (
+          <details open={text === '' && !isOver}>
+            <summary>
+              <Text span size="sm" c="dimmed">
+                Thinking
+              </Text>
+            </summary>
+            <Text size="sm" c="dimmed" className="break" style={{ whiteSpace: 'pre-wrap' }} mt={4}>
+              {thinking}
+            </Text>
+          </details>
+        )}
+        {text === '' ? null : <Prose text={text} />}
+        {toolCalls.map((call, index) => (
+          <ToolCallView
+            // oxlint-disable-next-line no-array-index-key -- calls only ever come at the end
+            key={index}
+            call={call}
+            canAnswer={isLast && state === 'done'}
+            isRunnable={runnable.has(call.name)}
+            onResult={onResult}
+          />
+        ))}
+        {state === 'stopped' ? (
+          <Text size="sm" c="dimmed">
+            You stopped the answer.
+          </Text>
+        ) : null}
+        {error === undefined ? null : (
+          <Failure title="The answer failed" error={new Error(error)} onRetry={isLast ? () => onAgain() : undefined} />
+        )}
+        {isCut ? (
+          <Text size="sm" c="dimmed">
+            The answer was cut off at the longest allowed length.
+          </Text>
+        ) : null}
+        {isOver ? <AnswerFacts served={served} /> : null}
+        {isOver && isLast ? <Retry models={models} onAgain={onAgain} /> : null}
+      </Stack>
+    </article>
+  );
+}

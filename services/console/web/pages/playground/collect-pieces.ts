@@ -1,0 +1,30 @@
+import type { Piece } from '../../formats/conversation.ts';
+
+/** Milliseconds for which pieces are collected before they are shown: more frequent renderings are not visible. */
+const collectMs = 40;
+
+export interface CollectedPieces {
+  add: (pieces: Piece[]) => void;
+  /** Hands over what waits. */
+  flush: () => void;
+}
+
+/** Collects pieces of an answer, and hands them over a few times a second. */
+export function collectPieces(onPieces: (pieces: Piece[]) => void): CollectedPieces {
+  let waiting: Piece[] = [];
+  let timer: number | undefined;
+  const flush = (): void => {
+    window.clearTimeout(timer);
+    timer = undefined;
+    const pieces = waiting;
+    waiting = [];
+    if (pieces.length > 0) onPieces(pieces);
+  };
+  return {
+    add: (pieces) => {
+      waiting.push(...pieces);
+      timer ??= window.setTimeout(flush, collectMs);
+    },
+    flush,
+  };
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import type { ExtraProps } from 'react-markdown';
+import { Copy } from '../../parts/copy.tsx';
+
+/** The most characters of a language's name. */
+const mostLanguage = 24;
+
+/** Code with its language and a button that copies it. */
+export function CodeBox({ node }: ExtraProps) {
+  const code = node?.children[0];
+  if (code?.type !== 'element') return null;
+  const text = code.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
+  const names = code.properties['className'];
+  const language = Array.isArray(names) ? String(names[0]).replace('language-', '').slice(0, mostLanguage) : '';
+  return (
+    <div className="code-box">
+      <div className="code-head">
+        <span>{language === '' ? 'Code' : language}</span>
+        <Copy value={text.replace(/\n$/, '')} label="Copy code" />
+      </div>
+      <pre tabIndex={0} role="group" aria-label={language === '' ? 'Code' : `Code: ${language}`}>
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+}
+
+/**
+ * A link that an answer holds. It opens apart from the console and names its host, where its text does not; one into the console, or of a
+ * scheme that is no page's, stays text.
+ */
+export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
+  const host = foreignHost(href);
+  if (host === undefined) return <span>{children}</span>;
+  return (
+    <>
+      <a href={href} target="_blank" rel="noreferrer noopener">
+        {children}
+      </a>
+      {typeof children === 'string' && children.includes(host) ? null : <span className="prose-host"> ({host})</span>}
+    </>
+  );
+}
+
+function foreignHost(href = ''): string | undefined {
+  if (!/^https?:\/\//i.test(href) || !URL.canParse(href)) return undefined;
+  const { origin, host } = new URL(href);
+  return origin === window.location.origin ? undefined : host;
+}

@@ -1,0 +1,44 @@
+import type { UsageRequest } from '../../../contract/usage.ts';
+import { ApiFailure, callApi } from '../../api/call-api.ts';
+import type { Served } from '../../formats/conversation.ts';
+
+/** Milliseconds before each attempt: the ledger has a request about a second after it ended. */
+const waitsMs = [1_200, 1_500, 3_000, 6_000];
+
+/**
+ * What the ledger holds of a request. Undefined when it has none that this person may see: one that no worker was given is not recorded.
+ * @throws DOMException when it is aborted
+ */
+export async function readRecord(requestId: string, signal: AbortSignal): Promise<Served | undefined> {
+  for (const waitMs of waitsMs) {
+    await wait(waitMs, signal);
+    try {
+      const path = `/usage/requests/${encodeURIComponent(requestId)}`;
+      return sumOf(await callApi<UsageRequest[]>('GET', path, undefined, signal));
+    } catch (error) {
+      // An answer is worth showing without its cost, whatever keeps the ledger away.
+      if (!(error instanceof ApiFailure)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** A request with several turns, as one that used tools of the router, is several records. */
+function sumOf(records: readonly UsageRequest[]): Served {
+  const sum = (of: (record: UsageRequest) => number): number => records.reduce((total, each) => total + of(each), 0);
+  return {
+    cost: sum(({ cost }) => cost),
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+  };
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = window.setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      window.clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}

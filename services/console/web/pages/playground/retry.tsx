@@ -1,0 +1,34 @@
+import { Button, Group, Select } from '@mantine/core';
+
+export interface RetryProps {
+  /** Names of the models that can answer. */
+  models: readonly string[];
+  /** @param model default: the one that answered */
+  onAgain: (model?: string) => void;
+}
+
+/** Replaces the last answer: by the same model, or by another one, which then goes on. */
+export function Retry({ models, onAgain }: RetryProps) {
+  return (
+    <Group gap="xs">
+      <Button size="xs" variant="default" onClick={() => onAgain()}>
+        Retry
+      </Button>
+      {models.length > 1 ? (
+        <Select
+          size="xs"
+          w="13rem"
+          aria-label="Retry with another model"
+          placeholder="Retry with…"
+          data={models}
+          value={null}
+          searchable
+          limit={200}
+          onChange={(model) => {
+            if (model !== null) onAgain(model);
+          }}
+        />
+      ) : null}
+    </Group>
+  );
+}

@@ -1,0 +1,101 @@
+import { ended, resultOf, stores } from './open-store.ts';
+import { mostOfOne, nameOf, surplus, type SavedContent, type SavedHead } from './saved-conversation.ts';
+
+export interface WantedSave {
+  id: string;
+  /** That of the head that was read or saved last; 0 of a new conversation. */
+  revision: number;
+  content: SavedContent;
+  /** Whether the person has said something since; otherwise one that was deleted meanwhile stays deleted. */
+  hasSaid: boolean;
+}
+
+/** The conversations of a person in this browser. Each operation is one transaction, so that tabs do not undo each other's. */
+export class ConversationStore {
+  readonly #database: IDBDatabase;
+
+  constructor(database: IDBDatabase) {
+    this.#database = database;
+  }
+
+  /** All heads, the newest first, without those that are too old. */
+  async list(): Promise<SavedHead[]> {
+    const [transaction, heads, contents] = this.#begin('readwrite');
+    const all = (await resultOf(heads.getAll())) as SavedHead[];
+    const gone = new Set(surplus(all, Date.now()));
+    removeAll(gone, heads, contents);
+    await ended(transaction);
+    return all.filter(({ id }) => !gone.has(id)).sort((a, b) => b.at - a.at);
+  }
+
+  async read(id: string): Promise<{ head: SavedHead; content: SavedContent } | undefined> {
+    const [, heads, contents] = this.#begin('readonly');
+    const [head, content] = await Promise.all([
+      resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>),
+      resultOf(contents.get(id) as IDBRequest<SavedContent | undefined>),
+    ]);
+    return head && content ? { head, content } : undefined;
+  }
+
+  /**
+   * Saves a conversation, and removes the oldest ones beyond the bounds. One that another tab has saved meanwhile stays as it is; this one
+   * is then saved as another, with an id of its own.
+   * @returns its head; undefined when it was deleted meanwhile
+   * @throws Error with a sentence for the person when it is too large, or DOMException when the browser has no room
+   */
+  async save({ id, revision, content, hasSaid }: WantedSave): Promise<SavedHead | undefined> {
+    const size = JSON.stringify(content).length;
+    if (size > mostOfOne) throw new Error('This conversation is too large to be kept.');
+    const [transaction, heads, contents] = this.#begin('readwrite');
+    const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
+    if (!found && revision > 0 && !hasSaid) return undefined;
+    const isAnother = found !== undefined && found.revision !== revision;
+    const now = Date.now();
+    const head: SavedHead = {
+      id: isAnother ? newConversationId() : id,
+      name: isAnother ? `${found.name} (2)` : (found?.name ?? nameOf(content)),
+      at: hasSaid || !found ? now : found.at,
+      size,
+      revision: (isAnother ? 0 : revision) + 1,
+    };
+    heads.put(head, head.id);
+    contents.put(content, head.id);
+    removeAll(surplus((await resultOf(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
+    await ended(transaction);
+    return head;
+  }
+
+  async rename(id: string, name: string): Promise<void> {
+    const [transaction, heads] = this.#begin('readwrite');
+    const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
+    if (found) heads.put({ ...found, name }, id);
+    await ended(transaction);
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    const [transaction, heads, contents] = this.#begin('readwrite');
+    removeAll(ids, heads, contents);
+    await ended(transaction);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #begin(mode: IDBTransactionMode): [IDBTransaction, IDBObjectStore, IDBObjectStore] {
+    const transaction = this.#database.transaction(stores, mode);
+    return [transaction, transaction.objectStore('heads'), transaction.objectStore('contents')];
+  }
+}
+
+function removeAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBObjectStore): void {
+  for (const id of ids) {
+    heads.delete(id);
+    contents.delete(id);
+  }
+}
+
+/** A random id. `crypto.randomUUID` is away on pages without TLS. */
+export function newConversationId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,33 @@
+import { conversationsOf } from '../../../parts/conversations-of.ts';
+
+/** Heads and contents of conversations, by the conversation's id. */
+export const stores = ['heads', 'contents'] as const;
+
+/** Opens a person's database. @throws DOMException when the browser keeps nothing, as in some private windows */
+export function openDatabase(user: string): Promise<IDBDatabase> {
+  const opening = indexedDB.open(conversationsOf(user), 1);
+  opening.addEventListener('upgradeneeded', () => {
+    for (const store of stores) opening.result.createObjectStore(store);
+  });
+  return resultOf(opening).then((database) => {
+    // It is deleted at sign-out, in whichever tab.
+    database.addEventListener('versionchange', () => database.close());
+    return database;
+  });
+}
+
+/** A request's result. */
+export function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(request.error ?? new Error('The browser refused it.')));
+  });
+}
+
+/** Resolves once a transaction is durable. */
+export function ended(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('The browser refused it.')));
+  });
+}

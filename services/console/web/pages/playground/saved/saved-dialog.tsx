@@ -1,0 +1,148 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Empty } from '../../../parts/loaded.tsx';
+import { formatAgo } from '../../../parts/format.ts';
+import { keptBounds, mostOfName, type SavedHead } from './saved-conversation.ts';
+import type { Conversations } from './use-conversations.ts';
+
+export interface SavedDialogProps {
+  isOpen: boolean;
+  onClose: () => void;
+  conversations: Conversations;
+  /** The id of the one that is shown. */
+  shown: string | undefined;
+  onOpen: (id: string) => void;
+  /** Called with the ids that were deleted. */
+  onRemoved: (ids: readonly string[]) => void;
+}
+
+/** The conversations that this browser keeps for the person: open, rename, delete. */
+export function SavedDialog({ isOpen, onClose, conversations, shown, onOpen, onRemoved }: SavedDialogProps) {
+  const { heads = [], use } = conversations;
+  const [removal, ask] = useState<readonly string[]>([]);
+  const remove = async (): Promise<void> => {
+    await use((store) => store.remove(removal));
+    onRemoved(removal);
+    ask([]);
+  };
+  return (
+    <>
+      <Modal opened={isOpen} onClose={onClose} title="Saved conversations" size="lg">
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            They are kept in this browser only, not by the router: the latest {keptBounds.count}, for {keptBounds.days}{' '}
+            days, until you sign out. Whoever uses this browser’s profile can read them.
+          </Text>
+          {heads.length === 0 ? (
+            <Empty title="No saved conversations">What you say in the playground is kept here.</Empty>
+          ) : (
+            <ul className="cards" aria-label="Saved conversations">
+              {heads.map((head) => (
+                <li key={head.id} aria-current={head.id === shown}>
+                  <SavedItem
+                    head={head}
+                    isShown={head.id === shown}
+                    onOpen={() => onOpen(head.id)}
+                    onRename={(name) => void use((store) => store.rename(head.id, name))}
+                    onRemove={() => ask([head.id])}
+                  />
+                </li>
+              ))}
+            </ul>
+          )}
+          {heads.length > 1 ? (
+            <Group>
+              <Button variant="default" onClick={() => ask(heads.map(({ id }) => id))}>
+                Delete all
+              </Button>
+            </Group>
+          ) : null}
+        </Stack>
+      </Modal>
+      <Modal
+        opened={removal.length > 0}
+        onClose={() => ask([])}
+        title={removal.length > 1 ? 'Delete all conversations' : 'Delete the conversation'}
+      >
+        <Stack>
+          <Text size="sm">
+            {removal.length > 1 ? `${removal.length} conversations are` : 'It is'} deleted from this browser for good.
+          </Text>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={() => ask([])}>
+              Cancel
+            </Button>
+            <Button color="red.8" onClick={() => void remove()}>
+              Delete for good
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+interface SavedItemProps {
+  head: SavedHead;
+  isShown: boolean;
+  onOpen: () => void;
+  onRename: (name: string) => void;
+  onRemove: () => void;
+}
+
+function SavedItem({ head: { name, at }, isShown, onOpen, onRename, onRemove }: SavedItemProps) {
+  const [typed, type] = useState<string>();
+  if (typed !== undefined) {
+    const isEmpty = typed.trim() === '';
+    return (
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isEmpty) onRename(typed.trim());
+          type(undefined);
+        }}
+      >
+        <Group gap="xs" align="flex-end">
+          <TextInput
+            style={{ flexGrow: 1 }}
+            label="Name"
+            maxLength={mostOfName}
+            autoFocus
+            value={typed}
+            onChange={({ currentTarget }) => type(currentTarget.value)}
+          />
+          <Button type="submit" disabled={isEmpty}>
+            Save
+          </Button>
+          <Button variant="default" onClick={() => type(undefined)}>
+            Cancel
+          </Button>
+        </Group>
+      </form>
+    );
+  }
+  return (
+    <Group gap="xs" justify="space-between">
+      <div>
+        <Text size="sm" fw={600} className="break">
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {formatAgo(at)}
+          {isShown ? ', shown now' : ''}
+        </Text>
+      </div>
+      <Group gap="xs">
+        <Button size="xs" variant="default" aria-label={`Open ${name}`} disabled={isShown} onClick={onOpen}>
+          Open
+        </Button>
+        <Button size="xs" variant="default" aria-label={`Rename ${name}`} onClick={() => type(name)}>
+          Rename
+        </Button>
+        <Button size="xs" variant="default" aria-label={`Delete ${name}`} onClick={onRemove}>
+          Delete
+        </Button>
+      </Group>
+    </Group>
+  );
+}

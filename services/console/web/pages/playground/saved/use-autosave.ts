@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Turn } from '../../../formats/conversation.ts';
+import { newConversationId } from './conversation-store.ts';
+import type { SavedContent, SavedHead } from './saved-conversation.ts';
+import type { Conversations } from './use-conversations.ts';
+
+/** Milliseconds between two saves while an answer grows. */
+const everyMs = 1_000;
+
+export interface AutosaveOptions {
+  conversations: Conversations;
+  content: SavedContent;
+  /** How often the person has asked: a number that grows. */
+  asked: number;
+  isRunning: boolean;
+  /** Called with the id under which the shown conversation is kept. */
+  onSaved: (id: string) => void;
+}
+
+/** The shown conversation, as far as it is saved. */
+interface Shown {
+  id: string;
+  revision: number;
+  sides: readonly (readonly Turn[])[];
+  asked: number;
+}
+
+export interface Autosave {
+  /** Whether all of the shown conversation is kept. */
+  isSaved: boolean;
+  /** To be called when another one is shown: a saved one, or with undefined a new one. */
+  show: (head: SavedHead | undefined, sides: SavedContent['sides']) => void;
+}
+
+/** Saves the shown conversation while it grows. */
+export function useAutosave(options: AutosaveOptions): Autosave {
+  const [savedSides, setSavedSides] = useState<readonly (readonly Turn[])[]>([]);
+  const shown = useRef<Shown>(undefined);
+  const latest = useRef(options);
+  const timer = useRef<number>(undefined);
+  const queue = useRef<Promise<void>>(Promise.resolve());
+
+  const save = async (mine: Shown, { conversations, content, asked }: AutosaveOptions): Promise<void> => {
+    const sides = content.sides.map(({ turns }) => turns);
+    if (areSame(sides, mine.sides)) return;
+    const wanted = { id: mine.id, revision: mine.revision, content, hasSaid: asked !== mine.asked };
+    Object.assign(mine, { sides, asked });
+    const head = await conversations.use((store) => store.save(wanted));
+    if (!head) return;
+    Object.assign(mine, { id: head.id, revision: head.revision });
+    if (shown.current !== mine) return;
+    setSavedSides(sides);
+    latest.current.onSaved(head.id);
+  };
+  const saveSoon = (mine: Shown): void => {
+    window.clearTimeout(timer.current);
+    timer.current = undefined;
+    const now = latest.current;
+    queue.current = queue.current.then(() => save(mine, now));
+  };
+
+  useEffect(() => {
+    latest.current = options;
+    const { content, asked, isRunning } = options;
+    if (content.sides.every(({ turns }) => turns.length === 0)) return;
+    shown.current ??= { id: newConversationId(), revision: 0, sides: [], asked: 0 };
+    const mine = shown.current;
+    if (!isRunning || asked !== mine.asked) saveSoon(mine);
+    else timer.current ??= window.setTimeout(() => saveSoon(mine), everyMs);
+  });
+  useEffect(
+    () => () => {
+      window.clearTimeout(timer.current);
+      shown.current = undefined;
+    },
+    [],
+  );
+
+  return {
+    isSaved: areSame(
+      options.content.sides.map(({ turns }) => turns),
+      savedSides,
+    ),
+    show: (head, sides) => {
+      if (shown.current) saveSoon(shown.current);
+      const { asked } = latest.current;
+      const turns = sides.map((side) => side.turns);
+      shown.current = head && { id: head.id, revision: head.revision, sides: turns, asked };
+      setSavedSides(turns);
+    },
+  };
+}
+
+function areSame(some: readonly (readonly Turn[])[], others: readonly (readonly Turn[])[]): boolean {
+  return some.length === others.length && some.every((turns, index) => turns === others[index]);
+}

@@ -1,0 +1,75 @@
+import { useEffect, useMemo, useState } from 'react';
+import { conversationsOf } from '../../../parts/conversations-of.ts';
+import { ConversationStore } from './conversation-store.ts';
+import { openDatabase } from './open-store.ts';
+import type { SavedHead } from './saved-conversation.ts';
+
+export interface Conversations {
+  /** The newest first; undefined until they are read. */
+  heads: readonly SavedHead[] | undefined;
+  /** Why nothing is kept, where the browser refuses it. */
+  problem: string;
+  /** Does something with the store, and shows what changed, in all tabs. Resolves to undefined when it could not be done. */
+  use: <Result>(work: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
+}
+
+/** The conversations that this browser keeps for a person. */
+export function useConversations(user: string): Conversations {
+  const [heads, setHeads] = useState<readonly SavedHead[]>();
+  const [problem, setProblem] = useState('');
+  const opened = useMemo(() => openFor(user), [user]);
+  useEffect(() => {
+    const show = (): Promise<void> =>
+      opened.store.then(async (store) => setHeads(await store.list())).catch((error: unknown) => fail(error));
+    const fail = (error: unknown): void => setProblem(error instanceof Error ? error.message : String(error));
+    opened.onChange(() => void show());
+    void show();
+    return opened.close;
+  }, [opened]);
+  return {
+    heads,
+    problem,
+    use: async (work) => {
+      try {
+        const result = await work(await opened.store);
+        setProblem('');
+        opened.tell();
+        return result;
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error));
+        return undefined;
+      }
+    },
+  };
+}
+
+interface OpenedStore {
+  store: Promise<ConversationStore>;
+  /** Calls back after each change, of any tab. */
+  onChange: (listener: () => void) => void;
+  tell: () => void;
+  close: () => void;
+}
+
+function openFor(user: string): OpenedStore {
+  const store = openDatabase(user).then((database) => new ConversationStore(database));
+  const channel = new BroadcastChannel(conversationsOf(user));
+  let listener = (): void => undefined;
+  channel.addEventListener('message', () => listener());
+  return {
+    store,
+    onChange: (next) => void (listener = next),
+    tell: () => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+      channel.postMessage('changed');
+      listener();
+    },
+    close: () => {
+      channel.close();
+      store.then(
+        (opened) => opened.close(),
+        () => undefined,
+      );
+    },
+  };
+}

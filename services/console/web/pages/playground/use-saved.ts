@@ -1,0 +1,69 @@
+import { useEffect, useState } from 'react';
+import type { ServedFormat } from '../../formats/web-formats.ts';
+import type { SavedContent, SharedSettings } from './saved/saved-conversation.ts';
+import { useAutosave } from './saved/use-autosave.ts';
+import { useConversations, type Conversations } from './saved/use-conversations.ts';
+import type { PlaygroundAddress } from './use-address.ts';
+import type { Sides } from './use-sides.ts';
+
+export interface SavedOptions {
+  /** The person's id. */
+  user: string;
+  address: PlaygroundAddress;
+  sides: Sides;
+  format: ServedFormat;
+  settings: SharedSettings;
+  ownTools: string;
+  /** Called with the settings of a conversation that is opened. */
+  onOpened: (content: SavedContent) => void;
+}
+
+export interface Saved {
+  conversations: Conversations;
+  /** Whether all of the shown conversation is kept. */
+  isSaved: boolean;
+  open: (id: string) => Promise<void>;
+  /** Begins a new conversation. */
+  begin: () => void;
+}
+
+/** Keeps the shown conversation, and opens others. At first that which the address names. */
+export function useSaved(options: SavedOptions): Saved {
+  const { user, address, sides, format, settings, ownTools, onOpened } = options;
+  const conversations = useConversations(user);
+  const content: SavedContent = {
+    format: format.name,
+    settings,
+    ownTools,
+    sides: sides.all.map(({ turns }, index) => ({ model: address.models[index] ?? address.models[0], turns })),
+  };
+  const { isSaved, show } = useAutosave({
+    conversations,
+    content,
+    asked: sides.asked,
+    isRunning: sides.isRunning,
+    onSaved: (id) => {
+      if (id !== address.conversation) address.go({ conversation: id });
+    },
+  });
+  const open = async (id: string): Promise<void> => {
+    const found = await conversations.use((store) => store.read(id));
+    show(found?.head, found?.content.sides ?? []);
+    if (found) onOpened(found.content);
+    sides.load(found?.content.sides ?? [], found?.head.id);
+  };
+  const [named] = useState(address.conversation);
+  useEffect(() => {
+    if (named !== undefined) void open(named);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only that which the address names at first
+  }, []);
+  return {
+    conversations,
+    isSaved,
+    open,
+    begin: () => {
+      show(undefined, []);
+      sides.load([], undefined);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import type { ServedFormat } from '../../formats/web-formats.ts';
+import type { SavedContent, SharedSettings } from './saved/saved-conversation.ts';
+import type { PlaygroundAddress } from './use-address.ts';
+import { useConversation, type ConversationControl } from './use-conversation.ts';
+
+export interface Sides {
+  /** One conversation, or two side by side. */
+  all: readonly ConversationControl[];
+  isRunning: boolean;
+  asked: number;
+  /** How often another conversation was loaded. */
+  loads: number;
+  /** Has these models asked from now on. A second one begins with what was said to the first one. */
+  choose: (models: readonly [string, ...string[]]) => void;
+  /** Goes on with one of two only. */
+  keep: (index: number) => void;
+  send: (text: string, images: string[]) => void;
+  /** Sends another text in place of a turn: to the other side too, where the same was said to it there. */
+  edit: (index: number, place: number, text: string) => void;
+  /** Answers again. @param model that goes on with the side */
+  again: (index: number, model?: string) => void;
+  stop: () => void;
+  load: (sides: SavedContent['sides'], conversation?: string) => void;
+}
+
+/** The conversation with the chosen model, or those with two. */
+export function useSides(format: ServedFormat, settings: SharedSettings, { models, go }: PlaygroundAddress): Sides {
+  const [one, other] = models;
+  const first = useConversation(format, { ...settings, model: one });
+  const second = useConversation(format, { ...settings, model: other ?? one });
+  const [loads, setLoads] = useState(0);
+  const all = other === undefined ? [first] : [first, second];
+  const choose = (next: readonly [string, ...string[]]): void => {
+    if (next.length === 1) second.load([]);
+    else if (other === undefined) second.load(first.turns);
+    go({ models: next });
+  };
+  return {
+    all,
+    isRunning: all.some(({ isRunning }) => isRunning),
+    asked: first.asked + second.asked,
+    loads,
+    choose,
+    keep: (index) => {
+      if (index === 1) first.load(second.turns);
+      choose([models[index] ?? one]);
+    },
+    send: (text, images) => {
+      for (const side of all) side.send(text, images);
+    },
+    edit: (index, place, text) => {
+      const edited = all[index]?.turns[place];
+      const nth = all[index]?.turns.slice(0, place).filter(({ role }) => role === 'user').length;
+      for (const side of all) {
+        const places = side.turns.flatMap(({ role }, at) => (role === 'user' ? [at] : []));
+        const same = nth === undefined ? undefined : places[nth];
+        if (same !== undefined && isSame(side.turns[same], edited)) side.edit(same, text);
+      }
+    },
+    again: (index, model) => {
+      if (model !== undefined) go({ models: models.map((each, at) => (at === index ? model : each)) });
+      all[index]?.again(model);
+    },
+    stop: () => {
+      for (const side of all) side.stop();
+    },
+    load: (sides, conversation) => {
+      first.load(sides[0]?.turns ?? []);
+      second.load(sides[1]?.turns ?? []);
+      setLoads((count) => count + 1);
+      go({ ...(sides.length > 0 && { models: sides.map(({ model }) => model) }), conversation });
+    },
+  };
+}
+
+function isSame(some: ConversationControl['turns'][number] | undefined, other: typeof some): boolean {
+  return some?.role === 'user' && other?.role === 'user' && some.text === other.text;
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { newAnswer, openCalls, tokensPerSecond, type Turn } from '#services/console/web/formats/conversation.ts';
+import { unrecorded, withRecord } from '#services/console/web/pages/playground/recorded-answers.ts';
+
+const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost?: number): Turn => ({
+  ...newAnswer('any'),
+  state,
+  served: { requestId, completionTokens: 5, ...(cost !== undefined && { cost }) },
+});
+
+describe('what the ledger holds of answers', () => {
+  it('is sought of those that are over and have none', () => {
+    const turns = [answer('a', 'done', 0), answer('b', 'stopped'), answer('c', 'streaming'), answer('d', 'done')];
+    expect(unrecorded([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
+  });
+
+  it('is added to the answer of that request alone, and changes nothing that the stream said', () => {
+    const turns = withRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', {
+      cost: 0.5,
+      promptTokens: 3,
+      completionTokens: 9,
+    });
+    expect(turns).toMatchObject([
+      { served: { requestId: 'a', completionTokens: 5 } },
+      { served: { requestId: 'b', completionTokens: 5, promptTokens: 3, cost: 0.5 } },
+    ]);
+    expect(unrecorded(turns)).toEqual(['a']);
+  });
+});
+
+describe('an answer', () => {
+  it('has a speed from its first token on, if it did not come at once', () => {
+    expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 2_100 })).toBe(20);
+    expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 101 })).toBeUndefined();
+    expect(tokensPerSecond({ firstTokenMs: 100, totalMs: 2_100 })).toBeUndefined();
+  });
+
+  it('waits for results of its tool calls, unless it was stopped or failed', () => {
+    const call = { id: 'c', name: 'add', input: '{"a' };
+    const of = (state: 'done' | 'stopped' | 'failed'): Turn => ({ ...newAnswer('any'), toolCalls: [call], state });
+    expect([of('done'), of('stopped'), of('failed')].map((turn) => openCalls([turn]).length)).toEqual([1, 0, 0]);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  keptBounds,
+  nameOf,
+  surplus,
+  type SavedContent,
+  type SavedHead,
+} from '#services/console/web/pages/playground/saved/saved-conversation.ts';
+
+const now = Date.UTC(2026, 10, 28);
+const head = (id: string, ageDays: number, size = 10): SavedHead => ({
+  id,
+  name: id,
+  at: now - ageDays * 86_400_000,
+  size,
+  revision: 1,
+});
+
+describe('saved conversations', () => {
+  it('beyond the number go, the oldest first, and never the one that is kept', () => {
+    const heads = Array.from({ length: keptBounds.count + 2 }, (_, at) => head(`c${at}`, at / 10));
+    expect(surplus(heads, now)).toEqual([`c${keptBounds.count}`, `c${keptBounds.count + 1}`]);
+    expect(surplus(heads, now, `c${keptBounds.count + 1}`)).toEqual([
+      `c${keptBounds.count - 1}`,
+      `c${keptBounds.count}`,
+    ]);
+  });
+
+  it('beyond the size go', () => {
+    const half = keptBounds.size / 2;
+    expect(surplus([head('new', 0, half), head('next', 1, half)], now)).toEqual([]);
+    expect(surplus([head('old', 2, 1), head('new', 0, half), head('next', 1, half)], now)).toEqual(['old']);
+  });
+
+  it('beyond the age go', () => {
+    expect(surplus([head('old', keptBounds.days + 0.1), head('new', keptBounds.days)], now)).toEqual(['old']);
+  });
+
+  it('are named by their first words', () => {
+    const said = (text: string): SavedContent => ({
+      format: 'any',
+      settings: { system: '', maxTokens: '', temperature: '', thinking: false, tools: [] },
+      ownTools: '',
+      sides: [{ model: 'demo', turns: [{ role: 'user', text, images: [] }] }],
+    });
+    expect(nameOf(said('  Of ebb\n and flow. '))).toBe('Of ebb and flow.');
+    expect(nameOf(said(''))).toBe('A picture');
+    expect(nameOf(said('🌊'.repeat(100)))).toBe(`${'🌊'.repeat(59)}…`);
+  });
+});
