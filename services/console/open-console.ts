@@ -33,6 +33,7 @@ import { usageParts } from './api/usage/account-usage.ts';
 import { usageOperations } from './api/usage/usage-operations.ts';
 import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
+import { recordingOperations } from './api/recordings/recording-operations.ts';
 import { registryOperations } from './api/registry/registry-operations.ts';
 import { webhookOperations } from './api/webhooks/webhook-operations.ts';
 import { workerOperations } from './api/worker-operations.ts';
@@ -72,6 +73,7 @@ export interface ConsoleParts {
   programs: Programs;
   oidc: ReturnType<typeof openOidc>;
   secondFactors: ApiParts['secondFactors'];
+  recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
   about: Omit<About, 'managesCredentials'>;
   log: Logger;
@@ -147,6 +149,7 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     devices: oidc.devices,
     secondFactors,
+    recordings: parts.recordings,
     signIn: () => registry.current().sign_in,
     signOutPage: oidc.signOutPage,
     publicUrl,
@@ -161,6 +164,7 @@ export function openConsole(parts: ConsoleParts): Console {
       running: () => board.current().flatMap(({ turns = [] }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
     }),
+    ...recordingOperations(apiParts),
     ...workerOperations({
       accounts,
       log,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { backgroundSettings } from '#shared/accounts/background-responses/background-settings.ts';
 import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { idempotencySettings } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
+import { recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
@@ -44,6 +45,7 @@ export const ingressConfig = z
     ),
     ...backgroundSettings,
     ...idempotencySettings,
+    ...recordingSettings,
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .optional()
@@ -109,4 +111,8 @@ export const ingressConfig = z
   .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => new Set([CHAT_FAMILY, MESSAGES_FAMILY, 'tools']).size === 3, {
     path: ['CHAT_FAMILY'],
     error: 'must differ from MESSAGES_FAMILY, and neither may be `tools`, the segment of the tools API',
+  })
+  .refine(({ RECORDINGS, SEAL_SECRET }) => RECORDINGS === 'off' || SEAL_SECRET !== undefined, {
+    path: ['RECORDINGS'],
+    error: 'needs SEAL_SECRET: prompts and answers are recorded only with a secret that is not beside them in Redis',
   });

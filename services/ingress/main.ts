@@ -8,6 +8,8 @@ import { ConnectionStore } from '#shared/accounts/connections/connection-store.t
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { recordingBounds } from '#shared/accounts/recordings/recording-settings.ts';
+import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
@@ -48,6 +50,8 @@ import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
 import type { IdempotencyParts } from './idempotency/idempotency-parts.ts';
+import { Recorder } from './recording/recorder.ts';
+import { countRecordings, watchRecorder } from './metrics/count-recordings.ts';
 import { countKeyed } from './metrics/count-keyed.ts';
 import { loadOf } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
@@ -74,7 +78,7 @@ import { recordRequests } from '#shared/serving/record-request.ts';
 /** Milliseconds for sending the errors of requests that the drain has ended. */
 const lastErrorsMs = 500;
 
-/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together. */
+/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together; and of what is being recorded. */
 const mostUnwritten = 32 * 1024 * 1024;
 
 await runService(async (environment, releases) => {
@@ -191,6 +195,21 @@ await runService(async (environment, releases) => {
   });
   const refusals = new RefusalLedger(redis.redis, `${prefix}:`, log);
   releases.add('refusals', () => refusals.close());
+  const recordings = new Recordings(storedRedis.redis, `${prefix}:`, {
+    bounds: recordingBounds(config),
+    keys: ownerKeys,
+    report: unreadable,
+  });
+  const isRecording = config.RECORDINGS === 'on';
+  const recorder = new Recorder({
+    recordings,
+    bytes: config.RECORDING_BYTES,
+    roomBytes: mostUnwritten,
+    count: countRecordings(metricsRegistry),
+    log,
+  });
+  watchRecorder(metricsRegistry, recorder);
+  releases.add('recordings', () => recorder.close());
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
@@ -231,6 +250,7 @@ await runService(async (environment, releases) => {
     programs,
     oidc,
     secondFactors,
+    recordings: { store: recordings, isOn: isRecording },
     publicUrl: config.PUBLIC_URL,
     about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
     log,
@@ -319,6 +339,7 @@ await runService(async (environment, releases) => {
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: { responses: answers, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
+    recorder: isRecording ? recorder : undefined,
     files,
     inputFiles: { files: patientFiles, maxBytes: config.MAX_BODY_BYTES, store },
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,

@@ -28,11 +28,15 @@ export const access = {
   'key.change': forOwners,
   /** Give a key the class `high`, which is served before all others, where the ceiling of its owner does not. */
   'key.class.high': forAdmins,
+  /** Switch the recording of a key's requests on; that of a personal key has a rule of its own, see `requireSwitch`. */
+  'key.record': forTeamOwners,
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
   'team.make': forAdmins,
   /** Its name too: files for `rtr apply`, rules of providers and settings know a team by it. */
   'team.change': { ...forAdmins, nobody: 'hidden' },
+  /** Switch the recording of the requests of its keys. */
+  'team.record': forTeamOwners,
   'team.delete': { ...forAdmins, nobody: 'hidden' },
   'team.members': forTeamOwners,
   'invitation.manage': forAdmins,

@@ -1,5 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { AuditNote, AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
+import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Request } from 'express';
@@ -19,6 +20,8 @@ export interface ApiParts {
   log: Logger;
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
+  /** Recorded requests, and whether recording can be switched on. */
+  recordings: { store: Recordings; isOn: boolean };
   /** How people sign in. */
   signIn: () => SignInSettings;
   /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */

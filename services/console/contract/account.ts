@@ -3,6 +3,7 @@ import { keyKinds } from '#shared/accounts/keys/key-format.ts';
 import { limitsSchema } from '#shared/accounts/limits/limits.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
+import { recordingStateSchema } from './recordings.ts';
 
 /*
  * The contract between the console's pages and its API: people, teams and keys. All paths are below `/console/api`.
@@ -118,6 +119,10 @@ export const keySchema = keySettingsSchema
     revokedAt: time.exactOptional(),
     lastUsedAt: time.exactOptional().describe('Of the last request, to the minute.'),
     replacedBy: z.string().exactOptional().describe('The id of the key that was made in its place.'),
+    records: z.boolean().describe('Whether the key is switched to having its requests recorded.'),
+    recording: recordingStateSchema
+      .exactOptional()
+      .describe('By what its requests are recorded. Absent: they are not.'),
     ceiling: ceiling.exactOptional().describe('What its owner may use at most, whatever the key says.'),
     adminSet: z
       .array(z.string())
@@ -190,6 +195,10 @@ export const teamSchema = z
     limits,
     weight: z.number().describe('As of a person.'),
     ceiling,
+    records: z.boolean().describe('Whether the team is switched to having the requests of its keys recorded.'),
+    recording: recordingStateSchema
+      .exactOptional()
+      .describe('Absent: the requests of its keys are not recorded for it.'),
     createdAt: time,
     members: z.array(z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.enum(teamRoles) })),
   })

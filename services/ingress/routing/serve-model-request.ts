@@ -26,6 +26,7 @@ import { mayContinue } from '../http/may-continue.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
+import type { Recorder } from '../recording/recorder.ts';
 import { purposeOf } from './purpose/purpose-of.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
@@ -39,6 +40,8 @@ export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBac
   inputFiles: InputFiles;
   /** Milliseconds for which the client of a form may send nothing. */
   bodyTimeoutMs: number;
+  /** Records the requests of keys that are switched to that; undefined where nothing is recorded. */
+  recorder: Pick<Recorder, 'begin'> | undefined;
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
@@ -62,8 +65,13 @@ async function start(
   if (!received) return undefined;
   const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);
+  const recording = caller.identity.isRecorded && parts.recorder?.begin(request, response, format.name, received.body);
   const owner = storeOwnerOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
+  if (recording) {
+    recording.model = given.parameters.model;
+    recording.turn = purposeOf(request.headers, given.parameters.signs).turn;
+  }
   if (given.background) {
     if (reshape) {
       const message = 'Requests to this path are not served in the background.';

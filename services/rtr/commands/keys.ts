@@ -1,5 +1,12 @@
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
-import { isUsable, keyNameSchema, keyToolsSchema, maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import {
+  isUsable,
+  keyNameSchema,
+  keyToolsSchema,
+  maskedKey,
+  recordingOf,
+  type FoundKey,
+} from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
 import { weightSchema } from '#shared/accounts/limits/limits.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
@@ -106,6 +113,7 @@ function shown(record: FoundKey): Record<string, unknown> {
     masked: maskedKey(record),
     ...(ownerId !== undefined && { owner: { id: ownerId, name: owner?.name ?? '' } }),
     limits,
+    records: recordingOf(record) !== undefined,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
     createdAt: new Date(createdAt).toISOString(),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt).toISOString(),
@@ -137,7 +145,7 @@ function auditNote(
 
 function table(records: FoundKey[]): string[] {
   return tableLines([
-    ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'EXPIRES', 'LIMITS', 'STATE', 'NAME'],
+    ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'EXPIRES', 'LIMITS', 'STATE', 'RECORDS', 'NAME'],
     ...records.map((record) => [
       record.id,
       maskedKey(record),
@@ -147,6 +155,7 @@ function table(records: FoundKey[]): string[] {
       record.expiresAt === undefined ? '-' : dateOf(record.expiresAt),
       limitsText(record) || '-',
       stateOf(record),
+      recordingOf(record) ? 'yes' : 'no',
       record.name,
     ]),
   ]);

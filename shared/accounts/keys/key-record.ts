@@ -5,6 +5,7 @@ import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { usableName } from '../people/user.ts';
+import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
 
@@ -46,6 +47,8 @@ export const keyRecordSchema = z.object({
    * The settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>` for one of the limits.
    */
   adminSet: storedJson(z.array(z.string())).optional(),
+  /** That its requests are recorded; absent: they are not. What cannot be read switches nothing on. */
+  records: storedJson(recordingSwitchSchema).optional().catch(undefined),
   /** The key that was made in its place. */
   replacedBy: z.string().optional(),
   /** The first of the keys that were made in place of each other: what all of them use counts as its use. Absent for a key in nobody's place. */
@@ -64,15 +67,18 @@ export const keyOwnerSchema = z
     weight: storedWeightSchema,
     ceiling: storedCeilingSchema.optional(),
     blockedAt: z.string().optional(),
+    /** Of a team. */
+    records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
     /** Of a person. */
     role: z.string().optional(),
   })
-  .transform(({ name, limits, weight, ceiling, blockedAt, role }): KeyOwner => ({
+  .transform(({ name, limits, weight, ceiling, blockedAt, records, role }): KeyOwner => ({
     name,
     limits,
     weight,
     ceiling,
     blocked: blockedAt !== undefined,
+    ...(records && { records }),
     ...(role === 'admin' && { isAdmin: true }),
   }));
 
@@ -85,6 +91,8 @@ export interface KeyOwner {
   ceiling?: Ceiling | undefined;
   /** The keys of a blocked person are refused. */
   blocked: boolean;
+  /** Of a team: that the requests of all its keys are recorded. */
+  records?: RecordingSwitch;
   isAdmin?: true;
 }
 
@@ -115,6 +123,8 @@ export interface KeyIdentity {
   readonly weight?: number | undefined;
   /** Of the person or team. */
   readonly ownerWeight?: number | undefined;
+  /** Whether the requests are recorded, where recordings are on. */
+  readonly isRecorded?: true;
 }
 
 /** To whom what a key stores belongs: files, batches, responses. That is its owner, or the key itself. */
@@ -167,7 +177,30 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
   const weights = { weight, ownerWeight: owner?.weight };
   const capped = capBy([owner?.ceiling], { class: priority, tiers });
   const issued = storesAs === undefined ? {} : { storesAs };
-  return Object.freeze({ id, kind, name, ownerId, ...issued, models, tools, limits, ...weights, ...capped });
+  const recorded = recordingOf(found) && ({ isRecorded: true } as const);
+  return Object.freeze({
+    id,
+    kind,
+    name,
+    ownerId,
+    ...issued,
+    models,
+    tools,
+    limits,
+    ...weights,
+    ...capped,
+    ...recorded,
+  });
+}
+
+/** By what the requests of a key are recorded: a switch of its own, or its team's; undefined where they are not. */
+export function recordingOf({
+  kind,
+  records,
+  owner,
+}: Pick<FoundKey, 'kind' | 'records' | 'owner'>): (RecordingSwitch & { of: 'key' | 'team' }) | undefined {
+  if (records) return { ...records, of: 'key' };
+  return kind === 'team' && owner?.records ? { ...owner.records, of: 'team' } : undefined;
 }
 
 /** Whether there is anything in them. */

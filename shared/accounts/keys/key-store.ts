@@ -38,7 +38,7 @@ export type KeyCreation = 'created' | 'no owner' | 'too many';
 /** What of a key can be changed. */
 export type KeyChange = Pick<
   KeyRecord,
-  'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet'
+  'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet' | 'records'
 >;
 
 export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';

@@ -5,10 +5,11 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { replaceJson, storedFields, storedJson } from '../redis/stored-value.ts';
 import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
 import { removeAllOf } from '../keys/remove-all-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
@@ -28,6 +29,8 @@ const teamRecordSchema = z.object({
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
+  /** That the requests of its keys are recorded; absent or null: they are not. What cannot be read switches nothing on. */
+  records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
   revision: revisionSchema,
 });
 
@@ -40,6 +43,8 @@ export interface TeamChange {
   limits?: Limits | undefined;
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
+  /** Null: its requests are no longer recorded. */
+  records?: RecordingSwitch | null | undefined;
 }
 
 /** What names of teams are compared by: no two teams may have names that differ by case, compatible characters or white space alone. */

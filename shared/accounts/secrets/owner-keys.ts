@@ -1,7 +1,7 @@
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 
 /** What a key of an owner is for. Each purpose has keys of its own. */
-type Purpose = 'answers' | 'store' | 'webhooks' | 'connections' | 'external account' | 'second factor';
+type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
  * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
@@ -24,6 +24,11 @@ export class OwnerKeys {
   /** Seals what the store keeps of an owner, with the newest secret, and opens it with any; undefined while no secret is known. */
   storeSealer(owner: string): Sealer | undefined {
     return sealerOf(this.#derive(owner, 'store'));
+  }
+
+  /** Seals the recorded requests of an owner; undefined while no secret is known. */
+  recordingSealer(owner: string): Sealer | undefined {
+    return sealerOf(this.#derive(owner, 'recordings'));
   }
 
   /** Seals the secrets of an owner's webhooks; undefined while no secret is known. */

@@ -7,6 +7,7 @@ import { inject, onTestFinished } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
@@ -18,6 +19,7 @@ import { accountOperations } from '#services/console/api/account-operations.ts';
 import { createAdminApi } from '#services/console/api/admin-api.ts';
 import type { ApiParts } from '#services/console/api/api-parts.ts';
 import type { Operation } from '#services/console/api/operations/operation.ts';
+import { recordingOperations } from '#services/console/api/recordings/recording-operations.ts';
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
@@ -29,6 +31,7 @@ export const goodPassword = 'violet-harbour-cricket-41';
 export interface OpenConsole extends OpenKeyStore {
   url: string;
   webhooks: Webhooks;
+  recordings: Recordings;
   /** Everything that the API has logged. */
   apiLog: string[];
   /** The announced changes, in order. */
@@ -53,6 +56,8 @@ export interface ConsoleOptions {
   publicUrl?: string;
   /** How people sign in. Default: with a password. */
   signIn?: SignInSettings;
+  /** Whether requests may be recorded. Default: not. */
+  isRecording?: boolean;
   /** Operations besides those of accounts and webhooks. */
   furtherOperations?: (open: OpenKeyStore & { webhooks: Webhooks; log: Logger }) => readonly Operation[];
 }
@@ -63,6 +68,7 @@ export async function openConsole({
   publicUrl = 'https://llm.example.com',
   furtherOperations = () => [],
   signIn = emptyRegistry.sign_in,
+  isRecording = false,
 }: ConsoleOptions = {}): Promise<OpenConsole> {
   const open = await openKeyStore(inject('redisUrl'));
   const verifier = new KeyVerifier(open.store);
@@ -79,6 +85,10 @@ export async function openConsole({
   const { accounts, connection, prefix } = open;
   const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
   const secondFactors = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
+  const recordings = new Recordings(connection.redis, prefix, {
+    bounds: { keepMs: 3_600_000, most: 100, ownerBytes: 1024 ** 2, totalBytes: 1024 ** 2 },
+    keys: new OwnerKeys(secrets),
+  });
   const oidc = openOidc({
     accounts,
     externals: new ExternalAccounts(connection.redis, prefix, {
@@ -101,11 +111,13 @@ export async function openConsole({
     publicUrl,
     devices: oidc.devices,
     secondFactors,
+    recordings: { store: recordings, isOn: isRecording },
     signIn: () => signIn,
     signOutPage: oidc.signOutPage,
   };
   const operations = [
     ...accountOperations(parts),
+    ...recordingOperations(parts),
     ...webhookOperations({ accounts, log, webhooks }),
     ...furtherOperations({ ...open, webhooks, log }),
   ];
@@ -131,6 +143,7 @@ export async function openConsole({
     ...open,
     url,
     webhooks,
+    recordings,
     apiLog,
     announced,
     verifier,

@@ -5,6 +5,7 @@ import type { Actor } from '../actor.ts';
 import { forbidden, notFound, stale } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
+import { switched } from '../recordings/recording-state.ts';
 import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
@@ -36,7 +37,7 @@ export async function changeKey(
   if (ifRevision !== undefined && ifRevision !== revisionOf(found)) throw stale();
   let key = found;
   for (let attempt = 1; ; attempt += 1) {
-    const change = judge(actor, key, wanted);
+    const change = judge(parts, actor, key, wanted);
     if (isProlonged(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
       throw forbidden('Only administrators may prolong personal keys here.');
     }
@@ -49,7 +50,8 @@ export async function changeKey(
     key = await again();
   }
   await parts.announce(key.id);
-  const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
+  const was = { ...key, records: key.records !== undefined };
+  const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, was[name as keyof FoundKey] ?? null]));
   const { kind, ownerId } = key;
   const target = { kind: 'key', id: key.id, name: key.name };
   await record(parts, actor, { action: 'key.change', target, details: { kind, ownerId, before, after: wanted } });
@@ -70,7 +72,12 @@ function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.out
 }
 
 /** What is to be stored. @throws ApiFailure 403 */
-function judge(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>) {
+function judge(
+  { recordings: { isOn } }: Pick<ApiParts, 'recordings'>,
+  actor: Actor,
+  key: FoundKey,
+  { records, ...wanted }: z.output<typeof keyChange>,
+) {
   const owner = ownerOf(key);
   if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
     requireAccess('key.class.high', actor, owner);
@@ -80,7 +87,18 @@ function judge(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>) 
   const changes = Object.fromEntries(
     Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
   );
-  return { ...changes, ...(locks(actor, owner) && { adminSet: adminSetAfter(key, wanted) }) };
+  if (records === true) requireSwitch(actor, key);
+  return {
+    ...changes,
+    ...(records !== undefined && { records: switched(key.records, records, actor, isOn) ?? undefined }),
+    ...(locks(actor, owner) && { adminSet: adminSetAfter(key, wanted) }),
+  };
+}
+
+/** Checks that somebody may have the requests of a key recorded: what a person sends is recorded by that person alone. @throws ApiFailure 403 */
+function requireSwitch(actor: Actor, { kind, ...key }: FoundKey): void {
+  if (kind !== 'user') return requireAccess('key.record', actor, ownerOf({ kind, ...key }));
+  if (key.ownerId !== actor.id) throw forbidden('Only its person may have the requests of a personal key recorded.');
 }
 
 function revisionOf({ revision = 0 }: FoundKey): number {

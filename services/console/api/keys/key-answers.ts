@@ -2,10 +2,19 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { identityOfKey, maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
 import { ceilingAnswer } from '../people/ceiling-answer.ts';
+import { stateOf, switchersOf } from '../recordings/recording-state.ts';
 
-/** Keys as the pages see them: without the hash, and with only the ends of the secret. */
-export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users'>, found: FoundKey[]): Promise<Key[]> {
+/**
+ * Keys as the pages see them: without the hash, and with only the ends of the secret.
+ * @param isRecording whether requests are recorded at all
+ */
+export async function keyAnswers(
+  { keys, users }: Pick<Accounts, 'keys' | 'users'>,
+  found: FoundKey[],
+  isRecording: boolean,
+): Promise<Key[]> {
   const makers = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
+  for (const by of switchersOf(found)) makers.add(by);
   const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);
   return found.map((key, at) => {
     const {
@@ -28,6 +37,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
     const issuer = issuedBy === undefined ? undefined : names.get(issuedBy);
     const lastUsedAt = uses[at];
     const { class: inForce } = identityOfKey(key);
+    const recording = isRecording ? stateOf(key, names) : undefined;
     return {
       id,
       kind,
@@ -38,6 +48,8 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       createdAt,
       limits,
       weight,
+      records: key.records !== undefined,
+      ...(recording && { recording }),
       ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: owner?.name ?? 'a deleted team' } }),
       ...(maker === undefined ? {} : { createdBy: maker }),
       ...(storesAs === undefined

@@ -43,11 +43,17 @@ export const keyChange = z.strictObject({
   tools: settings.shape.tools.nullable(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
+  records: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether its requests are recorded. For a personal key only its person switches it on; administrators may switch it off.',
+    ),
 });
 
 /** A key to change or to make, which is known by its name. */
 export const namedKey = keyChange
-  .omit({ name: true })
+  .omit({ name: true, records: true })
   .extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);
 
 export const keyName = keyChange.pick({ name: true }).required();

@@ -24,7 +24,7 @@ type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
 
 /** The keys that somebody may see, and their actions on them. */
 export function keyOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce } = parts;
+  const { accounts, announce, recordings } = parts;
   const { keys } = accounts;
   const byId = { path: '/keys/{id}', subject: 'keys' } as const;
 
@@ -43,7 +43,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       item: keySchema,
       handle: async ({ actor, query: { owner } }, page) => {
         const { data, next } = await visibleKeys(keys, actor, owner, page);
-        return { data: await keyAnswers(accounts, data), next };
+        return { data: await keyAnswers(accounts, data, recordings.isOn), next };
       },
     }),
     operation({
@@ -209,7 +209,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 
   async function answerOf(key: FoundKey, reply: { revision?: number }): Promise<Key> {
-    const [answer] = await keyAnswers(accounts, [key]);
+    const [answer] = await keyAnswers(accounts, [key], recordings.isOn);
     if (!answer) throw notFound();
     reply.revision = key.revision ?? 0;
     return answer;

@@ -15,6 +15,7 @@ export const subjects = {
   invitations: 'Links with which people make an account.',
   keys: 'API keys of people, of teams and of the router.',
   usage: 'Sums over requests, single requests, sessions of coding agents, and how much of each limit is used.',
+  recordings: 'Recorded prompts and answers, where a team or a key is switched to that.',
   prices: 'What models cost.',
   registry: 'Names of models, and the rules of `auto`.',
   workers: 'Workers, the models that they serve, and the credentials with which they join.',

@@ -1,21 +1,26 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
 import type { Team } from '../../contract/account.ts';
+import { stateAnswer } from '../recordings/recording-state.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
 
-/** A team with its members, as the API answers it. */
+/** A team with its members, as the API answers it. @param isRecording whether requests are recorded at all */
 export async function teamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,
-  { id, name, limits = {}, weight = 1, ceiling, createdAt }: TeamRecord,
+  { id, name, limits = {}, weight = 1, ceiling, records, createdAt }: TeamRecord,
+  isRecording: boolean,
 ): Promise<Team> {
   const roles = await teams.membersOf(id);
   const members = await users.findAll([...roles.keys()]);
+  const names = records ? await users.namesOf([records.by]) : new Map<string, string>();
   return {
     id,
     name,
     limits,
     weight,
     ceiling: ceilingAnswer(ceiling),
+    records: Boolean(records),
+    ...(records && isRecording && { recording: stateAnswer({ ...records, of: 'team' }, names) }),
     createdAt,
     members: members.map((user) => ({
       id: user.id,

@@ -15,7 +15,7 @@ const addition = membership.extend({ email: emailSchema });
 
 /** Who is in a team, which its owners and administrators change. */
 export function teamMemberOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce } = parts;
+  const { accounts, announce, recordings } = parts;
   const { teams, users } = accounts;
   const member = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
   return [
@@ -65,7 +65,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         await announce(`user:${id}`);
         const name = (await users.namesOf([id])).get(id) ?? '';
         await note('team.member.remove', actor, team, { user: { id, name } });
-        return teamAnswer(accounts, team);
+        return teamAnswer(accounts, team, recordings.isOn);
       },
     }),
   ];
@@ -82,11 +82,11 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     if (!user || before === 'unknown') throw notFound();
     if (onlyNew && before !== undefined) {
       if (before !== role) throw isMember(user, before);
-      return teamAnswer(accounts, team);
+      return teamAnswer(accounts, team, recordings.isOn);
     }
     const action = before === undefined ? 'team.member.add' : 'team.member.change';
     await note(action, actor, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
-    return teamAnswer(accounts, team);
+    return teamAnswer(accounts, team, recordings.isOn);
   }
 
   /** A team whose members somebody may change. @throws ApiFailure 403 or 404 */

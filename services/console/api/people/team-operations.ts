@@ -13,6 +13,7 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { byCreation, pageOf } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
+import { switched } from '../recordings/recording-state.ts';
 import { teamAnswer } from './team-answer.ts';
 
 const settings = {
@@ -21,11 +22,18 @@ const settings = {
   ceiling: ceilingSchema.optional(),
 };
 const newTeam = z.strictObject({ name: displayNameSchema });
-const change = z.strictObject({ name: displayNameSchema.optional(), ...settings });
+const change = z.strictObject({
+  name: displayNameSchema.optional(),
+  ...settings,
+  records: z
+    .boolean()
+    .optional()
+    .describe('Whether the requests of its keys are recorded. Owners of the team may change this, and nothing else.'),
+});
 
 /** The teams that somebody may see, and their actions on them. */
 export function teamOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce } = parts;
+  const { accounts, announce, recordings } = parts;
   const { teams } = accounts;
   const byId = { path: '/teams/{id}', subject: 'teams' } as const;
 
@@ -43,7 +51,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
         const visible = actor.role === 'admin' ? await teams.list() : await teams.findAll([...actor.teams.keys()]);
         const named = name === undefined ? visible : visible.filter((team) => team.name === name);
         const { data, next } = pageOf(named, page, byCreation);
-        return { data: await Promise.all(data.map((team) => teamAnswer(accounts, team))), next };
+        return { data: await Promise.all(data.map((team) => teamAnswer(accounts, team, recordings.isOn))), next };
       },
     }),
     operation({
@@ -104,14 +112,14 @@ export function teamOperations(parts: ApiParts): Operation[] {
       method: 'patch',
       id: 'changeTeam',
       summary:
-        'Changes the name, limits, weight or ceiling of a team. No other team may have the name, in whatever case.',
+        'Changes the name, limits, weight, ceiling or recording of a team. No other team may have the name, in whatever case.',
       scopes: [],
       command: 'teams set',
       body: change,
       answer: teamSchema,
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
-        const before = await find(id, 'team.change', actor);
+        const before = await find(id, isSwitchOnly(body) ? 'team.record' : 'team.change', actor);
         const { name = before.name } = body;
         const make = () => changed(actor, before, body, ifRevision);
         // One of several that have the same name, from an earlier release, can be changed otherwise.
@@ -164,10 +172,12 @@ export function teamOperations(parts: ApiParts): Operation[] {
   async function changed(
     actor: Actor,
     before: TeamRecord,
-    wanted: z.output<typeof change>,
+    { records, ...wanted }: z.output<typeof change>,
     ifRevision?: number,
   ): Promise<TeamRecord> {
-    const outcome = await teams.change(before.id, wanted, ifRevision);
+    const recorded =
+      records === undefined ? {} : { records: switched(before.records, records, actor, recordings.isOn) };
+    const outcome = await teams.change(before.id, { ...wanted, ...recorded }, ifRevision);
     if (outcome === 'stale') throw stale();
     if (outcome === 'unknown') throw notFound();
     await announce(`team:${before.id}`);
@@ -177,8 +187,9 @@ export function teamOperations(parts: ApiParts): Operation[] {
         limits: before.limits ?? {},
         weight: before.weight ?? 1,
         ceiling: before.ceiling ?? {},
+        ...(records !== undefined && { records: Boolean(before.records) }),
       },
-      after: wanted,
+      after: { ...wanted, ...(records !== undefined && { records }) },
     });
     return (await teams.find(before.id)) ?? before;
   }
@@ -193,12 +204,17 @@ export function teamOperations(parts: ApiParts): Operation[] {
 
   function answerOf(team: TeamRecord, reply: { revision?: number }): Promise<Team> {
     reply.revision = team.revision ?? 0;
-    return teamAnswer(accounts, team);
+    return teamAnswer(accounts, team, recordings.isOn);
   }
 
   function note(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
     return record(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
+}
+
+/** Whether a change is about recording alone. */
+function isSwitchOnly(wanted: z.output<typeof change>): boolean {
+  return Object.keys(wanted).every((name) => name === 'records') && wanted.records !== undefined;
 }
 
 function readName(text: string): { name: string } {

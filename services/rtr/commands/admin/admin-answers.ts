@@ -23,12 +23,20 @@ export interface Person {
   lastSeenAt?: number;
 }
 
+/** By what requests are recorded. */
+export interface RecordingState {
+  of: 'key' | 'team';
+  by?: string;
+  since: number;
+}
+
 export interface Team {
   id: string;
   name: string;
   limits: Limits;
   weight: number;
   ceiling: Ceiling;
+  recording?: RecordingState;
   createdAt: number;
   members: { id: string; name: string; email: string; role: 'owner' | 'member' }[];
 }
@@ -55,6 +63,7 @@ export interface Key {
   tools?: string[];
   limits: Limits;
   weight?: number;
+  recording?: RecordingState;
   /** Settings that an administrator has set: names of fields, and `limits.<name>`. */
   adminSet?: string[];
 }

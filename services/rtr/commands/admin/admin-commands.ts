@@ -6,6 +6,7 @@ import { backgroundCommand } from './background-command.ts';
 import { invitationsCommand } from './invitations-command.ts';
 import { limitsCommand } from './limits-command.ts';
 import { pricesCommand } from './prices-command.ts';
+import { recordingsCommand } from './recordings-command.ts';
 import { registryCommand } from './registry-command.ts';
 import { sessionsCommand } from './sessions-command.ts';
 import { settingsCommand } from './settings-command.ts';
@@ -25,6 +26,7 @@ export function adminCommands(run: RunAdminCommand): Command[] {
     limitsCommand(run),
     usageCommand(run),
     sessionsCommand(run),
+    recordingsCommand(run),
     pricesCommand(run),
     auditCommand(run),
     workersCommand(run),

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Key } from './admin-answers.ts';
 import { noneAsNull, type OrNone } from './named-values.ts';
-import { changedLimits } from './party-settings.ts';
+import { changedLimits, recordsChange, type RecordsOption } from './party-settings.ts';
 
 /** The options for the settings of a key. */
 export interface KeySettings {
@@ -25,8 +25,8 @@ export interface NewKeyOptions extends KeySettings {
 }
 
 /** The settings that options say, as the Admin API takes them. @throws RouterError `invalid_request` */
-export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings): Record<string, unknown> {
-  const { class: priority, weight, models, tiers, tools, expires, limit } = options;
+export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings & RecordsOption): Record<string, unknown> {
+  const { class: priority, weight, models, tiers, tools, expires, limit, records } = options;
   return {
     ...(priority !== undefined && { class: priority }),
     ...(weight !== undefined && { weight: readWeight(weight) }),
@@ -35,6 +35,7 @@ export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings): Recor
     ...(tools !== undefined && { tools: tools.length === 1 && tools[0] === 'none' ? null : tools }),
     ...(expires !== undefined && { expiresAt: noneAsNull(expires) }),
     ...(limit !== undefined && { limits: changedLimits(now.limits, limit) }),
+    ...recordsChange({ records }),
   };
 }
 

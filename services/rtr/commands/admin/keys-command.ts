@@ -8,7 +8,7 @@ import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, setApiKey, showA
 import type { KeySettings, NewKeyOptions } from './key-settings.ts';
 import { futureTime } from './read-time.ts';
 import { listOrNone } from './named-values.ts';
-import { withLimits } from './party-settings.ts';
+import { withLimits, withRecords, type RecordsOption } from './party-settings.ts';
 
 export interface RunKeyCommand {
   overApi: RunAdminCommand;
@@ -49,10 +49,10 @@ export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): C
   add('show', 'show a key with its settings, without its secret')
     .argument(...key)
     .action((id: string, options: AdminOptions) => overApi(options, (context) => showApiKey(context, id)));
-  withSettings(add('set', 'change the settings of a key'))
+  withRecords(withSettings(add('set', 'change the settings of a key')))
     .argument(...key)
     .option('--name <name>', 'the new name')
-    .action((id: string, options: AdminOptions & KeySettings & { name?: string }) =>
+    .action((id: string, options: AdminOptions & KeySettings & RecordsOption & { name?: string }) =>
       overApi(options, (context) => setApiKey(context, id, options)),
     );
   add('rotate', 'create a successor with the same settings and print it, once; the key expires after some hours')

@@ -5,7 +5,8 @@ import type { Key } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 import { findParty, findReceiver, findTeam } from './find-party.ts';
 import { keyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
-import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
+import type { RecordsOption } from './party-settings.ts';
+import { dayText, minuteText, printDone, printFacts, printList, recordingText, valuesText } from './print-answers.ts';
 
 const hourMs = 3_600_000;
 
@@ -37,10 +38,11 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
   const { client } = context;
   const of = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
   await printList(context, client.list<Key>('/keys', { owner: of }), {
-    head: ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'STATE', 'NAME'],
+    head: ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'STATE', 'RECORDED', 'NAME'],
     row: (key) => {
-      const { id, masked, createdAt, name, classInForce: priority = key.class } = key;
-      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), stateOf(key), name];
+      const { id, masked, createdAt, name, classInForce: priority = key.class, recording } = key;
+      const isRecorded = recording === undefined ? 'no' : 'yes';
+      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), stateOf(key), isRecorded, name];
     },
     none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
     toJson: keyJson,
@@ -56,7 +58,7 @@ export async function showApiKey(context: AdminContext, id: string): Promise<voi
 export async function setApiKey(
   context: AdminContext,
   id: string,
-  { name, ...options }: KeySettings & { name?: string },
+  { name, ...options }: KeySettings & RecordsOption & { name?: string },
 ): Promise<void> {
   const { client } = context;
   const { value: now, etag } = await client.send<Key>('GET', at`/keys/${id}`);
@@ -115,6 +117,7 @@ function printKey(context: AdminContext, key: Key): void {
     tiers: tiers?.join(', '),
     tools: tools?.join(', '),
     limits: valuesText(limits),
+    recorded: recordingText(key.recording),
     created: `${minuteText(createdAt)}${createdBy === undefined ? '' : ` by ${createdBy}`}`,
     expires: times[0],
     'last used': times[1],

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
@@ -18,6 +18,22 @@ export interface PartySettings {
 /** Adds the option for limits. */
 export function withLimits(command: Command): Command {
   return command.option('--limit <name=value>', 'a limit, as cost-per-day=5; none removes it; repeatable', namedValue);
+}
+
+/** Whether requests are recorded: `on` or `off`. */
+export interface RecordsOption {
+  records?: string | undefined;
+}
+
+/** Adds the option that switches recording. */
+export function withRecords(command: Command): Command {
+  const said = 'whether prompts and answers are recorded: on or off';
+  return command.addOption(new Option('--records <switch>', said).choices(['on', 'off']));
+}
+
+/** The change that the option says. */
+export function recordsChange({ records }: RecordsOption): { records?: boolean } {
+  return records === undefined ? {} : { records: records === 'on' };
 }
 
 /** Adds the options for the limits, the weight and the ceiling of a person or a team. */

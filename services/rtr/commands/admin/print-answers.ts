@@ -1,5 +1,6 @@
 import { dateOf } from '../date-of.ts';
 import { tableLines } from '../table-lines.ts';
+import type { RecordingState } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 
 export interface ListForm<Item> {
@@ -65,4 +66,11 @@ export function valuesText(values: Readonly<Record<string, unknown>>): string {
 /** `requestsPerMinute` as `requests-per-minute`, as options and values of the command line are written. */
 export function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** By what requests are recorded, as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`; undefined where they are not. */
+export function recordingText(state: RecordingState | undefined): string | undefined {
+  if (!state) return undefined;
+  const by = state.by === undefined ? '' : `, switched on by ${state.by}`;
+  return `yes, for the ${state.of}, since ${minuteText(state.since)}${by}`;
 }

@@ -3,13 +3,20 @@ import { at } from './admin-client.ts';
 import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
-import { partyChange, withPartySettings, type PartySettings } from './party-settings.ts';
-import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
+import {
+  partyChange,
+  recordsChange,
+  withPartySettings,
+  withRecords,
+  type PartySettings,
+  type RecordsOption,
+} from './party-settings.ts';
+import { dayText, minuteText, printDone, printFacts, printList, recordingText, valuesText } from './print-answers.ts';
 import { membersCommand } from './team-members.ts';
 
 const teamArgument = ['<team>', 'name or id of the team'] as const;
 
-type TeamSettings = PartySettings & AdminOptions & { name?: string };
+type TeamSettings = PartySettings & RecordsOption & AdminOptions & { name?: string };
 
 /** `rtr teams …`: teams and their members. */
 export function teamsCommand(run: RunAdminCommand): Command {
@@ -31,7 +38,9 @@ export function teamsCommand(run: RunAdminCommand): Command {
   withPartySettings(addCommand(command, 'create', 'make a team without members'))
     .argument('<name>', 'name of the team')
     .action((name: string, options: TeamSettings) => run(options, (context) => createTeam(context, name, options)));
-  withPartySettings(addCommand(command, 'set', 'change the name, limits, weight or ceiling of a team'))
+  withRecords(
+    withPartySettings(addCommand(command, 'set', 'change the name, limits, weight, ceiling or recording of a team')),
+  )
     .argument(...teamArgument)
     .option('--name <name>', 'the new name')
     .action((team: string, options: TeamSettings) => run(options, (context) => setTeam(context, team, options)));
@@ -57,23 +66,28 @@ async function createTeam(context: AdminContext, name: string, options: TeamSett
   printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
 }
 
-async function setTeam(context: AdminContext, text: string, { name, ...options }: TeamSettings): Promise<void> {
+async function setTeam(
+  context: AdminContext,
+  text: string,
+  { name, records, ...options }: TeamSettings,
+): Promise<void> {
   const { client } = context;
   const { id } = await findTeam(client, text);
   const { value: now, etag } = await client.send<Team>('GET', at`/teams/${id}`);
-  const body = { name, ...partyChange(now, options) };
+  const body = { name, ...partyChange(now, options), ...recordsChange({ records }) };
   printTeam(context, (await client.send<Team>('PATCH', at`/teams/${id}`, { body, ifMatch: etag })).value);
 }
 
 /** Prints a team with its members. */
 export function printTeam(context: AdminContext, team: Team): void {
-  const { id, name, limits, weight, ceiling, createdAt, members } = team;
+  const { id, name, limits, weight, ceiling, recording, createdAt, members } = team;
   printFacts(context, team, {
     name,
     id,
     limits: valuesText(limits),
     ceiling: valuesText(ceiling),
     weight,
+    recorded: recordingText(recording),
     created: minuteText(createdAt),
     members: members.map(({ email, role }) => `${email} (${role})`).join(', '),
   });

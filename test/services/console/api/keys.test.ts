@@ -40,6 +40,7 @@ describe('a personal key', () => {
       ...settings,
       id: body.raw.split('.')[1],
       kind: 'user',
+      records: false,
       owner: { id: bob.id, name: 'bob' },
       createdBy: 'bob',
       masked: expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`)),

@@ -221,6 +221,7 @@ describe('a team', () => {
       limits: {},
       weight: 1,
       ceiling: {},
+      records: false,
       createdAt: expect.any(Number),
       members: [],
     });

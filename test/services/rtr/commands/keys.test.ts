@@ -97,7 +97,7 @@ describe('rtr keys list', () => {
     const limits = { costPerDay: 5 };
     await createOwnedKey(store, { kind: 'user', ownerId: owner.id, name: 'laptop', class: 'low', limits, expiresAt });
     await listKeys(context);
-    expect(lines[1]).toMatch(/ Ada +low +\S+ +2036-01-01 +cost-per-day=5 +usable +laptop$/);
+    expect(lines[1]).toMatch(/ Ada +low +\S+ +2036-01-01 +cost-per-day=5 +usable +no +laptop$/);
     lines.length = 0;
     await listKeys({ ...context, json: true });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -115,9 +115,13 @@ describe('rtr keys list', () => {
     await listKeys(context);
     expect(lines).toHaveLength(3);
     expect(lines[1]).toMatch(
-      new RegExp(`^${one.record.id} .*…${one.raw.slice(-4)}  router  normal .* -        -       revoked  one$`),
+      new RegExp(
+        `^${one.record.id} .*…${one.raw.slice(-4)}  router  normal .* -        -       revoked  no       one$`,
+      ),
     );
-    expect(lines[2]).toMatch(new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  router  high .* usable   two$`));
+    expect(lines[2]).toMatch(
+      new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  router  high .* usable   no       two$`),
+    );
     await listKeys({ ...context, json: true });
     const all = lines.join('\n');
     for (const { raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));

@@ -1,0 +1,35 @@
+import type { KeptRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
+import type { Recording, WholeRecordingAnswer } from '../../contract/recordings.ts';
+import { ownersOf } from '../batches/owners.ts';
+import type { RecordingParts } from './recording-parts.ts';
+
+/** Types of content that is text. */
+const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
+
+/** Recorded requests as the API answers them, without their content. */
+export async function recordingAnswers(
+  { accounts, recordings: { store } }: RecordingParts,
+  found: readonly KeptRecording[],
+): Promise<Recording[]> {
+  const partyOf = ({ facts: { owner, key } }: KeptRecording): string => owner?.id ?? key.id;
+  const nameOf = await ownersOf(accounts, found.map(partyOf));
+  return found.map((recording) => ({
+    ...recording.facts,
+    storedAs: recording.owner,
+    expiresAt: recording.keptAt + store.keepMs,
+    recordedBy: nameOf(partyOf(recording)).name,
+  }));
+}
+
+/** The same with their content. */
+export async function wholeAnswers(
+  parts: RecordingParts,
+  found: readonly WholeRecording[],
+): Promise<WholeRecordingAnswer[]> {
+  const answers = await recordingAnswers(parts, found);
+  return answers.map((answer, at) => {
+    const { request, answer: bytes } = found[at] ?? { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
+    const answerEncoding = answer.contentType === undefined || textType.test(answer.contentType) ? 'utf8' : 'base64';
+    return { ...answer, request: request.toString(), answer: bytes.toString(answerEncoding), answerEncoding };
+  });
+}

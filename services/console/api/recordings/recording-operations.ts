@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { recordingOf } from '#shared/accounts/keys/key-record.ts';
+import type { KeptRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
+import type { RecordingFilter, RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
+import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
+import type { Actor } from '../actor.ts';
+import { notFound } from '../api-failure.ts';
+import { record } from '../api-parts.ts';
+import { ownerText } from '../batches/owners.ts';
+import { exportRecords, jsonFile } from '../export-records.ts';
+import { fileOperation, listOperation, operation, type Operation } from '../operations/operation.ts';
+import { byName, pageOf, requireCursor, timedCursor, type Order } from '../operations/page.ts';
+import { isOwn, visibleOf, visibleParties } from './recording-access.ts';
+import { recordingAnswers, wholeAnswers } from './recording-answers.ts';
+import type { RecordingParts } from './recording-parts.ts';
+import { stateAnswer } from './recording-state.ts';
+
+const id = z.string().min(1).max(128).optional();
+const filterQuery = z.object({
+  owner: ownerText.optional(),
+  key: id.describe('Id of a key.'),
+  session: id.describe('Id of a session of a coding agent.'),
+});
+const oneQuery = z.object({ storedAs: id.describe('`storedAs` of the recording; absent: the newest with the id.') });
+
+const requestId = /^[\w.:-]{1,128}$/;
+const byKept: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-]{1,128}$/ };
+
+const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each }) => `${of}:${each}`);
+
+/** Recordings that are read with their content at once for a file. */
+const wholeAtOnce = 10;
+
+/** The operations of `contract/recordings.ts`. */
+export function recordingOperations(parts: RecordingParts): Operation[] {
+  const { accounts } = parts;
+  const { store, isOn } = parts.recordings;
+  const subject = 'recordings';
+  const byId = { path: '/recordings/{id}', subject, scopes: [] } as const;
+  return [
+    listOperation({
+      path: '/recording-switches',
+      id: 'listRecordingSwitches',
+      subject,
+      summary:
+        'Lists what of the person’s own is recorded: their keys and teams, and single keys of these teams, with who has switched it on.',
+      scopes: ['read', 'keys'],
+      command: 'recordings switches',
+      item: recordingSwitchSchema,
+      handle: async ({ actor }, page) => pageOf(isOn ? await switchesOf(actor) : [], page, bySwitch),
+    }),
+    listOperation({
+      path: '/recordings',
+      id: 'listRecordings',
+      subject,
+      summary:
+        'Lists recorded requests that the person sees, newest first, without their content. A page may have fewer than asked for.',
+      scopes: ['read'],
+      command: 'recordings list',
+      query: filterQuery,
+      item: recordingSchema,
+      isEndless: true,
+      handle: async ({ actor, query }, { limit, cursor }) => {
+        requireCursor(cursor, byKept);
+        const { recordings, next } = await store.list(filterOf(actor, query), limit, placeOf(cursor));
+        return {
+          data: await recordingAnswers(parts, recordings),
+          next: next && timedCursor(next.keptAt, next.member),
+        };
+      },
+    }),
+    fileOperation({
+      path: '/recordings/export',
+      id: 'exportRecordings',
+      subject,
+      summary: 'Writes recorded requests that the person sees as a file, with their content, newest first.',
+      scopes: [],
+      command: 'recordings export',
+      query: filterQuery,
+      files: ['application/json'],
+      handle: async ({ actor, query, response }) => {
+        const filter = filterOf(actor, query);
+        // Before anything is written: a reading without its entry must not be.
+        await record(parts, actor, {
+          action: 'recording.export',
+          target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
+          details: { ...query },
+        });
+        await exportRecords(response, jsonFile('recordings.json'), wholeOf(filter), (found) =>
+          wholeAnswers(parts, found),
+        );
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'get',
+      id: 'getRecording',
+      summary:
+        'Answers a recorded request with its content, by the id of the request. Unless it was sent with a key of the person, that is an entry of the audit trail.',
+      command: 'recordings show',
+      query: oneQuery,
+      answer: wholeRecordingSchema,
+      handle: async ({ actor, params, query }) => {
+        const found = await find(actor, params.id, query.storedAs);
+        const whole = await store.read(found);
+        if (!whole) throw notFound();
+        if (!isOwn(actor, found.facts)) await note('recording.read', actor, found);
+        const [answer] = await wholeAnswers(parts, [whole]);
+        if (!answer) throw notFound();
+        return answer;
+      },
+    }),
+    operation({
+      ...byId,
+      method: 'delete',
+      id: 'deleteRecording',
+      summary: 'Deletes a recorded request.',
+      command: 'recordings delete',
+      query: oneQuery,
+      handle: async ({ actor, params, query }) => {
+        const found = await find(actor, params.id, query.storedAs);
+        if (!(await store.remove(found))) throw notFound();
+        await note('recording.delete', actor, found);
+      },
+    }),
+  ];
+
+  async function switchesOf({ id: own, teams }: Actor) {
+    const [found, keys] = await Promise.all([
+      accounts.teams.findAll([...teams.keys()]),
+      Promise.all([own, ...teams.keys()].map((owner) => accounts.keys.listOf(owner))),
+    ]);
+    const usable = keys.flat().filter(({ revokedAt }) => revokedAt === undefined);
+    const recorded = usable.flatMap(({ id: key, name, ...facts }) => {
+      const switched = recordingOf(facts);
+      return switched?.of === 'key' ? [{ id: key, name, switched }] : [];
+    });
+    const teamsToo = found.flatMap(({ id: team, name, records }) =>
+      records ? [{ id: team, name, switched: { ...records, of: 'team' as const } }] : [],
+    );
+    const all = [...teamsToo, ...recorded];
+    const names = await accounts.users.namesOf([...new Set(all.map(({ switched }) => switched.by))]);
+    return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names) }));
+  }
+
+  /** A recording that somebody sees. @throws ApiFailure 404 */
+  async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<KeptRecording> {
+    if (!requestId.test(request)) throw notFound();
+    const visible = visibleOf(actor, await store.find(request));
+    const found = visible.find(({ owner }) => storedAs === undefined || owner === storedAs);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  async function* wholeOf(filter: RecordingFilter): AsyncGenerator<WholeRecording> {
+    let place: RecordingPlace | undefined;
+    do {
+      const { recordings, next } = await store.list(filter, wholeAtOnce, place);
+      for (const each of recordings) {
+        const whole = await store.read(each);
+        if (whole) yield whole;
+      }
+      place = next;
+    } while (place !== undefined);
+  }
+
+  function note(action: string, actor: Actor, { facts }: KeptRecording): Promise<void> {
+    const { owner, key } = facts;
+    const target = { kind: 'recording', id: facts.id, name: '' };
+    const details = { kind: owner?.kind ?? 'router', ownerId: owner?.id, key: key.id };
+    return record(parts, actor, { action, target, details, ofTeam: owner?.kind === 'team' });
+  }
+}
+
+function filterOf(actor: Actor, { owner, key, session }: z.output<typeof filterQuery>): RecordingFilter {
+  const visible = visibleParties(actor);
+  const asked = owner as `user:${string}` | undefined;
+  const parties = asked === undefined ? visible : !visible || visible.includes(asked) ? [asked] : [];
+  return { parties, key, session };
+}
+
+function placeOf(cursor: string | undefined): RecordingPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const dot = cursor.indexOf('.');
+  return { keptAt: Number(cursor.slice(0, dot)), member: cursor.slice(dot + 1) };
+}

@@ -1,0 +1,26 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { RecordingOutcome } from '../recording/recorder.ts';
+
+const outcomes: readonly RecordingOutcome[] = ['kept', 'full', 'gone', 'lost'];
+
+/** Adds the counter of recorded requests. */
+export function countRecordings(registry: Registry): (outcome: RecordingOutcome) => void {
+  const counter = new Counter({
+    name: 'rtr_recorded_requests_total',
+    help: 'Requests that were recorded: kept; not kept because there was no room (full) or the key was revoked meanwhile (gone); and lost because Redis did not take them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of outcomes) counter.inc({ outcome }, 0);
+  return (outcome) => counter.inc({ outcome });
+}
+
+/** Adds the gauge of what is held of requests that are being recorded. */
+export function watchRecorder(registry: Registry, recorder: { readonly heldBytes: number }): void {
+  const held: Gauge = new Gauge({
+    name: 'rtr_recording_held_bytes',
+    help: 'Bytes of bodies and answers held until they are written as recordings',
+    registers: [registry],
+    collect: () => held.set(recorder.heldBytes),
+  });
+}

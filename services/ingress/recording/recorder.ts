@@ -1,0 +1,128 @@
+import type { Request, Response } from 'express';
+import { sessionIdOf, sessionOwnerOf } from '#shared/accounts/agent-sessions/session-names.ts';
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import type { KeepOutcome, Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { identityOf } from '../http/require-key.ts';
+import { CutBytes } from './cut-bytes.ts';
+import { watchWritten } from './watch-written.ts';
+
+/** What became of a recording: `lost` where Redis has not taken it. */
+export type RecordingOutcome = KeepOutcome | 'lost';
+
+/** Milliseconds for which a process that ends waits for recordings to be written. */
+const lastWritesMs = 2_000;
+
+export interface RecorderParts {
+  recordings: Pick<Recordings, 'keep'>;
+  /** Bytes that are recorded of a body, and of an answer. */
+  bytes: number;
+  /** Bytes of all that is being recorded, until it is written. */
+  roomBytes: number;
+  count: (outcome: RecordingOutcome) => void;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** A request that is being recorded: what is found out of it while it is served. */
+export interface RunningRecording {
+  /** The model that it asks for. */
+  model?: string;
+  turn?: AgentTurn | undefined;
+}
+
+/**
+ * Records requests: body and answer are copied in memory up to a bound while the request is served, and written when its response is over.
+ * The request waits for nothing of it.
+ */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #room: StoringRoom;
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#room = new StoringRoom(parts.roomBytes);
+  }
+
+  /** Bytes that are held of requests being recorded. */
+  get heldBytes(): number {
+    return this.#room.taken;
+  }
+
+  /**
+   * Records a request from now on, and says so in the headers of its response.
+   * @param body as it has come
+   */
+  begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
+    const { bytes, count, log } = this.#parts;
+    const running: RunningRecording = {};
+    const begunAt = Date.now();
+    const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
+    const [asked, answer] = [new CutBytes(bytes, this.#room), new CutBytes(bytes, this.#room)];
+    asked.add(body);
+    let isEnded = false;
+    watchWritten(
+      response,
+      (piece) => answer.add(piece),
+      () => (isEnded = true),
+    );
+    if (!response.headersSent) response.setHeader('x-rtr-recorded', 'true');
+    response.once('close', () => {
+      const { id: key, name, kind, ownerId } = identityOf(response);
+      const { model, turn } = running;
+      const owner = ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
+      const party = sessionOwnerOf({
+        key,
+        user: owner?.kind === 'user' ? owner.id : '',
+        team: owner?.kind === 'team' ? owner.id : '',
+      });
+      const contentType = response.getHeader('content-type');
+      const facts: RecordingFacts = {
+        id: requestIdOf(response),
+        at: begunAt,
+        endedAt: Date.now(),
+        endpoint,
+        format,
+        ...(model !== undefined && { model }),
+        key: { id: key, name },
+        ...(owner && { owner }),
+        ...(turn && { session: sessionIdOf(party, turn.session) }),
+        ...(response.headersSent && { status: response.statusCode }),
+        ...(contentType !== undefined && { contentType: String(contentType) }),
+        end: isEnded ? 'whole' : 'cut',
+        requestBytes: asked.bytes,
+        answerBytes: answer.bytes,
+        isRequestCut: asked.isCut,
+        isAnswerCut: answer.isCut,
+      };
+      const write = this.#write(storeOwnerOf(identityOf(response)), facts, asked, answer)
+        .then(count, (error: unknown) => {
+          count('lost');
+          log.warn({ err: error, requestId: facts.id }, 'a recorded request is lost');
+        })
+        .finally(() => {
+          asked.release();
+          answer.release();
+          this.#writes.delete(write);
+        });
+      this.#writes.add(write);
+    });
+    return running;
+  }
+
+  /** Waits for what is being written, for two seconds at most. */
+  async close(): Promise<void> {
+    const timeout = AbortSignal.timeout(lastWritesMs);
+    const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
+    await Promise.race([Promise.all(this.#writes), isOver]);
+  }
+
+  async #write(owner: string, facts: RecordingFacts, asked: CutBytes, answer: CutBytes): Promise<RecordingOutcome> {
+    // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
+    return this.#parts.recordings.keep(owner, facts, Buffer.concat(asked.pieces), Buffer.concat(answer.pieces));
+  }
+}

@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http';
+
+type Written = ServerResponse['write'];
+type Ended = ServerResponse['end'];
+
+/**
+ * Calls with what is written to a response from now on. Only this response is changed: others are written as before, and cost nothing.
+ * @param onBytes is called before they are written; the memory may be reused afterwards
+ * @param onEnd is called when the response is ended, not when its connection closes
+ */
+export function watchWritten(response: ServerResponse, onBytes: (bytes: Uint8Array) => void, onEnd: () => void): void {
+  const write = response.write.bind(response) as (...given: unknown[]) => boolean;
+  const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
+  const take = ([chunk, encoding]: readonly unknown[]): void => {
+    if (chunk instanceof Uint8Array) onBytes(chunk);
+    else if (typeof chunk === 'string')
+      onBytes(Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'));
+  };
+  response.write = ((...given: unknown[]) => {
+    take(given);
+    return write(...given);
+  }) as Written;
+  response.end = ((...given: unknown[]) => {
+    take(given);
+    onEnd();
+    return end(...given);
+  }) as Ended;
+}

@@ -1,0 +1,164 @@
+import { Command } from 'commander';
+import { tableLines } from '../table-lines.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { at, type AdminClient, type Query } from './admin-client.ts';
+import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
+import { findParty } from './find-party.ts';
+import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
+import { writeFile } from './write-file.ts';
+
+interface Switch {
+  of: 'key' | 'team';
+  id: string;
+  name: string;
+  by?: string;
+  since: number;
+}
+
+interface Recording {
+  id: string;
+  at: number;
+  endedAt: number;
+  endpoint: string;
+  format: string;
+  model?: string;
+  key: { id: string; name: string };
+  recordedBy: string;
+  session?: string;
+  status?: number;
+  end: 'whole' | 'cut';
+  requestBytes: number;
+  answerBytes: number;
+  isRequestCut: boolean;
+  isAnswerCut: boolean;
+  storedAs: string;
+  expiresAt: number;
+}
+
+interface WholeRecording extends Recording {
+  request: string;
+  answer: string;
+  answerEncoding: 'utf8' | 'base64';
+}
+
+interface FilterOptions extends AdminOptions {
+  owner?: string;
+  key?: string;
+  session?: string;
+}
+
+type OneOptions = AdminOptions & { storedAs?: string };
+
+const request = ['<request>', 'id of the request'] as const;
+
+/** `rtr recordings …`: recorded prompts and answers. */
+export function recordingsCommand(run: RunAdminCommand): Command {
+  const command = new Command('recordings').description('see and delete recorded prompts and answers');
+  addCommand(command, 'switches', 'list which of your own keys and teams are recorded, by whom and since when').action(
+    (options: AdminOptions) =>
+      run(options, (context) =>
+        printList(context, context.client.list<Switch>('/recording-switches'), {
+          head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'NAME'],
+          row: ({ of, id, since, by = '-', name }) => [of, id, minuteText(since), by, name],
+          none: 'None of your requests are recorded.',
+        }),
+      ),
+  );
+  withFilters(addCommand(command, 'list', 'list recorded requests, newest first'))
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
+    .action((options: FilterOptions & { limit: number }) =>
+      run(options, (context) => listRecordings(context, options)),
+    );
+  withStore(addCommand(command, 'show', 'print a recorded request and its answer'))
+    .argument(...request)
+    .action((id: string, options: OneOptions) => run(options, (context) => showRecording(context, id, options)));
+  withStore(addCommand(command, 'delete', 'delete a recorded request'))
+    .argument(...request)
+    .action((id: string, options: OneOptions) =>
+      run(options, async (context) => {
+        const { storedAs } = options;
+        await context.client.send('DELETE', at`/recordings/${id}`, { query: { storedAs } });
+        printDone(context, { id, deleted: true }, `The recording of ${id} is deleted.`);
+      }),
+    );
+  withFilters(addCommand(command, 'export', 'write recorded requests with their content as JSON, newest first'))
+    .option('--out <file>', 'path of the file; the standard output without it')
+    .action((options: FilterOptions & { out?: string }) =>
+      run(options, async (context) =>
+        writeFile(context, '/recordings/export', await queryOf(context.client, options), options.out),
+      ),
+    );
+  return command;
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--owner <owner>', 'only those of user:<address>, team:<name>, or key:<id> of a key of the router')
+    .option('--key <key>', 'only those sent with the key with this id')
+    .option('--session <session>', 'only those of the session with this id');
+}
+
+function withStore(command: Command): Command {
+  return command.option('--stored-as <owner>', 'which one, where requests of several owners have the same id');
+}
+
+async function queryOf(client: AdminClient, { owner, key, session }: FilterOptions): Promise<Query> {
+  return { owner: owner === undefined ? undefined : await ownerOf(client, owner), key, session };
+}
+
+async function ownerOf(client: AdminClient, text: string): Promise<string> {
+  if (text.startsWith('key:')) return text;
+  const { value } = await findParty(client, text);
+  return `${text.slice(0, text.indexOf(':'))}:${value.id}`;
+}
+
+async function listRecordings(context: AdminContext, options: FilterOptions & { limit: number }): Promise<void> {
+  const { client } = context;
+  const found = client.list<Recording>('/recordings', await queryOf(client, options), options.limit);
+  await printList(context, found, {
+    head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'STATUS', 'BYTES', 'EXPIRES (UTC)'],
+    row: (each) => {
+      const { at: time, id, recordedBy, key, model = '-', requestBytes, answerBytes, expiresAt } = each;
+      const bytes = `${requestBytes}+${answerBytes}`;
+      return [minuteText(time), id, recordedBy, key.name, model, statusText(each), bytes, minuteText(expiresAt)];
+    },
+    none: 'There are no recorded requests.',
+  });
+}
+
+async function showRecording(context: AdminContext, id: string, { storedAs }: OneOptions): Promise<void> {
+  const recording = await context.client.get<WholeRecording>(at`/recordings/${id}`, { storedAs });
+  const { request: asked, answer, answerEncoding, ...facts } = recording;
+  printFacts(context, recording, {
+    request: facts.id,
+    at: minuteText(facts.at),
+    endpoint: facts.endpoint,
+    format: facts.format,
+    model: facts.model,
+    key: `${facts.key.name} (${facts.key.id})`,
+    owner: facts.recordedBy,
+    session: facts.session,
+    status: statusText(facts),
+    expires: minuteText(facts.expiresAt),
+  });
+  if (context.json) return;
+  const { requestBytes, isRequestCut, answerBytes, isAnswerCut } = facts;
+  printContent(context, `request, ${sizeText(requestBytes, isRequestCut)}`, asked);
+  const coded = answerEncoding === 'utf8' ? '' : ', in base64';
+  printContent(context, `answer, ${sizeText(answerBytes, isAnswerCut)}${coded}`, answer);
+}
+
+/** Prints content line by line: a terminal obeys nothing in it. */
+function printContent({ print }: Pick<AdminContext, 'print'>, what: string, content: string): void {
+  print('');
+  print(`${what}:`);
+  for (const line of content.split('\n')) print(tableLines([[line]]).join(''));
+}
+
+function sizeText(bytes: number, isCut: boolean): string {
+  return `${bytes} bytes${isCut ? ', of which not all were recorded' : ''}`;
+}
+
+function statusText({ status, end }: Pick<Recording, 'status' | 'end'>): string {
+  return `${status ?? '-'}${end === 'cut' ? ', cut off' : ''}`;
+}

@@ -1,0 +1,75 @@
+-- Keeps a recorded request for its time. One of the same owner with the same id goes first.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   owner, id, party, key, session  see recordings.lua; `session` is absent where it has none
+--   keepMs      milliseconds for which it is kept
+--   most        recordings of an owner
+--   ownerBytes  bytes of an owner's recordings; the oldest go first
+--   totalBytes  the same of all; the oldest of whoever has most go first
+-- ARGV[2]  the facts of the request, sealed
+-- ARGV[3]  its body, sealed
+-- ARGV[4]  its answer, sealed
+-- Returns 'kept', 'full' if there is no room for it, or 'gone' if its key is revoked: nobody could remove it with its owner any more.
+sweep()
+local owner, id, party = args.owner, args.id, args.party
+local keyRecord = prefix .. 'key:' .. args.key
+if redis.call('EXISTS', keyRecord) == 0 or redis.call('HEXISTS', keyRecord, 'revokedAt') == 1 then
+  return 'gone'
+end
+forget(owner, id)
+local bytes = recordBytes + #ARGV[2] + #ARGV[3] + #ARGV[4]
+if bytes > args.ownerBytes or bytes > args.totalBytes then
+  return 'full'
+end
+
+-- Returns whether there was one.
+local function forgetOldest(ofOwner)
+  local oldest = redis.call('ZRANGE', base .. 'of:' .. ofOwner, 0, 0)[1]
+  if not oldest then
+    return false
+  end
+  forget(ofOwner, oldest)
+  return true
+end
+
+local function bytesOfOwner()
+  return tonumber(redis.call('ZSCORE', base .. 'bytes', owner) or 0)
+end
+
+while redis.call('ZCARD', base .. 'of:' .. owner) >= args.most or bytesOfOwner() + bytes > args.ownerBytes do
+  if not forgetOldest(owner) then
+    return 'full'
+  end
+end
+while tonumber(redis.call('GET', base .. 'total') or 0) + bytes > args.totalBytes do
+  local largest = redis.call('ZREVRANGE', base .. 'bytes', 0, 0)[1]
+  if not largest or not forgetOldest(largest) then
+    return 'full'
+  end
+end
+
+local record = recordOf(owner, id)
+local member = owner .. '/' .. id
+redis.call('HSET', record, 'party', party, 'key', args.key, 'at', whole(now))
+redis.call('HSET', record, 'facts', ARGV[2], 'request', ARGV[3], 'answer', ARGV[4])
+if args.session then
+  redis.call('HSET', record, 'session', args.session)
+end
+redis.call('PEXPIRE', record, whole(args.keepMs))
+redis.call('ZADD', base .. 'of:' .. owner, whole(now), id)
+redis.call('ZADD', base .. 'seen-by:' .. party, whole(now), member)
+redis.call('ZADD', base .. 'all', whole(now), member)
+redis.call('HSET', base .. 'entries-of:' .. owner, id, whole(bytes) .. ' ' .. party)
+redis.call('ZADD', base .. 'expiries', whole(now + args.keepMs), whole(bytes) .. '/' .. party .. '/' .. member)
+redis.call('SADD', base .. 'request:' .. id, owner)
+redis.call('ZINCRBY', base .. 'bytes', whole(bytes), owner)
+redis.call('INCRBY', base .. 'total', whole(bytes))
+
+-- A list lives as long as whatever stands in it, also when `keepMs` has become less.
+local lists = { 'of:' .. owner, 'entries-of:' .. owner, 'seen-by:' .. party, 'request:' .. id, 'all', 'expiries', 'bytes', 'total' }
+for _, name in ipairs(lists) do
+  if redis.call('PTTL', base .. name) < args.keepMs then
+    redis.call('PEXPIRE', base .. name, whole(args.keepMs))
+  end
+end
+return 'kept'

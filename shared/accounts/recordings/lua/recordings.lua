@@ -1,0 +1,65 @@
+-- What is common to the scripts of recordings. It stands before each of them, behind script-start.lua. They name the keys of an owner, so
+-- they do not run on a Redis cluster.
+--
+-- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
+--   party    who sees it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
+--   key, session, at  id of its key, id of its session where it has one, and when it was kept
+--   facts, request, answer  sealed
+-- recordings:of:<owner>          sorted set, ids by when they were kept
+-- recordings:seen-by:<party>     sorted set, `<owner>/<id>` by the same
+-- recordings:all                 the same of all
+-- recordings:entries-of:<owner>  hash, id to `<bytes> <party>`
+-- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which it expires
+-- recordings:request:<id>        set, the owners who have a recording with the id: clients choose the ids of requests
+-- recordings:bytes               sorted set, owner by bytes; recordings:total string, the bytes of all
+--
+-- All of them expire.
+local base = prefix .. 'recordings:'
+
+-- Recordings that are swept at once, and bytes that one counts beside its content.
+local sweptAtOnce = 100
+local recordBytes = 1024
+
+local function recordOf(owner, id)
+  return base .. 'recording:' .. owner .. '/' .. id
+end
+
+-- Removes a recording of which bytes and party are known.
+local function drop(bytes, party, owner, id)
+  local member = owner .. '/' .. id
+  redis.call('UNLINK', recordOf(owner, id))
+  redis.call('ZREM', base .. 'of:' .. owner, id)
+  redis.call('HDEL', base .. 'entries-of:' .. owner, id)
+  redis.call('ZREM', base .. 'seen-by:' .. party, member)
+  redis.call('ZREM', base .. 'all', member)
+  redis.call('SREM', base .. 'request:' .. id, owner)
+  -- The sweep has removed it already, and then it is counted no more.
+  if redis.call('ZREM', base .. 'expiries', whole(bytes) .. '/' .. party .. '/' .. member) == 0 then
+    return
+  end
+  redis.call('DECRBY', base .. 'total', whole(bytes))
+  if tonumber(redis.call('ZINCRBY', base .. 'bytes', whole(-bytes), owner)) <= 0 then
+    redis.call('ZREM', base .. 'bytes', owner)
+  end
+end
+
+-- Removes a recording. Returns whether there was one.
+local function forget(owner, id)
+  local entry = redis.call('HGET', base .. 'entries-of:' .. owner, id)
+  if not entry then
+    redis.call('ZREM', base .. 'of:' .. owner, id)
+    return false
+  end
+  local bytes, party = string.match(entry, '^(%d+) (.+)$')
+  drop(tonumber(bytes), party, owner, id)
+  return true
+end
+
+-- Forgets recordings that have expired: Redis has removed them by then, and their bytes are still counted.
+local function sweep()
+  local expired = redis.call('ZRANGEBYSCORE', base .. 'expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
+  for _, member in ipairs(expired) do
+    local bytes, party, owner, id = string.match(member, '^(%d+)/([^/]+)/([^/]+)/(.+)$')
+    drop(tonumber(bytes), party, owner, id)
+  end
+end

@@ -1,0 +1,8 @@
+-- Removes a recording.
+--
+-- ARGV[1]  JSON, besides prefix:
+--   owner, id  see recordings.lua
+-- Returns 1, or 0 if there is none.
+local isThere = redis.call('EXISTS', recordOf(args.owner, args.id))
+forget(args.owner, args.id)
+return isThere

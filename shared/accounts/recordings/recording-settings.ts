@@ -1,0 +1,61 @@
+import { setting } from '#shared/core/load-config.ts';
+
+/** The settings of recordings of prompts and answers. */
+export const recordingSettings = {
+  RECORDINGS: setting.choice(
+    'Whether teams and keys may be switched to having their prompts and answers recorded, which needs `SEAL_SECRET`: `on` or `off`',
+    'off',
+    ['off', 'on'],
+  ),
+  RECORDINGS_HOURS: setting.integer('Hours for which a recorded request is kept', 72, 1, 8_760),
+  RECORDING_BYTES: setting.integer(
+    'Most bytes that are recorded of the body of a request, and of its answer; what follows is cut',
+    1024 * 1024,
+    1_024,
+    16 * 1024 ** 2,
+  ),
+  RECORDINGS_KEPT: setting.integer(
+    'Most recorded requests of one person, team or key without owner; the oldest go first',
+    1_000,
+    1,
+    100_000,
+  ),
+  RECORDINGS_OWNER_BYTES: setting.integer(
+    'Most bytes in Redis of the recorded requests of one person, team or key without owner; the oldest go first',
+    32 * 1024 * 1024,
+    4_096,
+    64 * 1024 ** 3,
+  ),
+  RECORDINGS_MAX_BYTES: setting.integer(
+    'The same of all; the oldest of whoever has most go first',
+    128 * 1024 * 1024,
+    4_096,
+    1024 ** 4,
+  ),
+};
+
+/** Bounds of what is kept of recorded requests. */
+export interface RecordingBounds {
+  /** Milliseconds for which one is kept. */
+  keepMs: number;
+  /** Recordings of one owner. */
+  most: number;
+  /** Bytes of all of an owner, and of all. */
+  ownerBytes: number;
+  totalBytes: number;
+}
+
+/** The bounds that the settings say. */
+export function recordingBounds(config: {
+  RECORDINGS_HOURS: number;
+  RECORDINGS_KEPT: number;
+  RECORDINGS_OWNER_BYTES: number;
+  RECORDINGS_MAX_BYTES: number;
+}): RecordingBounds {
+  return {
+    keepMs: config.RECORDINGS_HOURS * 3_600_000,
+    most: config.RECORDINGS_KEPT,
+    ownerBytes: config.RECORDINGS_OWNER_BYTES,
+    totalBytes: config.RECORDINGS_MAX_BYTES,
+  };
+}

@@ -1,0 +1,200 @@
+import type { Redis } from 'ioredis';
+import type { Sealer } from '#shared/core/seal.ts';
+import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { inPages } from '../redis/in-pages.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import type { RecordingBounds } from './recording-settings.ts';
+import {
+  recordingFactsSchema,
+  recordingPartyOf,
+  type KeptRecording,
+  type RecordingFacts,
+  type RecordingParty,
+  type WholeRecording,
+} from './recording.ts';
+
+const common = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
+const keepRecording = new RedisScript(...common, new URL('lua/keep.lua', import.meta.url));
+const removeRecording = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
+
+/** Recordings that are read at once, and looked through at most for one page. */
+const readAtOnce = 100;
+const mostLookedThrough = 2_000;
+
+/** What becomes of a recording: `full` without room for it, `gone` where its key was revoked meanwhile. */
+export type KeepOutcome = 'kept' | 'full' | 'gone';
+
+/** Which recordings are listed. */
+export interface RecordingFilter {
+  /** Whoever sees them; undefined: all. */
+  parties: readonly RecordingParty[] | undefined;
+  key?: string | undefined;
+  session?: string | undefined;
+}
+
+/** A place in a list: what comes after it was kept before, or has a smaller name. */
+export interface RecordingPlace {
+  keptAt: number;
+  /** `<owner>/<id>`. */
+  member: string;
+}
+
+/**
+ * Recorded requests, in Redis, sealed with a key of their owner. They expire. Every method throws RouterError `store_unavailable` when
+ * Redis does not answer.
+ */
+export class Recordings {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #base: string;
+  readonly #bounds: RecordingBounds;
+  readonly #keys: Pick<OwnerKeys, 'recordingSealer'>;
+  readonly #report: ReportUnreadable;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(
+    redis: Redis,
+    prefix: string,
+    parts: { bounds: RecordingBounds; keys: Pick<OwnerKeys, 'recordingSealer'>; report?: ReportUnreadable },
+  ) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#base = `${prefix}recordings:`;
+    this.#bounds = parts.bounds;
+    this.#keys = parts.keys;
+    this.#report = parts.report ?? warnOfUnreadable;
+  }
+
+  /** Milliseconds for which a recording is kept. */
+  get keepMs(): number {
+    return this.#bounds.keepMs;
+  }
+
+  /** Keeps a recording. @param owner see `storeOwnerOf` */
+  async keep(owner: string, facts: RecordingFacts, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
+    const sealer = this.#sealer(owner);
+    const { id, key, session } = facts;
+    const party = recordingPartyOf(facts);
+    const args = { prefix: this.#prefix, owner, id, party, key: key.id, session, ...this.#bounds };
+    const texts = [
+      sealer.seal(JSON.stringify(facts)),
+      await sealer.sealBytes([request]),
+      await sealer.sealBytes([answer]),
+    ];
+    return (await keepRecording.run(this.#redis, { args, texts })) as KeepOutcome;
+  }
+
+  /** The recordings of requests with an id, the newest first: of several owners, where their clients chose the same one. */
+  async find(id: string): Promise<KeptRecording[]> {
+    const owners = await askRedis(this.#redis.smembers(`${this.#base}request:${id}`));
+    const found = await this.#readAll(owners.map((owner) => `${owner}/${id}`));
+    return found.sort((one, other) => other.keptAt - one.keptAt);
+  }
+
+  /** A recording with its content; undefined if there is none any more, or it was sealed with a secret that is not set. */
+  async read({ owner, facts: { id } }: KeptRecording): Promise<WholeRecording | undefined> {
+    const name = `${this.#base}recording:${owner}/${id}`;
+    const [at, facts, request, answer] = await askRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
+    const known = this.#open(`${owner}/${id}`, at, facts);
+    const sealer = this.#sealer(owner);
+    const [asked, answered] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
+    return known && asked && answered && { ...known, request: asked, answer: answered };
+  }
+
+  /**
+   * A page of recordings, the newest first.
+   * @param after the place of the last one of the page before
+   * @returns `next`, the place from which to go on, which may be given for a page that is not full
+   */
+  async list(
+    { parties, key, session }: RecordingFilter,
+    limit: number,
+    after?: RecordingPlace,
+  ): Promise<{ recordings: KeptRecording[]; next: RecordingPlace | undefined }> {
+    const names = parties?.map((party) => `seen-by:${party}`) ?? ['all'];
+    const recordings: KeptRecording[] = [];
+    let place = after;
+    for (let looked = 0; looked < mostLookedThrough; looked += readAtOnce) {
+      const { members, isEnd } = await this.#membersAfter(names, place);
+      for (const recording of await this.#readAll(members.map(({ member }) => member))) {
+        if (key !== undefined && recording.facts.key.id !== key) continue;
+        if (session !== undefined && recording.facts.session !== session) continue;
+        recordings.push(recording);
+        if (recordings.length === limit) return { recordings, next: placeOf(recording) };
+      }
+      place = members.at(-1) ?? place;
+      if (isEnd) return { recordings, next: undefined };
+    }
+    return { recordings, next: place };
+  }
+
+  /** Removes a recording. False when there is none any more. */
+  async remove({ owner, facts: { id } }: KeptRecording): Promise<boolean> {
+    return (await removeRecording.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
+  }
+
+  /** The next members of several lists together, the newest first. */
+  async #membersAfter(
+    names: readonly string[],
+    place: RecordingPlace | undefined,
+  ): Promise<{ members: RecordingPlace[]; isEnd: boolean }> {
+    const from = place?.keptAt ?? '+inf';
+    const lists = await Promise.all(
+      names.map(async (name) => {
+        const found: RecordingPlace[] = [];
+        // Those of the millisecond of the place that were listed before come again first.
+        for (let at = 0; ; at += readAtOnce) {
+          const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
+          const reply = await askRedis(this.#redis.zrange(...range, 'WITHSCORES'));
+          for (let index = 0; index < reply.length; index += 2) {
+            const each = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
+            if (place === undefined || isAfter(each, place)) found.push(each);
+          }
+          if (reply.length < 2 * readAtOnce) return { found, isEnd: true };
+          if (found.length >= readAtOnce) return { found, isEnd: false };
+        }
+      }),
+    );
+    const all = lists.flatMap(({ found }) => found).sort((one, other) => (isAfter(one, other) ? 1 : -1));
+    return { members: all.slice(0, readAtOnce), isEnd: lists.every(({ isEnd }) => isEnd) && all.length <= readAtOnce };
+  }
+
+  async #readAll(members: readonly string[]): Promise<KeptRecording[]> {
+    const found = await inPages(members, async (member) => {
+      const name = `${this.#base}recording:${member}`;
+      const [at, facts] = await askRedis(this.#redis.hmget(name, 'at', 'facts'));
+      return this.#open(member, at, facts) ?? [];
+    });
+    return found.flat();
+  }
+
+  #open(member: string, at: string | null | undefined, sealed: string | null | undefined): KeptRecording | undefined {
+    // It has expired.
+    if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
+    const [owner = '', id = ''] = member.split('/');
+    const text = this.#sealer(owner).unseal(sealed);
+    const facts = text === undefined ? undefined : recordingFactsSchema.safeParse(JSON.parse(text)).data;
+    if (!facts) {
+      this.#report(`recording ${id}`, 'sealed with another secret, or written by another release');
+      return undefined;
+    }
+    return { owner, keptAt: Number(at), facts };
+  }
+
+  #sealer(owner: string): Sealer {
+    const sealer = this.#keys.recordingSealer(owner);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}
+
+function placeOf({ owner, keptAt, facts }: KeptRecording): RecordingPlace {
+  return { keptAt, member: `${owner}/${facts.id}` };
+}
+
+/** Whether one comes after the other in a list. */
+function isAfter(one: RecordingPlace, other: RecordingPlace): boolean {
+  return one.keptAt === other.keptAt ? one.member < other.member : one.keptAt < other.keptAt;
+}

@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+
+const removeOwner = new RedisScript(
+  scriptStart,
+  new URL('lua/recordings.lua', import.meta.url),
+  new URL('lua/remove-owner.lua', import.meta.url),
+);
+
+/** Recordings that one call of the script removes at most, in some milliseconds. */
+const most = 500;
+
+/**
+ * Removes the recordings of an owner who is gone for good: a deleted person or team, or a revoked key that has no owner or was issued.
+ * @param prefix what all names in Redis begin with
+ * @throws RouterError `store_unavailable`
+ */
+export async function removeRecordingsOf(redis: Redis, prefix: string, owner: string): Promise<void> {
+  let left = 1;
+  while (left > 0) left = Number(await removeOwner.run(redis, { args: { prefix, owner, most } }));
+}

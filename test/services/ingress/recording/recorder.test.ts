@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express, { type RequestHandler } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CutBytes } from '#services/ingress/recording/cut-bytes.ts';
+import { Recorder, type RecordingOutcome } from '#services/ingress/recording/recorder.ts';
+import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import { until } from '../../../helpers/until.ts';
+
+interface Kept {
+  owner: string;
+  facts: RecordingFacts;
+  request: string;
+  answer: string;
+}
+
+/** A recorder of a server whose handler is given, and what it has kept. */
+async function recording(
+  handle: RequestHandler,
+  { bytes = 1_000, roomBytes = 10_000, failWith }: { bytes?: number; roomBytes?: number; failWith?: Error } = {},
+) {
+  const kept: Kept[] = [];
+  const outcomes: RecordingOutcome[] = [];
+  const recorder = new Recorder({
+    recordings: {
+      keep: async (owner, facts, request, answer) => {
+        if (failWith) throw failWith;
+        kept.push({
+          owner,
+          facts,
+          request: Buffer.from(request).toString(),
+          answer: Buffer.from(answer).toString(),
+        });
+        return 'kept';
+      },
+    },
+    bytes,
+    roomBytes,
+    count: (outcome) => outcomes.push(outcome),
+    log: { warn: () => undefined },
+  });
+  const app = express();
+  app.post('/ask', (request, response, next) => {
+    response.locals['identity'] = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' };
+    response.locals['requestId'] = 'r1';
+    recorder.begin(request, response, 'chat', Buffer.from('a body')).model = 'demo';
+    return handle(request, response, next);
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ask?x=1`;
+  return { kept, outcomes, recorder, ask: (init: RequestInit = {}) => fetch(url, { method: 'POST', ...init }) };
+}
+
+describe('a recorded request', () => {
+  it('is answered as it would be, with a header, and kept with what was sent', async () => {
+    const { ask, kept, outcomes, recorder } = await recording((_, response) => {
+      response.write('one ');
+      response.write(Buffer.from('two '));
+      response.end('three');
+    });
+    const answer = await ask();
+    expect(answer.headers.get('x-rtr-recorded')).toBe('true');
+    expect(await answer.text()).toBe('one two three');
+    await until(() => outcomes.length === 1);
+    expect(kept).toMatchObject([{ owner: 'ada', request: 'a body', answer: 'one two three' }]);
+    expect(kept[0]?.facts).toMatchObject({
+      id: 'r1',
+      endpoint: 'POST /ask',
+      model: 'demo',
+      owner: { kind: 'user', id: 'ada' },
+      status: 200,
+      end: 'whole',
+      requestBytes: 6,
+      answerBytes: 13,
+      isAnswerCut: false,
+    });
+    expect(recorder.heldBytes).toBe(0);
+  });
+
+  it('is kept up to its bound, and says how long it was', async () => {
+    const { ask, kept, outcomes } = await recording((_, response) => void response.json('x'.repeat(98)), { bytes: 10 });
+    expect(await (await ask()).text()).toHaveLength(100);
+    await until(() => outcomes.length === 1);
+    expect(kept[0]?.answer).toHaveLength(10);
+    expect(kept[0]?.facts).toMatchObject({ answerBytes: 100, isAnswerCut: true, isRequestCut: false });
+  });
+
+  it('that its client cancels is kept as cut', async () => {
+    const { ask, kept, outcomes } = await recording((_, response) => void response.write('begun'));
+    const leaving = new AbortController();
+    const answer = await ask({ signal: leaving.signal });
+    await answer.body?.getReader().read();
+    leaving.abort();
+    await until(() => outcomes.length === 1);
+    expect(kept).toMatchObject([{ answer: 'begun', facts: { end: 'cut', status: 200 } }]);
+  });
+
+  it('is answered all the same where the store fails, and counted as lost', async () => {
+    const { ask, outcomes, recorder } = await recording((_, response) => void response.end('fine'), {
+      failWith: new Error('away'),
+    });
+    expect(await (await ask()).text()).toBe('fine');
+    await until(() => outcomes.length === 1);
+    expect(outcomes).toEqual(['lost']);
+    expect(recorder.heldBytes).toBe(0);
+  });
+});
+
+describe('CutBytes', () => {
+  it('keeps copies, within the room of all, and never what follows a gap', () => {
+    const room = new StoringRoom(12);
+    const [one, other] = [new CutBytes(10, room), new CutBytes(10, room)];
+    const reused = Buffer.from('12345678');
+    one.add(reused);
+    reused.fill(0);
+    expect(Buffer.concat(one.pieces).toString()).toBe('12345678');
+    other.add(Buffer.from('12345'));
+    other.add(Buffer.from('1'));
+    expect([other.pieces, other.bytes, other.isCut]).toEqual([[], 6, true]);
+    one.release();
+    expect(room.taken).toBe(0);
+  });
+});
