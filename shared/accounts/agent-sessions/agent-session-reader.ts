@@ -3,7 +3,14 @@ import { sees, usageRecordSchema, type UsageRecord, type UsageViewer } from '../
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { readModels, readSession, type AgentSession, type ModelSums } from './agent-session.ts';
+import {
+  readModels,
+  readSession,
+  readTree,
+  type AgentSession,
+  type AgentSessionTree,
+  type ModelSums,
+} from './agent-session.ts';
 import { keptDays } from './kept-days.ts';
 import { partyOfOwner, sessionKeys, type SessionOwner } from './session-names.ts';
 import { addSums, decodeSumsRow, encodeSumsRow, noSums, readSums, sumOf, type SessionSums } from './session-sums.ts';
@@ -12,6 +19,9 @@ const entrySchema = storedJson(usageRecordSchema);
 
 /** Sessions whose last turns began in the same millisecond, of one owner, that a page goes on behind. */
 const mostAtOnce = 20;
+
+/** Sessions that are read from Redis at once. */
+const readAtOnce = 50;
 
 /** A place in the list of sessions: the time of the last turn, in ms since 1970, and the id. */
 export interface SessionPlace {
@@ -78,6 +88,20 @@ export class AgentSessionReader {
     return session && sees(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
   }
 
+  /** The same with its agents, which take a hundred times as long to read. */
+  async findTree(viewer: UsageViewer, id: string): Promise<AgentSessionTree | undefined> {
+    const session = await this.find(viewer, id);
+    return session && { ...session, ...readTree(await askRedis(this.#redis.hgetall(this.#names.agents(id)))) };
+  }
+
+  /** Which of the agents have had a turn that is over, and are kept apart. */
+  async areKnown(agents: readonly { session: string; agent: string }[]): Promise<boolean[]> {
+    if (agents.length === 0) return [];
+    const commands = this.#redis.pipeline();
+    for (const { session, agent } of agents) commands.hexists(this.#names.agents(session), `@${agent}`);
+    return ((await askRedisAll(commands)) as number[]).map((found) => found === 1);
+  }
+
   /**
    * Single turns of a session, newest first, of those that the usage ledger still has.
    * @param before the cursor of an earlier page
@@ -139,17 +163,21 @@ export class AgentSessionReader {
   }
 
   async #find(ids: readonly string[]): Promise<AgentSession[]> {
-    if (ids.length === 0) return [];
-    const commands = this.#redis.multi();
-    for (const id of ids) commands.hgetall(this.#names.session(id));
-    const answers = (await askRedisAll(commands)) as Record<string, string>[];
-    return answers.flatMap((fields, index): AgentSession[] => {
-      const id = ids[index] ?? '';
-      if (Object.keys(fields).length === 0) return [];
-      const session = readSession(id, fields);
-      if (!session) this.#report(`agent session ${id}`, 'its facts');
-      return session ? [session] : [];
-    });
+    const sessions: AgentSession[] = [];
+    for (let from = 0; from < ids.length; from += readAtOnce) {
+      const asked = ids.slice(from, from + readAtOnce);
+      const commands = this.#redis.pipeline();
+      for (const id of asked) commands.hgetall(this.#names.session(id));
+      const answers = (await askRedisAll(commands)) as Record<string, string>[];
+      for (const [index, id] of asked.entries()) {
+        const fields = answers[index] ?? {};
+        if (Object.keys(fields).length === 0) continue;
+        const session = readSession(id, fields);
+        if (session) sessions.push(session);
+        else this.#report(`agent session ${id}`, 'its facts');
+      }
+    }
+    return sessions;
   }
 }
 

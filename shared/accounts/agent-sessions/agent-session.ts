@@ -2,15 +2,7 @@ import { z } from 'zod';
 import { agentPrograms, type AgentProgram } from '#shared/core/agent-turn.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { SessionOwner } from './session-names.ts';
-import {
-  decodeSumsRow,
-  encodeSumsRow,
-  furtherAgents,
-  noSums,
-  readSums,
-  sumOf,
-  type SessionSums,
-} from './session-sums.ts';
+import { decodeSumsRow, encodeSumsRow, furtherAgents, noSums, readSums, type SessionSums } from './session-sums.ts';
 
 /**
  * Sums of what served, and of the rule that chose it, which is empty where there was none, as the tier. The model is empty for all those
@@ -47,13 +39,18 @@ export interface AgentSession {
   startedAt: number;
   /** When the last turn began that is over. */
   lastAt: number;
+  /** With the number of agents that were started in it. */
   sums: SessionSums;
+  /** The dearest first. */
+  models: ModelSums[];
+}
+
+/** A session with its agents. */
+export interface AgentSessionTree extends AgentSession {
   /** Of the turns of the agent that talks to the person. */
   main: SessionSums;
   /** The agents that were started in it, in the order of their first turns. */
   agents: SessionAgent[];
-  /** The dearest first. */
-  models: ModelSums[];
 }
 
 const factsSchema = z.object({
@@ -74,16 +71,14 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
   const { data: facts } = factsSchema.safeParse(fields);
   if (!facts) return undefined;
   const rows = readSums(fields);
+  return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? noSums(), models: readModels(rows) };
+}
+
+/** The agents of a session from the fields of their hash. */
+export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSessionTree, 'main' | 'agents'> {
+  const rows = readSums(fields);
   const main = rows.get(encodeSumsRow({ kind: 'agent', agent: '' })) ?? noSums();
-  const agents = readAgents(fields, rows);
-  return {
-    id,
-    ...facts,
-    sums: sumOf([main, ...agents.map(({ sums }) => sums)]),
-    main,
-    agents,
-    models: readModels(rows),
-  };
+  return { main, agents: readAgents(fields, rows) };
 }
 
 /** The sums by model among rows, the dearest first. */

@@ -17,8 +17,8 @@ import {
 /** The script with `writeSessions`, which stands before that of the ledger. */
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
-/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, and fields of its sums. */
-const most = { ofOwner: 500, all: 10_000, turns: 500, fields: 1_200, dayFields: 2_000 };
+/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, and fields of its sums and of its agents. */
+const most = { ofOwner: 500, all: 10_000, turns: 500, fields: 300, agentFields: 1_200, dayFields: 2_000 };
 
 const dayMs = 86_400_000;
 
@@ -50,6 +50,7 @@ interface Entry {
   last: number;
   day: string;
   rows: Rows;
+  agentRows: Rows;
   agents: Map<string, SeenAgent>;
   /** Places of the turns among the requests of the batch, from 1. */
   turns: number[];
@@ -83,9 +84,10 @@ export function sessionArgs(records: readonly UsageRecord[], keptMs: number): ob
     letters: sumNames.map((name) => sumLetters[name]),
     all: encodeSumsRow({ kind: 'all' }),
     days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: rowArgs(rows) })),
-    entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
+    entries: Array.from(entries.values(), ({ rows, agentRows, agents, ...entry }) => ({
       ...entry,
       rows: rowArgs(rows),
+      agentRows: rowArgs(agentRows),
       agents: Array.from(agents, ([agent, { last, ...facts }]) => ({ agent, last, facts: JSON.stringify(facts) })),
     })),
   };
@@ -115,7 +117,8 @@ function addTurn(
   let entry = entries.get(id);
   if (!entry) {
     const facts = { owner, name: session, program, key: party.key };
-    const found = { rows: new Map<string, Row>(), agents: new Map<string, SeenAgent>(), turns: [] };
+    const rows = { rows: new Map<string, Row>(), agentRows: new Map<string, Row>() };
+    const found = { ...rows, agents: new Map<string, SeenAgent>(), turns: [] };
     entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
   }
   let ofDay = days.get(`${owner} ${day}`);
@@ -126,7 +129,8 @@ function addTurn(
   const sums = sumsOf(record);
   const ofModel = modelSumsOf(sums);
   const served: SumsRow = { kind: 'model', model, rule, tier };
-  addRow(entry.rows, { kind: 'agent', agent }, sums);
+  addRow(entry.rows, { kind: 'all' }, sums);
+  addRow(entry.agentRows, { kind: 'agent', agent }, sums);
   addRow(entry.rows, served, ofModel);
   addRow(ofDay.rows, { kind: 'key', key: party.key }, sums);
   addRow(ofDay.rows, served, ofModel);

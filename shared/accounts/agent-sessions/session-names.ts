@@ -53,6 +53,7 @@ export function sessionKeys(prefix: string) {
     all: `${base}all`,
     of: (owner: string): string => `${base}of:${owner}`,
     session: (id: string): string => `${base}session:${id}`,
+    agents: (id: string): string => `${base}agents:${id}`,
     turns: (id: string): string => `${base}turns:${id}`,
     day: (owner: string, day: string): string => `${base}day:${owner}:${day}`,
   };

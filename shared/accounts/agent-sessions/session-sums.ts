@@ -17,8 +17,9 @@ export interface SessionSums {
   modelMs: number;
   /** Of the client's own tools before the turns; those that ran at the same time count each. */
   toolMs: number;
-  /** Of the sums of a day: sessions, and agents in them, that began then. */
+  /** Of the sums of a day: sessions that began then. */
   sessions: number;
+  /** Agents that were started: in the session, or in the sessions of the day. */
   agents: number;
 }
 
@@ -41,8 +42,8 @@ export const sumLetters = {
 export const sumNames = Object.keys(sumLetters) as readonly (keyof SessionSums)[];
 
 /**
- * What sums are of: an agent (that which talks to the person is empty), what served, a key; `all` has the counts of sessions and agents of a
- * day. The other sums of all are those of the agents of a session, and of the keys of a day.
+ * What sums are of: an agent (that which talks to the person is empty), what served, a key; `all` has all sums of a
+ * session, and the counts of sessions and agents of a day, whose other sums are those of its keys.
  */
 export type SumsRow =
   | { kind: 'all' }

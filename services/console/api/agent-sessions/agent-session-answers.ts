@@ -1,5 +1,6 @@
 import type {
   AgentSession as StoredSession,
+  AgentSessionTree as StoredTree,
   ModelSums,
   SessionAgent as StoredAgent,
 } from '#shared/accounts/agent-sessions/agent-session.ts';
@@ -25,6 +26,8 @@ import { agentsWith } from './running-sessions.ts';
 export interface SeenSession {
   session: StoredSession;
   turns: readonly RunningTurnStats[];
+  /** Agents whose first turns run. */
+  newAgents: number;
 }
 
 /** Keys of an owner that are named in its sums. */
@@ -39,8 +42,8 @@ export async function sessionAnswers(
     parts,
     seen.map(({ session: { owner, key } }) => partyOfOwner(owner, key)),
   );
-  return seen.map(({ session, turns }) => {
-    const { id, name, program, owner, key, startedAt, lastAt, sums, agents, models } = session;
+  return seen.map(({ session, turns, newAgents }) => {
+    const { id, name, program, owner, key, startedAt, lastAt, sums, models } = session;
     return {
       id,
       name,
@@ -49,7 +52,7 @@ export async function sessionAnswers(
       startedAt,
       lastAt: Math.max(lastAt, turns.at(-1)?.since ?? 0),
       sums: sumsAnswer(sums),
-      agents: agentsWith(agents, turns).length,
+      agents: sums.agents + newAgents,
       models: models.map(modelAnswer),
       running: turns.map(runningAnswer),
     };
@@ -59,12 +62,13 @@ export async function sessionAnswers(
 /** The same with its agents. */
 export async function treeAnswer(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
-  seen: SeenSession,
+  session: StoredTree,
+  turns: readonly RunningTurnStats[],
 ): Promise<AgentSessionTree> {
-  const [answer] = await sessionAnswers(parts, [seen]);
+  const tree = agentsWith(session.agents, turns);
+  const [answer] = await sessionAnswers(parts, [{ session, turns, newAgents: tree.length - session.agents.length }]);
   if (!answer) throw new Error('a session has no answer');
-  const { session, turns } = seen;
-  return { ...answer, main: sumsAnswer(session.main), tree: agentsWith(session.agents, turns).map(agentAnswer) };
+  return { ...answer, main: sumsAnswer(session.main), tree: tree.map(agentAnswer) };
 }
 
 /** The sums of owners, without those that had no session. */

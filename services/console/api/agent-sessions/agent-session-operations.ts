@@ -1,16 +1,24 @@
 import { z } from 'zod';
 import type { SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { partyOfOwner, sessionIdForm, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import type { AgentSession } from '#shared/accounts/agent-sessions/agent-session.ts';
+import { noSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import { agentSessionSchema, agentSessionTreeSchema, ownerSumsSchema } from '../../contract/agent-sessions.ts';
+import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
+import {
+  agentSessionSchema,
+  agentSessionTreeSchema,
+  ownerSumsSchema,
+  type AgentSessionTree,
+} from '../../contract/agent-sessions.ts';
 import { usageRequestSchema } from '../../contract/usage.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { requireCursor, timedCursor, type Order } from '../operations/page.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
 import { ownerSumsAnswers, sessionAnswers, treeAnswer, type SeenSession } from './agent-session-answers.ts';
-import { runningBySession, sessionOfTurns } from './running-sessions.ts';
+import { runningAgents, runningBySession, sessionOfTurns } from './running-sessions.ts';
 
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
@@ -27,12 +35,34 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;
   const about = { subject: 'usage', scopes: ['read'] } as const;
 
-  async function find(viewer: UsageViewer, sessionId: string): Promise<SeenSession> {
+  async function findTree(viewer: UsageViewer, sessionId: string): Promise<AgentSessionTree> {
     if (!sessionIdForm.test(sessionId)) throw notFound();
     const turns = runningBySession(running(), viewer).get(sessionId) ?? [];
-    const session = (await sessions.find(viewer, sessionId)) ?? sessionOfTurns(sessionId, turns);
+    const found = await sessions.findTree(viewer, sessionId);
+    const begun = found ? undefined : sessionOfTurns(sessionId, turns);
+    const session = found ?? (begun && { ...begun, main: noSums(), agents: [] });
     if (!session) throw notFound();
-    return { session, turns };
+    return treeAnswer(parts, session, turns);
+  }
+
+  /** Sessions with their running turns, and how many agents have had none yet that is over. */
+  async function withTurns(
+    all: readonly AgentSession[],
+    turns: ReadonlyMap<string, RunningTurnStats[]>,
+  ): Promise<SeenSession[]> {
+    const agents = all.flatMap(({ id: session }) =>
+      runningAgents(turns.get(session) ?? []).map((agent) => ({ session, agent })),
+    );
+    const known = await sessions.areKnown(agents);
+    const fresh = Map.groupBy(
+      agents.filter((_, index) => known[index] !== true),
+      ({ session }) => session,
+    );
+    return all.map((session) => ({
+      session,
+      turns: turns.get(session.id) ?? [],
+      newAgents: fresh.get(session.id)?.length ?? 0,
+    }));
   }
 
   return [
@@ -61,7 +91,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         // On later pages they have been before.
         const rest = cursor === undefined ? found : found.filter((session) => !turns.has(session.id));
         const all = [...early.filter((session) => session !== undefined), ...rest];
-        const seen = all.map((session) => ({ session, turns: turns.get(session.id) ?? [] }));
+        const seen = await withTurns(all, turns);
         return {
           data: await sessionAnswers(
             parts,
@@ -95,7 +125,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       summary: 'Answers a session of a coding agent, with the agents that were started in it.',
       command: 'sessions show',
       answer: agentSessionTreeSchema,
-      handle: async ({ actor, params }) => treeAnswer(parts, await find(viewerOf(actor), params.id)),
+      handle: async ({ actor, params }) => findTree(viewerOf(actor), params.id),
     }),
     listOperation({
       ...about,
@@ -107,8 +137,12 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       isEndless: true,
       handle: async ({ actor, params }, { limit, cursor }) => {
         requireCursor(cursor, byRecord);
-        const { session } = await find(viewerOf(actor), params.id);
-        const { turns, next } = await sessions.turns(session.id, limit, cursor);
+        const viewer = viewerOf(actor);
+        const seen = sessionIdForm.test(params.id)
+          ? ((await sessions.find(viewer, params.id)) ?? runningBySession(running(), viewer).get(params.id))
+          : undefined;
+        if (!seen) throw notFound();
+        const { turns, next } = await sessions.turns(params.id, limit, cursor);
         return { data: await nameRequests(parts.namesOf)(turns), next };
       },
     }),

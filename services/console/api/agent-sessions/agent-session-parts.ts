@@ -5,7 +5,7 @@ import type { UsageParts } from '../usage/usage-parts.ts';
 
 /** The dependencies of the operations for sessions of coding agents. */
 export interface AgentSessionParts extends Pick<UsageParts, 'viewerOf' | 'namesOf'> {
-  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'turns' | 'sums'>;
+  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'areKnown' | 'turns' | 'sums'>;
   usage: Pick<UsageParts['usage'], 'keyNames'>;
   /** The turns that run now, of every ingress. */
   running: () => readonly RunningTurnStats[];

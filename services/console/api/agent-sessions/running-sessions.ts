@@ -29,8 +29,6 @@ export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): 
     startedAt: first.since,
     lastAt: turns.at(-1)?.since ?? first.since,
     sums: noSums(),
-    main: noSums(),
-    agents: agentsWith([], turns),
     models: [],
   };
 }
@@ -43,4 +41,9 @@ export function agentsWith(agents: readonly SessionAgent[], turns: readonly Runn
     all.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: noSums() });
   }
   return [...all.values()];
+}
+
+/** The agents of running turns, each once. */
+export function runningAgents(turns: readonly RunningTurnStats[]): string[] {
+  return [...new Set(turns.flatMap(({ agent }) => agent ?? []))];
 }

@@ -2,8 +2,10 @@
 --
 --   <prefix>sessions:all                 sorted set: `<owner>/<id>` of sessions by the time of their last turn; bounded in number and age
 --   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same; bounded in number and age
---   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; `@<agent>` and `><agent>`, the facts of an agent
---                                        and the time of its last turn; and the sums of its rows, see session-sums.ts
+--   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model, see
+--                                        session-sums.ts
+--   <prefix>sessions:agents:<id>         hash: `@<agent>` and `><agent>`, the facts of an agent and the time of its last turn; and the sums by
+--                                        agent. Lists do not read it: clients name agents, as many as they like.
 --   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
@@ -11,7 +13,7 @@
 
 -- Removes a session.
 local function dropSession(base, owner, id)
-  redis.call('DEL', base .. 'session:' .. id, base .. 'turns:' .. id)
+  redis.call('DEL', base .. 'session:' .. id, base .. 'agents:' .. id, base .. 'turns:' .. id)
   redis.call('ZREM', base .. 'of:' .. owner, id)
   redis.call('ZREM', base .. 'all', owner .. '/' .. id)
 end
@@ -35,15 +37,15 @@ end
 --
 --   prefix
 --   sessions   undefined for none, else:
---     most       { ofOwner, all, turns, fields, dayFields }: sessions of an owner, sessions of all, turns of a session, fields of its hash
---                and of that of a day that are kept at most
+--     most       { ofOwner, all, turns, fields, agentFields, dayFields }: sessions of an owner, sessions of all, turns of a session, fields
+--                of its hash, of that of its agents and of that of a day that are kept at most
 --     keptMs, dayKeptMs   for how long a session is kept after its last turn, and a day after it
 --     oldest     the time of the last turn of the oldest session that is kept, ms since 1970
 --     letters    of the sums, in the order of the counts of a row
 --     all        name of a row
 --     days       a list of { owner, day, rows: [{ row, substitute, counts }] }
---     entries    a list of { id, owner, facts, first, last, day, rows, agents: [{ agent, last, facts }], turns }; `turns` are places among
---                `written`
+--     entries    a list of { id, owner, facts, first, last, day, rows, agentRows, agents: [{ agent, last, facts }], turns }; `turns` are
+--                places among `written`
 --   written    the ids of the requests in the stream
 local function writeSessions(prefix, sessions, written)
   if not sessions then
@@ -64,6 +66,7 @@ local function writeSessions(prefix, sessions, written)
   local owners = {}
   for _, entry in ipairs(sessions.entries) do
     local hash = base .. 'session:' .. entry.id
+    local agents = base .. 'agents:' .. entry.id
     local turns = base .. 'turns:' .. entry.id
     local own = base .. 'of:' .. entry.owner
     owners[entry.owner] = own
@@ -80,20 +83,23 @@ local function writeSessions(prefix, sessions, written)
       redis.call('HINCRBY', dayOf(entry), 's' .. sessions.all, 1)
     end
     for _, agent in ipairs(entry.agents) do
-      local isKnown = redis.call('HEXISTS', hash, '@' .. agent.agent) == 1
+      local isKnown = redis.call('HEXISTS', agents, '@' .. agent.agent) == 1
       if isKnown then
-        redis.call('HSET', hash, '>' .. agent.agent, agent.last)
-      elseif redis.call('HLEN', hash) < most.fields then
-        redis.call('HSET', hash, '@' .. agent.agent, agent.facts, '>' .. agent.agent, agent.last)
+        redis.call('HSET', agents, '>' .. agent.agent, agent.last)
+      elseif redis.call('HLEN', agents) < most.agentFields then
+        redis.call('HSET', agents, '@' .. agent.agent, agent.facts, '>' .. agent.agent, agent.last)
+        redis.call('HINCRBY', hash, 'a' .. sessions.all, 1)
         redis.call('HINCRBY', dayOf(entry), 'a' .. sessions.all, 1)
       end
     end
     addToRows(hash, entry.rows, most.fields, sessions.letters)
+    addToRows(agents, entry.agentRows, most.agentFields, sessions.letters)
     for _, place in ipairs(entry.turns) do
       redis.call('RPUSH', turns, written[place])
     end
     redis.call('LTRIM', turns, -most.turns, -1)
     redis.call('PEXPIRE', hash, sessions.keptMs)
+    redis.call('PEXPIRE', agents, sessions.keptMs)
     redis.call('PEXPIRE', turns, sessions.keptMs)
     redis.call('ZADD', all, last, entry.owner .. '/' .. entry.id)
     redis.call('ZADD', own, last, entry.id)

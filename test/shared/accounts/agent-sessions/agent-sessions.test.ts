@@ -72,7 +72,8 @@ describe('a session', () => {
     const { sessions, next } = await reader.list(ada, undefined, 10);
     expect(next).toBeUndefined();
     expect(sessions).toHaveLength(1);
-    const [session] = sessions;
+    const session = await reader.findTree(ada, sessions[0]?.id ?? '');
+    expect(sessions[0]).toMatchObject({ sums: { requests: 5, agents: 2 } });
     expect(session).toMatchObject({
       owner: 'user:ada',
       name: 's1',
@@ -193,8 +194,8 @@ describe('sessions', () => {
     await write(turn({ session: 'one-more' }));
     const id = sessionIdOf('user:ada', 'old');
     expect(await reader.find(ada, id)).toBeUndefined();
-    const { session, turns, all, of } = sessionKeys(prefix);
-    expect(await redis.exists(session(id), turns(id))).toBe(0);
+    const { session, agents, turns, all, of } = sessionKeys(prefix);
+    expect(await redis.exists(session(id), agents(id), turns(id))).toBe(0);
     expect(await redis.zcard(of('user:ada'))).toBe(500);
     expect(await redis.zcard(all)).toBe(501);
     expect(await reader.find(ada, sessionIdOf('team:t1', 'of-team'))).toBeDefined();
@@ -217,12 +218,26 @@ describe('sessions', () => {
       ...Array.from({ length: 600 }, (_, index) => turn({ agent: `a${index}` }, { model: `m${index}`, cost: 1 })),
     );
     const id = sessionIdOf('user:ada', 's1');
-    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(1_300);
+    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(350);
+    expect(await redis.hlen(sessionKeys(prefix).agents(id))).toBeLessThan(1_300);
     expect(await redis.llen(sessionKeys(prefix).turns(id))).toBe(500);
-    const session = await reader.find(ada, id);
+    const session = await reader.findTree(ada, id);
     expect(session?.sums.requests).toBe(600);
     const others = session?.agents.find((agent) => agent.id === undefined);
     expect(others?.sums.requests).toBeGreaterThan(100);
+    expect(session?.models.find(({ model }) => model === '')?.sums.requests).toBeGreaterThan(100);
+  });
+
+  it('are listed without what clients have named in them: a page takes no more for many agents', async () => {
+    const { redis, prefix, write, reader } = await open();
+    await write(...Array.from({ length: 200 }, (_, index) => turn({ agent: `a${index}`.padEnd(128, 'x') })));
+    const id = sessionIdOf('user:ada', 's1');
+    // All that a list reads of a session is this hash.
+    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(30);
+    await redis.del(sessionKeys(prefix).agents(id));
+    const [listed] = (await reader.list(ada, undefined, 10)).sessions;
+    expect(listed?.sums.requests).toBe(200);
+    expect(listed?.sums.agents).toBeGreaterThan(50);
   });
 
   it('are forgotten some time after their last turn', async () => {
@@ -253,7 +268,8 @@ describe('sessions', () => {
     await removeSessionsOf(redis, prefix, 'user:ada');
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
     expect((await redis.keys(`${prefix}usage:sessions:*`)).filter((name) => name.includes('ada'))).toEqual([]);
-    expect(await redis.keys(`${prefix}usage:sessions:turns:*`)).toHaveLength(1);
+    for (const kind of ['session', 'agents', 'turns'])
+      expect(await redis.keys(`${prefix}usage:sessions:${kind}:*`)).toHaveLength(1);
     expect(await reader.sums(['user:ada', 'team:t1'])).toMatchObject([
       { sums: { requests: 0 } },
       { sums: { requests: 1, sessions: 1 } },

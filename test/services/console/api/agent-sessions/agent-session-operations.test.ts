@@ -154,8 +154,9 @@ describe('GET /agent-sessions', () => {
 describe('GET /agent-sessions/{id}', () => {
   it('answers the session with its agents, those that run for the first time among them', async () => {
     const agent = { program: 'claude-code', session: 's1', agent: 'a1', type: 'Explore' } as const;
-    const running = [runs('s1', { agent: 'a2', parent: 'a1', request: 'run-2' })];
-    const { get } = await openApi([turn('s1'), turn('s1', { turn: agent })], running);
+    const running = [runs('s1', { agent: 'a2', parent: 'a1', request: 'run-2' }), runs('s1', { agent: 'a1' })];
+    const { get, list } = await openApi([turn('s1'), turn('s1', { turn: agent })], running);
+    expect((await list('')).data).toMatchObject([{ agents: 2, running: [{}, {}] }]);
     const session = await get<AgentSessionTree>(`/${own}`);
     expect(session).toMatchObject({
       agents: 2,
