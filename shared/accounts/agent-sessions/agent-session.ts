@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { agentPrograms, type AgentProgram } from '#shared/core/agent-turn.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { SessionOwner } from './session-names.ts';
-import { decodeSumsRow, encodeSumsRow, furtherAgents, noSums, readSums, type SessionSums } from './session-sums.ts';
+import {
+  decodeSumsRow,
+  encodeSumsRow,
+  furtherAgents,
+  noSums,
+  readSums,
+  sumNames,
+  type SessionSums,
+} from './session-sums.ts';
 
 /**
  * Sums of what served, and of the rule that chose it, which is empty where there was none, as the tier. The model is empty for all those
@@ -76,9 +84,12 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
 
 /** The agents of a session from the fields of their hash. */
 export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSessionTree, 'main' | 'agents'> {
-  const rows = readSums(fields);
-  const main = rows.get(encodeSumsRow({ kind: 'agent', agent: '' })) ?? noSums();
-  return { main, agents: readAgents(fields, rows) };
+  const all = Object.keys(fields).flatMap((field) => (field.startsWith('=') ? [field.slice(1)] : []));
+  const agents = all.filter((id) => id !== '').map((id) => readAgent(id, fields));
+  return {
+    main: readCounts(fields['=']).sums,
+    agents: agents.sort((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity)),
+  };
 }
 
 /** The sums by model among rows, the dearest first. */
@@ -90,14 +101,17 @@ export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] 
   return found.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
 }
 
-function readAgents(fields: Readonly<Record<string, string>>, rows: ReadonlyMap<string, SessionSums>): SessionAgent[] {
-  const agents = [...rows].flatMap(([text, sums]): SessionAgent[] => {
-    const row = decodeSumsRow(text);
-    if (row?.kind === 'agent' && row.agent === furtherAgents) return [{ id: undefined, sums }];
-    if (row?.kind !== 'agent' || row.agent === '') return [];
-    const { parent, type, at } = agentSchema.safeParse(fields[`@${row.agent}`]).data ?? {};
-    const last = Number(fields[`>${row.agent}`]) || at;
-    return [{ id: row.agent, parent, type, startedAt: at, lastAt: last, sums }];
-  });
-  return agents.sort((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity));
+function readAgent(id: string, fields: Readonly<Record<string, string>>): SessionAgent {
+  const { last, sums } = readCounts(fields[`=${id}`]);
+  if (id === furtherAgents) return { id: undefined, sums };
+  const { parent, type, at } = agentSchema.safeParse(fields[`@${id}`]).data ?? {};
+  return { id, parent, type, startedAt: at, lastAt: last, sums };
+}
+
+/** The time of an agent's last turn, in ms since 1970, and its sums. */
+function readCounts(text = ''): { last: number; sums: SessionSums } {
+  const [last = 0, ...counts] = text.split(' ').map(Number);
+  const sums = noSums();
+  for (const [index, name] of sumNames.entries()) sums[name] = counts[index] || 0;
+  return { last, sums };
 }

@@ -4,6 +4,7 @@ import { partyOfRecord, sessionIdOf, sessionOwnerOf, type SessionOwner } from '.
 import {
   addSums,
   encodeSumsRow,
+  furtherAgents,
   modelSumsOf,
   noSums,
   substituteOf,
@@ -17,8 +18,8 @@ import {
 /** The script with `writeSessions`, which stands before that of the ledger. */
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
-/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, and fields of its sums and of its agents. */
-const most = { ofOwner: 500, all: 10_000, turns: 500, fields: 300, agentFields: 1_200, dayFields: 2_000 };
+/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, agents that are kept apart, and fields of its sums. */
+const most = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
 
 const dayMs = 86_400_000;
 
@@ -38,8 +39,13 @@ export interface StoredAgent {
   at: number;
 }
 
-/** With the time of its last turn, ms since 1970. */
-type SeenAgent = StoredAgent & { last: number };
+/** What turns add to an agent: its facts, which the one that talks to the person has none of, the time of its last turn, and sums. */
+interface SeenAgent {
+  facts: StoredAgent | undefined;
+  /** In ms since 1970. */
+  last: number;
+  sums: SessionSums;
+}
 
 interface Entry {
   id: string;
@@ -50,7 +56,7 @@ interface Entry {
   last: number;
   day: string;
   rows: Rows;
-  agentRows: Rows;
+  /** By their ids; that of the one that talks to the person is empty. */
   agents: Map<string, SeenAgent>;
   /** Places of the turns among the requests of the batch, from 1. */
   turns: number[];
@@ -83,12 +89,17 @@ export function sessionArgs(records: readonly UsageRecord[], keptMs: number): ob
     oldest: Date.now() - keptMs,
     letters: sumNames.map((name) => sumLetters[name]),
     all: encodeSumsRow({ kind: 'all' }),
+    further: furtherAgents,
     days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: rowArgs(rows) })),
-    entries: Array.from(entries.values(), ({ rows, agentRows, agents, ...entry }) => ({
+    entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
       ...entry,
       rows: rowArgs(rows),
-      agentRows: rowArgs(agentRows),
-      agents: Array.from(agents, ([agent, { last, ...facts }]) => ({ agent, last, facts: JSON.stringify(facts) })),
+      agents: Array.from(agents, ([agent, { facts, last, sums }]) => ({
+        agent,
+        facts: facts && JSON.stringify(facts),
+        last,
+        counts: countsOf(sums),
+      })),
     })),
   };
 }
@@ -97,8 +108,12 @@ function rowArgs(rows: Rows) {
   return Array.from(rows, ([text, { row, sums }]) => ({
     row: text,
     substitute: encodeSumsRow(substituteOf(row)),
-    counts: sumNames.map((name) => sums[name]),
+    counts: countsOf(sums),
   }));
+}
+
+function countsOf(sums: SessionSums): number[] {
+  return sumNames.map((name) => sums[name]);
 }
 
 function addTurn(
@@ -117,8 +132,7 @@ function addTurn(
   let entry = entries.get(id);
   if (!entry) {
     const facts = { owner, name: session, program, key: party.key };
-    const rows = { rows: new Map<string, Row>(), agentRows: new Map<string, Row>() };
-    const found = { ...rows, agents: new Map<string, SeenAgent>(), turns: [] };
+    const found = { rows: new Map<string, Row>(), agents: new Map<string, SeenAgent>(), turns: [] };
     entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
   }
   let ofDay = days.get(`${owner} ${day}`);
@@ -130,14 +144,16 @@ function addTurn(
   const ofModel = modelSumsOf(sums);
   const served: SumsRow = { kind: 'model', model, rule, tier };
   addRow(entry.rows, { kind: 'all' }, sums);
-  addRow(entry.agentRows, { kind: 'agent', agent }, sums);
   addRow(entry.rows, served, ofModel);
   addRow(ofDay.rows, { kind: 'key', key: party.key }, sums);
   addRow(ofDay.rows, served, ofModel);
-  if (agent === '') return;
-  const known = entry.agents.get(agent);
-  if (known) known.last = Math.max(known.last, at);
-  else entry.agents.set(agent, { parent, type, at, last: at });
+  let seen = entry.agents.get(agent);
+  if (!seen) {
+    const facts = agent === '' ? undefined : { parent, type, at };
+    entry.agents.set(agent, (seen = { facts, last: at, sums: noSums() }));
+  }
+  seen.last = Math.max(seen.last, at);
+  addSums(seen.sums, sums);
 }
 
 function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {

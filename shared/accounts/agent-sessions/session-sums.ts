@@ -42,12 +42,11 @@ export const sumLetters = {
 export const sumNames = Object.keys(sumLetters) as readonly (keyof SessionSums)[];
 
 /**
- * What sums are of: an agent (that which talks to the person is empty), what served, a key; `all` has all sums of a
+ * What sums are of: what served, a key; `all` has all sums of a
  * session, and the counts of sessions and agents of a day, whose other sums are those of its keys.
  */
 export type SumsRow =
   | { kind: 'all' }
-  | { kind: 'agent'; agent: string }
   | { kind: 'model'; model: string; rule: string; tier: string }
   | { kind: 'key'; key: string };
 
@@ -59,8 +58,6 @@ export function substituteOf(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
       return row;
-    case 'agent':
-      return { kind: 'agent', agent: furtherAgents };
     case 'model':
       return { kind: 'model', model: '', rule: '', tier: '' };
     case 'key':
@@ -116,8 +113,6 @@ export function encodeSumsRow(row: SumsRow): string {
   switch (row.kind) {
     case 'all':
       return JSON.stringify([row.kind]);
-    case 'agent':
-      return JSON.stringify([row.kind, row.agent]);
     case 'model':
       return JSON.stringify([row.kind, row.model, row.rule, row.tier]);
     case 'key':
@@ -132,8 +127,6 @@ export function decodeSumsRow(text: string): SumsRow | undefined {
   switch (kind) {
     case 'all':
       return { kind };
-    case 'agent':
-      return { kind, agent: first };
     case 'model':
       return { kind, model: first, rule, tier };
     case 'key':

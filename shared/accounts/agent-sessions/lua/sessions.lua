@@ -4,8 +4,9 @@
 --   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same; bounded in number and age
 --   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model, see
 --                                        session-sums.ts
---   <prefix>sessions:agents:<id>         hash: `@<agent>` and `><agent>`, the facts of an agent and the time of its last turn; and the sums by
---                                        agent. Lists do not read it: clients name agents, as many as they like.
+--   <prefix>sessions:agents:<id>         hash: `@<agent>`, the facts of an agent, and `=<agent>`, the time of its last turn and its sums, with
+--                                        spaces between them; that which talks to the person is empty. Lists do not read it: clients name
+--                                        agents, as many as they like.
 --   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
@@ -33,18 +34,46 @@ local function addToRows(hash, rows, most, letters)
   end
 end
 
+-- Adds turns to the agents of a session. Those that come when there are as many as may be are counted together.
+-- Returns how many are new.
+local function addToAgents(hash, agents, most, further)
+  local new = 0
+  for _, each in ipairs(agents) do
+    local agent = each.agent
+    if each.facts and redis.call('HEXISTS', hash, '@' .. agent) == 0 then
+      if redis.call('HLEN', hash) < 2 * most then
+        redis.call('HSET', hash, '@' .. agent, each.facts)
+        new = new + 1
+      else
+        agent = further
+      end
+    end
+    local before = {}
+    for value in string.gmatch(redis.call('HGET', hash, '=' .. agent) or '', '%S+') do
+      before[#before + 1] = tonumber(value)
+    end
+    local values = { string.format('%.0f', math.max(before[1] or 0, each.last)) }
+    for index, count in ipairs(each.counts) do
+      values[index + 1] = string.format('%.0f', (before[index + 1] or 0) + count)
+    end
+    redis.call('HSET', hash, '=' .. agent, table.concat(values, ' '))
+  end
+  return new
+end
+
 -- Writes the turns of a batch.
 --
 --   prefix
 --   sessions   undefined for none, else:
---     most       { ofOwner, all, turns, fields, agentFields, dayFields }: sessions of an owner, sessions of all, turns of a session, fields
---                of its hash, of that of its agents and of that of a day that are kept at most
+--     most       { ofOwner, all, turns, agents, fields, dayFields }: sessions of an owner, sessions of all, turns and agents of a session,
+--                fields of its hash and of that of a day that are kept at most
 --     keptMs, dayKeptMs   for how long a session is kept after its last turn, and a day after it
 --     oldest     the time of the last turn of the oldest session that is kept, ms since 1970
 --     letters    of the sums, in the order of the counts of a row
 --     all        name of a row
+--     further    stands for agents that are counted together
 --     days       a list of { owner, day, rows: [{ row, substitute, counts }] }
---     entries    a list of { id, owner, facts, first, last, day, rows, agentRows, agents: [{ agent, last, facts }], turns }; `turns` are
+--     entries    a list of { id, owner, facts, first, last, day, rows, agents: [{ agent, facts, last, counts }], turns }; `turns` are
 --                places among `written`
 --   written    the ids of the requests in the stream
 local function writeSessions(prefix, sessions, written)
@@ -82,18 +111,12 @@ local function writeSessions(prefix, sessions, written)
     if not startedAt then
       redis.call('HINCRBY', dayOf(entry), 's' .. sessions.all, 1)
     end
-    for _, agent in ipairs(entry.agents) do
-      local isKnown = redis.call('HEXISTS', agents, '@' .. agent.agent) == 1
-      if isKnown then
-        redis.call('HSET', agents, '>' .. agent.agent, agent.last)
-      elseif redis.call('HLEN', agents) < most.agentFields then
-        redis.call('HSET', agents, '@' .. agent.agent, agent.facts, '>' .. agent.agent, agent.last)
-        redis.call('HINCRBY', hash, 'a' .. sessions.all, 1)
-        redis.call('HINCRBY', dayOf(entry), 'a' .. sessions.all, 1)
-      end
+    local newAgents = addToAgents(agents, entry.agents, most.agents, sessions.further)
+    if newAgents > 0 then
+      redis.call('HINCRBY', hash, 'a' .. sessions.all, newAgents)
+      redis.call('HINCRBY', dayOf(entry), 'a' .. sessions.all, newAgents)
     end
     addToRows(hash, entry.rows, most.fields, sessions.letters)
-    addToRows(agents, entry.agentRows, most.agentFields, sessions.letters)
     for _, place in ipairs(entry.turns) do
       redis.call('RPUSH', turns, written[place])
     end

@@ -219,7 +219,7 @@ describe('sessions', () => {
     );
     const id = sessionIdOf('user:ada', 's1');
     expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(350);
-    expect(await redis.hlen(sessionKeys(prefix).agents(id))).toBeLessThan(1_300);
+    expect(await redis.hlen(sessionKeys(prefix).agents(id))).toBeLessThan(210);
     expect(await redis.llen(sessionKeys(prefix).turns(id))).toBe(500);
     const session = await reader.findTree(ada, id);
     expect(session?.sums.requests).toBe(600);
@@ -238,6 +238,22 @@ describe('sessions', () => {
     const [listed] = (await reader.list(ada, undefined, 10)).sessions;
     expect(listed?.sums.requests).toBe(200);
     expect(listed?.sums.agents).toBeGreaterThan(50);
+  });
+
+  it('take bounded room each, whatever clients name in them', async () => {
+    const { redis, prefix, write } = await open();
+    const odd = (name: string): string => name.padEnd(128, 'x');
+    const type = 't'.repeat(64);
+    await write(
+      ...Array.from({ length: 600 }, (_, index) =>
+        turn({ agent: odd(`a${index}`), parent: odd(`a${index - 1}`), type }),
+      ),
+    );
+    const { session, agents, turns } = sessionKeys(prefix);
+    const id = sessionIdOf('user:ada', 's1');
+    const sizes = [session(id), agents(id), turns(id)].map((name) => redis.memory('USAGE', name, 'SAMPLES', 0));
+    const bytes = (await Promise.all(sizes)).reduce<number>((sum, size) => sum + Number(size), 0);
+    expect(bytes).toBeLessThan(110_000);
   });
 
   it('are forgotten some time after their last turn', async () => {
