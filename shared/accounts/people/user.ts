@@ -86,7 +86,7 @@ export const displayNameSchema = z
   .trim()
   .min(1, 'A name is needed.')
   .max(100, 'A name has 100 characters at most.')
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
+  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
   .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.')
   .regex(usableName, 'This cannot be a name.');
 

@@ -34,7 +34,7 @@ export class RedisScript {
 
   /** Runs the script and returns its reply. @throws RouterError `store_unavailable`; the script may have been run all the same */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
-    const sent = [...keys, JSON.stringify(args), ...texts];
+    const sent = [...keys, wellFormed(JSON.stringify(args)), ...texts];
     gatherWrites(redis);
     try {
       if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...sent);
@@ -48,6 +48,15 @@ export class RedisScript {
       throw storeUnavailable(error);
     }
   }
+}
+
+/**
+ * JSON without halves of surrogate pairs, which `cjson` refuses to read: a script that writes what many have sent would fail for all of them,
+ * as often as it is tried again.
+ */
+function wellFormed(json: string): string {
+  if (!json.includes('\\ud')) return json;
+  return json.replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 }
 
 /** Redis has not been sent the script since it was started, and has done nothing. */

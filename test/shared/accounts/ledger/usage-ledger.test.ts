@@ -170,6 +170,16 @@ describe('totals', () => {
     expect((await redis.pttl(`${prefix}usage:${today.slice(0, 7)}`)) / day).toBeGreaterThan(3_600);
   });
 
+  it('are written with those beside one whose tool is called by half a character', async () => {
+    const { ledger, reader } = await open();
+    // What an MCP server calls its tools; the second one has no half: it is a backslash and letters.
+    for (const asked of ['a\ud800b', '\\ud800', '𝕏', 'plain']) ledger.add(record({ asked, model: undefined }));
+    await ledger.close();
+    expect(ledger.backlog).toBe(0);
+    const { groups } = await reader.report({ viewer: admin, ...november, step: 'month', by: 'model', filter: {} });
+    expect(groups.map(({ id }) => id).toSorted()).toEqual(['a\ud800b', '\\ud800', '𝕏', 'plain'].toSorted());
+  });
+
   it('stay whole when a period has too many keys and models', async () => {
     const { ledger, reader } = await open({ maxFields: 10 });
     ledger.add(record());
