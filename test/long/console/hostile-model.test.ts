@@ -56,6 +56,12 @@ it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text
   ]);
   await shown.getByText('(evil.test)').waitFor();
   expect(await shown.locator('tr').last().locator('td').count()).toBeLessThan(100);
+  // Too deep to be rendered: it is shown as it is, and the page goes on.
+  const deep = '>'.repeat(3_000);
+  await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${deep} deep`)}]`);
+  await page.keyboard.press('Enter');
+  await shown.last().getByText(`${deep} deep`).waitFor();
+  await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
   expect(await page.evaluate('window.hit')).toBeUndefined();
   expect(troubles).toEqual([]);
   await context.close();

@@ -59,7 +59,8 @@ export function useSaved(options: SavedOptions): Saved {
   }, []);
   return {
     conversations,
-    isSaved,
+    // Another tab may have deleted it.
+    isSaved: isSaved && conversations.heads?.some(({ id }) => id === address.conversation) === true,
     open,
     begin: () => {
       show(undefined, []);
