@@ -202,6 +202,7 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
     await dialog.getByRole('button', { name: 'Copy the whole command' }).waitFor();
     await page.setViewportSize({ width: phone.width, height: phone.height });
     await expectFits(page);
+    expect(await seriousViolations(page)).toEqual([]);
     await page.setViewportSize({ width: wide.width, height: wide.height });
 
     const box = join(folder, 'box');
@@ -244,6 +245,7 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
       .getByText(/tokens\/s, first after \d/)
       .waitFor();
     await page.getByText('No cost is counted for dear').waitFor();
+    expect(await page.getByRole('link', { name: 'Set prices' }).getAttribute('href')).toBe('/admin/prices');
     await expectAccessible(page);
     expect((await admin.ask('PUT', '/prices/dear', { input: 1.5, output: 6 })).status).toBe(200);
     await page.reload();
@@ -294,10 +296,12 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
       await page.getByRole('option', { name: 'Full' }).click();
       await page.getByText(/^200 of 2,00\d workers$/).waitFor();
       await expectAccessible(page);
+      await page.goto('/models');
+      await page.getByText(/^1 to 50 of 10\d models$/).waitFor();
       expect(troubles).toEqual([]);
       await context.close();
     } finally {
       await many.close();
     }
-  });
+  }, 90_000);
 });

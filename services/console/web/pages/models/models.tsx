@@ -9,10 +9,14 @@ import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
+import { Pages } from '../../parts/pages.tsx';
 import { servedFormats } from '../../formats/web-formats.ts';
 import { capabilitiesOf, findModels, unpricedOf, type ModelSearch } from './find-models.ts';
 import { Capabilities, Name, Operations, Prices, ServedBy, Speed } from './model-facts.tsx';
 import { Snippets } from './snippets.tsx';
+
+/** Models of a page: an aggregator has hundreds. */
+const pageSize = 50;
 
 /** The models that clients can ask for, who serves them, and code to use them. */
 export function Models() {
@@ -82,22 +86,26 @@ function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (
           <Empty title="No model matches">None of the {models.length} is as the filters say.</Empty>
         </section>
       ) : (
-        <DataList
-          label="Models"
-          rows={found}
-          idOf={({ id }) => id}
-          columns={[
-            { label: 'Model', render: (model) => <Name model={model} /> },
-            { label: 'Served by', render: (model) => <ServedBy model={model} /> },
-            { label: 'Price per million tokens', render: (model) => <Prices model={model} /> },
-            { label: 'Speed', render: (model) => <Speed model={model} /> },
-            { label: 'Operations', render: (model) => <Operations model={model} /> },
-            { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
-            { label: 'Context window', render: ({ contextWindow }) => tokensText(contextWindow), isNumber: true },
-            { label: 'Max output tokens', render: ({ maxOutput }) => tokensText(maxOutput), isNumber: true },
-          ]}
-          actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
-        />
+        <Pages what="models" rows={found} size={pageSize}>
+          {(rows) => (
+            <DataList
+              label="Models"
+              rows={rows}
+              idOf={({ id }) => id}
+              columns={[
+                { label: 'Model', render: (model) => <Name model={model} /> },
+                { label: 'Served by', render: (model) => <ServedBy model={model} /> },
+                { label: 'Price per million tokens', render: (model) => <Prices model={model} /> },
+                { label: 'Speed', render: (model) => <Speed model={model} /> },
+                { label: 'Operations', render: (model) => <Operations model={model} /> },
+                { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
+                { label: 'Context window', render: ({ contextWindow }) => tokensText(contextWindow), isNumber: true },
+                { label: 'Max output tokens', render: ({ maxOutput }) => tokensText(maxOutput), isNumber: true },
+              ]}
+              actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
+            />
+          )}
+        </Pages>
       )}
     </Stack>
   );

@@ -7,7 +7,7 @@ import { formatAgo, formatExact, formatMoment } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
 import { findGone, type WorkerSearch } from './find-workers.ts';
-import { Pages } from './pages.tsx';
+import { Pages } from '../../parts/pages.tsx';
 import { states } from './worker-state.tsx';
 
 /** Workers of a page. */

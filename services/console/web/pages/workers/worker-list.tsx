@@ -7,7 +7,7 @@ import { useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { Pages } from './pages.tsx';
+import { Pages } from '../../parts/pages.tsx';
 import { Joined, Name, Serves, SlotBar, SteerButton, Tier } from './worker-cells.tsx';
 import { State } from './worker-state.tsx';
 

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount } from './format.ts';
 
 export interface PagesProps<Row> {
   /** What the rows are, as `workers`. */
