@@ -7,6 +7,7 @@ import { createLog } from '#shared/core/log.ts';
 import { ledgerRecord } from '../../helpers/accounts/ledger-record.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { fastest, longestTask } from '../../helpers/console/longest-task.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
@@ -72,13 +73,6 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
     connection.close();
   }
 
-  /** The shortest time of a few rounds: a busy machine adds delays that are not the router's. */
-  async function fastest(measure: () => Promise<number>, enough: number): Promise<number> {
-    let least = Infinity;
-    for (let round = 0; round < 6 && least >= enough; round += 1) least = Math.min(least, await measure());
-    return least;
-  }
-
   it.each([
     ['the newest', '/usage/requests', 50],
     ['those that failed, of a key', '/usage/requests?outcome=failed&key=k-u50', 1],
@@ -114,30 +108,24 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
   it.each(['/requests', '/?span=7d', '/?span=24h', '/requests/req_200', '/requests?outcome=failed'])(
     'keeps the main thread of a browser free: %s',
     async (path) => {
-      const ms = await fastest(() => longestTask(path), longestTaskMs);
+      const ms = await fastest(() => longestTaskOf(path), longestTaskMs);
       say(`${path}: longest task ${ms.toFixed(0)} ms`);
       expect(ms).toBeLessThan(longestTaskMs);
     },
   );
 
-  async function longestTask(path: string): Promise<number> {
+  async function longestTaskOf(path: string): Promise<number> {
     const { page, context } = await openConsolePage(browser, cluster.url);
     const [name = '', value = ''] = (ada.cookie ?? '').split('=');
     await context.addCookies([{ name, value, url: cluster.url }]);
-    await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', '__metadata'] });
-    await page.goto(path);
-    await waitUntilLoaded(page);
-    await shown(page);
-    await page.waitForTimeout(1_500);
-    const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+    const ms = await longestTask(browser, page, async () => {
+      await page.goto(path);
+      await waitUntilLoaded(page);
+      await shown(page);
+      await page.waitForTimeout(1_500);
+    });
     await context.close();
-    const mains = new Set(
-      traceEvents.flatMap((each) => (each.args?.name === 'CrRendererMain' ? [threadOf(each)] : [])),
-    );
-    const tasks = traceEvents.filter((each) => each.name === 'RunTask' && mains.has(threadOf(each)));
-    expect(tasks.length).toBeGreaterThan(20);
-    // Of the processor, not of the clock: others may run on this machine.
-    return Math.max(...tasks.map(({ tdur = 0 }) => tdur / 1_000));
+    return ms;
   }
 
   async function shown(page: Page): Promise<void> {
@@ -151,17 +139,4 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
 /** Prints what was measured, where somebody measures. */
 function say(words: string): void {
   if (process.env['MANY_REQUESTS']) process.stdout.write(`${words}\n`);
-}
-
-/** An event of Chromium's trace. `tdur` is processor time of the thread, in microseconds. */
-interface TraceEvent {
-  name: string;
-  pid: number;
-  tid: number;
-  tdur?: number;
-  args?: { name?: string };
-}
-
-function threadOf({ pid, tid }: TraceEvent): string {
-  return `${pid} ${tid}`;
 }

@@ -1,10 +1,18 @@
-import { Table } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { useMediaQuery } from '@mantine/hooks';
+import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
+import { lazyCode } from './lazy-code.tsx';
+import { Empty } from './loaded.tsx';
+import { arrangeRows, indexRows, type SortValue } from './table/arrange-rows.ts';
+import { Cards, TableRows } from './table/table-rows.tsx';
+import { useTableState } from './table/use-table-state.ts';
 
 export interface Column<Row> {
   label: string;
   render: (row: Row) => ReactNode;
+  /** What rows are sorted by in this column; it depends on the row alone. A text is searched, too. Absent: it cannot be sorted. */
+  sortBy?: (row: Row) => SortValue;
+  /** The words that a row is found by in this column, where they are not what it is sorted by. */
+  search?: (row: Row) => string;
   /** Aligns numbers to the right. */
   isNumber?: boolean;
   /** Hides the column on a phone. */
@@ -14,70 +22,112 @@ export interface Column<Row> {
 export interface DataListProps<Row> {
   /** The list's name for screen readers. */
   label: string;
+  /** Of thousands, the same array until they change: it is indexed for the search. */
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
   /** The buttons of a row. */
   actions?: (row: Row) => ReactNode;
+  /** Keeps search, order and window in the address, with this before their names: `''` for a page's main list. */
+  address?: string;
+  /** Default: `Search`, and the list's name. */
+  searchLabel?: string;
+  /** For a list that is fetched part by part: whether there is more. It has no windows, and is searched and sorted only as a whole. */
+  hasMore?: boolean;
 }
 
-/** A table; on a phone, a list with a card for each row. */
-export function DataList<Row>({ label, rows, idOf, columns, actions }: DataListProps<Row>) {
+/** Rows that are shown at once. */
+const windowSize = 50;
+
+/** Rows that are taken in at a glance: a list with no more has no search. */
+const glance = 7;
+
+const { Code: TableBar } = lazyCode(
+  () => import('./table/table-bar.tsx'),
+  ({ TableBar }) => TableBar,
+);
+const { Code: TablePager } = lazyCode(
+  () => import('./table/table-bar.tsx'),
+  ({ TablePager }) => TablePager,
+);
+
+/** A table that is searched, sorted and paged in the browser; on a phone, a list with a card for each row. */
+export function DataList<Row>({
+  label,
+  rows,
+  idOf,
+  columns,
+  actions,
+  address,
+  searchLabel,
+  hasMore,
+}: DataListProps<Row>) {
   const isPhone = useIsPhone();
-  const [first, ...rest] = columns;
-  if (isPhone) {
-    return (
-      <ul className="panel panel-flush cards" aria-label={label}>
-        {rows.map((row) => (
-          <li key={idOf(row)}>
-            {first.render(row)}
-            <dl>
-              {rest
-                .filter(({ wideOnly }) => !wideOnly)
-                .map((column) => (
-                  <div key={column.label} style={{ display: 'contents' }}>
-                    <dt>{column.label}</dt>
-                    <dd>{column.render(row)}</dd>
-                  </div>
-                ))}
-            </dl>
-            {actions ? <div style={{ marginBlockStart: '0.5rem' }}>{actions(row)}</div> : null}
-          </li>
-        ))}
-      </ul>
-    );
-  }
+  const place = useRef<HTMLDivElement>(null);
+  const state = useTableState(address);
+  const { search, sorting, page, setSearch, setSorting, setPage, reset } = state;
+  const isWhole = hasMore !== true;
+  // The field follows the keyboard at once, and the rows as fast as they can.
+  const sought = useDeferredValue(isWhole ? search : '');
+  const order = isWhole ? sorting : undefined;
+  const index = useMemo(() => indexRows(rows, columns), [rows, columns]);
+  const found = useMemo(
+    () => arrangeRows(index, sought, order && { column: order.column, down: order.down }),
+    [index, sought, order?.column, order?.down],
+  );
+  const size = hasMore === undefined ? windowSize : Math.max(1, rows.length);
+  const pages = Math.max(1, Math.ceil(found.length / size));
+  const at = Math.min(page, pages - 1);
+  const shown = useMemo(() => found.slice(at * size, (at + 1) * size), [found, at, size]);
+
+  const sortable = isWhole && rows.length > 1 ? columns.filter(({ sortBy }) => sortBy) : [];
+  const isSearched = search.trim() !== '';
+  const hasSearch =
+    isWhole && (isSearched || rows.length > glance) && columns.some((column) => column.sortBy ?? column.search);
+  const goTo = (next: number): void => {
+    setPage(next);
+    const { current } = place;
+    current?.querySelector('[role=region]')?.scrollTo({ top: 0 });
+    if (current && current.getBoundingClientRect().top < 0) current.scrollIntoView();
+  };
+  const rowsProps = { label, rows: shown, idOf, columns, ...(actions && { actions }) };
+  const counts = { found: found.length, all: rows.length, from: at * size, shown: shown.length };
   return (
-    <div className="panel panel-flush" role="region" aria-label={label} tabIndex={0}>
-      <Table aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map(({ label, isNumber }) => (
-              <Table.Th key={label} ta={isNumber ? 'right' : 'left'} scope="col">
-                {label}
-              </Table.Th>
-            ))}
-            {actions ? (
-              <Table.Th ta="right" scope="col">
-                Actions
-              </Table.Th>
-            ) : null}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={idOf(row)}>
-              {columns.map(({ label, isNumber, render }) => (
-                <Table.Td key={label} ta={isNumber ? 'right' : 'left'} className={isNumber ? 'numeric' : ''}>
-                  {render(row)}
-                </Table.Td>
-              ))}
-              {actions ? <Table.Td ta="right">{actions(row)}</Table.Td> : null}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <div ref={place} className="table-place" aria-busy={sought !== (isWhole ? search : '')}>
+      <Suspense fallback={null}>
+        {hasSearch || pages > 1 || (sortable.length > 0 && (isPhone || order)) ? (
+          <TableBar
+            search={
+              hasSearch ? { label: searchLabel ?? `Search ${label}`, value: search, onChange: setSearch } : undefined
+            }
+            sort={
+              isPhone && sortable.length > 0 ? { columns: sortable, sorting: order, onSort: setSorting } : undefined
+            }
+            onReset={isSearched || order ? reset : undefined}
+            counts={counts}
+            isSearched={isSearched}
+          />
+        ) : null}
+      </Suspense>
+      {found.length === 0 && rows.length > 0 ? (
+        <section className="panel">
+          <Empty title="Nothing matches">Use fewer or other words, or reset the search.</Empty>
+        </section>
+      ) : isPhone ? (
+        <Cards {...rowsProps} />
+      ) : (
+        <TableRows
+          {...rowsProps}
+          sortable={sortable.length > 0}
+          sorting={order}
+          isNumeric={(key) => typeof index.valuesOf(key)?.find((value) => value !== undefined) === 'number'}
+          onSort={setSorting}
+        />
+      )}
+      <Suspense fallback={null}>
+        {pages > 1 ? <TablePager label={label} page={at} pages={pages} onPage={goTo} /> : null}
+      </Suspense>
     </div>
   );
 }

@@ -31,8 +31,16 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
+export interface EmptyProps {
+  title: string;
+  /** What the list is for, and how it begins. */
+  children?: ReactNode;
+  /** The button, link or command to begin with. */
+  action?: ReactNode;
+}
+
 /** The content of an empty list: what to do next. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">
       <Title order={2} size="h3">
@@ -41,6 +49,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <Text component="div" size="sm" c="dimmed" maw="34rem">
         {children}
       </Text>
+      {action}
     </Stack>
   );
 }

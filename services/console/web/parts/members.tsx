@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Team, TeamRole, User } from '../../contract/account.ts';
 import { callApi } from '../api/call-api.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { useIsAdmin } from '../api/session.ts';
+import { DataList } from './data-list.tsx';
 import { Failure } from './failure.tsx';
 
 const roles: { value: TeamRole; label: string }[] = [
@@ -36,41 +37,42 @@ function MemberList({ team: { id, members } }: { team: Team }) {
           This team has no members yet. Add someone below.
         </Text>
       ) : (
-        <Table aria-label="Members">
-          <Table.Tbody>
-            {members.map((member) => (
-              <Table.Tr key={member.id}>
-                <Table.Td>
-                  <Text size="sm" className="break">
-                    {member.name}
-                  </Text>
-                  <Text size="xs" c="dimmed" className="break">
-                    {member.email}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <Select
-                    aria-label={`Role of ${member.name}`}
-                    data={roles}
-                    value={member.role}
-                    allowDeselect={false}
-                    onChange={(role) => change.mutate({ user: member.id, role: role === 'owner' ? 'owner' : 'member' })}
-                  />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Button
-                    size="xs"
-                    variant="default"
-                    aria-label={`Remove ${member.name}`}
-                    onClick={() => change.mutate({ user: member.id, role: 'none' })}
-                  >
-                    Remove
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataList
+          label="Members"
+          rows={members}
+          idOf={(member) => member.id}
+          columns={[
+            {
+              label: 'Person',
+              render: (member) => <Person of={member} />,
+              sortBy: ({ name }) => name,
+              search: wordsOf,
+            },
+            {
+              label: 'Role',
+              render: (member) => (
+                <Select
+                  aria-label={`Role of ${member.name}`}
+                  data={roles}
+                  value={member.role}
+                  allowDeselect={false}
+                  onChange={(role) => change.mutate({ user: member.id, role: role === 'owner' ? 'owner' : 'member' })}
+                />
+              ),
+              sortBy: ({ role }) => role,
+            },
+          ]}
+          actions={(member) => (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Remove ${member.name}`}
+              onClick={() => change.mutate({ user: member.id, role: 'none' })}
+            >
+              Remove
+            </Button>
+          )}
+        />
       )}
       {isAdmin ? (
         <AddSomebody
@@ -83,6 +85,23 @@ function MemberList({ team: { id, members } }: { team: Team }) {
       )}
     </Stack>
   );
+}
+
+function Person({ of: { name, email } }: { of: Team['members'][number] }) {
+  return (
+    <div>
+      <Text size="sm" className="break">
+        {name}
+      </Text>
+      <Text size="xs" c="dimmed" className="break">
+        {email}
+      </Text>
+    </div>
+  );
+}
+
+function wordsOf({ name, email }: Team['members'][number]): string {
+  return `${name} ${email}`;
 }
 
 /** Adds one of the people with an account. */

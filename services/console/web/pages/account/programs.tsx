@@ -1,4 +1,4 @@
-import { Button, Text, Title } from '@mantine/core';
+import { Button, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { SignedInProgram } from '../../../contract/programs.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -6,7 +6,11 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+
+function accountOf({ team }: SignedInProgram): string {
+  return team ? `Team ${team.name}` : 'You';
+}
 
 /** The programs that the person has signed in, each to be signed out. */
 export function Programs() {
@@ -21,21 +25,32 @@ export function Programs() {
       <Loaded query={programs} what="the programs">
         {(all) =>
           all.length === 0 ? (
-            <Text size="sm" c="dimmed" className="panel">
-              None. <code>rtr login</code> signs a program in, so that no key lies on your machine.
-            </Text>
+            <section className="panel">
+              <Empty title="No signed-in programs">
+                <code>npx rtr login</code> signs a program in, so that no key lies on your machine.
+              </Empty>
+            </section>
           ) : (
             <DataList
               label="Signed-in programs"
               rows={all}
               idOf={({ id }) => id}
               columns={[
-                { label: 'Program', render: ({ client }) => <span className="break">{client}</span> },
-                { label: 'Account', render: ({ team }) => (team ? `Team ${team.name}` : 'You') },
-                { label: 'From', render: ({ address }) => address, wideOnly: true },
-                { label: 'Signed in', render: ({ createdAt }) => formatAgo(createdAt) },
-                { label: 'Last token', render: ({ usedAt }) => formatAgo(usedAt) },
+                {
+                  label: 'Program',
+                  render: ({ client }) => <span className="break">{client}</span>,
+                  sortBy: ({ client }) => client,
+                },
+                { label: 'Account', render: accountOf, sortBy: accountOf },
+                { label: 'From', render: ({ address }) => address, sortBy: ({ address }) => address, wideOnly: true },
+                {
+                  label: 'Signed in',
+                  render: ({ createdAt }) => formatAgo(createdAt),
+                  sortBy: ({ createdAt }) => createdAt,
+                },
+                { label: 'Last token', render: ({ usedAt }) => formatAgo(usedAt), sortBy: ({ usedAt }) => usedAt },
               ]}
+              address="programs"
               actions={(program) => (
                 <Button
                   size="compact-sm"

@@ -32,12 +32,27 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
                     {browser} {current ? <Badge variant="light">This one</Badge> : null}
                   </>
                 ),
+                sortBy: ({ browser }) => browser,
               },
-              { label: 'From', render: ({ address = 'unknown' }) => <span className="break">{address}</span> },
-              { label: 'Signed in with', render: ({ provider = 'password or link' }) => provider, wideOnly: true },
-              { label: 'Signed in', render: ({ startedAt }) => formatAgo(startedAt) },
-              { label: 'Last used', render: ({ usedAt }) => formatAgo(usedAt) },
+              {
+                label: 'From',
+                render: ({ address = 'unknown' }) => <span className="break">{address}</span>,
+                sortBy: ({ address }) => address,
+              },
+              {
+                label: 'Signed in with',
+                render: ({ provider = 'password or link' }) => provider,
+                sortBy: ({ provider = 'password or link' }) => provider,
+                wideOnly: true,
+              },
+              {
+                label: 'Signed in',
+                render: ({ startedAt }) => formatAgo(startedAt),
+                sortBy: ({ startedAt }) => startedAt,
+              },
+              { label: 'Last used', render: ({ usedAt }) => formatAgo(usedAt), sortBy: ({ usedAt }) => usedAt },
             ]}
+            address="sessions"
             actions={(session) =>
               session.current ? (
                 <Text size="xs" c="dimmed">

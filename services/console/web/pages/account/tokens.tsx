@@ -1,4 +1,4 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Button, Group, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { AdminToken } from '../../../contract/tokens.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -7,13 +7,18 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatDay } from '../../parts/format.ts';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { NewToken } from './new-token.tsx';
 
 const ownerColumn: Column<AdminToken> = {
   label: 'Made by',
-  render: ({ owner, madeAt }) => <span className="break">{owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`}</span>,
+  render: (token) => <span className="break">{makerOf(token)}</span>,
+  sortBy: makerOf,
 };
+
+function makerOf({ owner, madeAt }: AdminToken): string {
+  return owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`;
+}
 
 /** The admin tokens of the person, and for administrators those of everybody, each to be revoked. */
 export function Tokens() {
@@ -35,25 +40,41 @@ export function Tokens() {
       <Loaded query={tokens} what="the tokens">
         {(all) =>
           all.length === 0 ? (
-            <Text size="sm" c="dimmed" className="panel">
-              None. Programs and <code>rtr</code> manage the router with one, within your rights. The{' '}
-              <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
-            </Text>
+            <section className="panel">
+              <Empty title="No admin tokens" action={<Button onClick={() => setAsks(true)}>Create a token</Button>}>
+                Programs and <code>rtr</code> manage the router with one, within your rights. The{' '}
+                <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
+              </Empty>
+            </section>
           ) : (
             <DataList
               label="Admin tokens"
               rows={all}
               idOf={({ id }) => id}
               columns={[
-                { label: 'Name', render: ({ name }) => <span className="break">{name}</span> },
-                { label: 'Scopes', render: ({ scopes }) => scopes.join(', ') },
+                {
+                  label: 'Name',
+                  render: ({ name }) => <span className="break">{name}</span>,
+                  sortBy: ({ name }) => name,
+                },
+                {
+                  label: 'Scopes',
+                  render: ({ scopes }) => scopes.join(', '),
+                  sortBy: ({ scopes }) => scopes.join(', '),
+                },
                 ...(isAdmin ? [ownerColumn] : []),
-                { label: 'Expires', render: ({ expiresAt }) => formatDay(expiresAt) },
+                {
+                  label: 'Expires',
+                  render: ({ expiresAt }) => formatDay(expiresAt),
+                  sortBy: ({ expiresAt }) => expiresAt,
+                },
                 {
                   label: 'Last used',
                   render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt)),
+                  sortBy: ({ lastUsedAt }) => lastUsedAt,
                 },
               ]}
+              address="tokens"
               actions={(token) => (
                 <Button
                   size="compact-sm"

@@ -1,6 +1,7 @@
 import { Button, Code, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
 import type { AuditEntry, User } from '../../../contract/account.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -48,9 +49,20 @@ const spanMs: Record<keyof typeof spans, number | undefined> = {
 /** The audit trail, newest first, with filters, and as a file. */
 export function Audit() {
   const people = useApi<User[]>('/users');
-  const [actor, setActor] = useState<string | null>(null);
-  const [action, setAction] = useState<string | null>(null);
-  const [from, setFrom] = useState<number>();
+  const [params, setParams] = useSearchParams();
+  const [actor, action] = [params.get('actor'), params.get('action')];
+  const sought = params.get('time') ?? 'all';
+  const span = sought in spans ? (sought as keyof typeof spans) : 'all';
+  // The span ends now for as long as the choice stays.
+  const from = useMemo(() => sinceOf(span, Date.now()), [span]);
+  // A choice is a step of the browser's history: Back undoes it.
+  const choose = (name: 'actor' | 'action' | 'time', value: string | null): void =>
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      if (value === null) next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
   const filters = new URLSearchParams({
     ...(actor !== null && { actor }),
     ...(action !== null && { action }),
@@ -66,7 +78,7 @@ export function Audit() {
           value={actor}
           clearable
           searchable
-          onChange={setActor}
+          onChange={(chosen) => choose('actor', chosen)}
         />
         <Select
           label="Action"
@@ -74,24 +86,31 @@ export function Audit() {
           data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
           value={action}
           clearable
-          onChange={setAction}
+          onChange={(chosen) => choose('action', chosen)}
         />
         <Select
           label="Time"
           w="9rem"
           data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
-          defaultValue="all"
+          value={span}
           allowDeselect={false}
-          onChange={(span) => {
-            const ms = spanMs[(span ?? 'all') as keyof typeof spans];
-            setFrom(ms === undefined ? undefined : Date.now() - ms);
-          }}
+          onChange={(chosen) => choose('time', chosen === 'all' ? null : chosen)}
         />
+        {filters.size > 0 ? (
+          <Button variant="default" onClick={() => setParams({})}>
+            Reset
+          </Button>
+        ) : null}
         <Downloads name="audit" path="/audit/export" filters={filters.toString()} />
       </Group>
       <Entries filters={filters.toString()} />
     </Stack>
   );
+}
+
+function sinceOf(span: keyof typeof spans, now: number): number | undefined {
+  const ms = spanMs[span];
+  return ms === undefined ? undefined : now - ms;
 }
 
 function Entries({ filters }: { filters: string }) {
@@ -126,6 +145,7 @@ function Entries({ filters }: { filters: string }) {
         label="Audit trail"
         rows={entries}
         idOf={({ id }) => id}
+        hasMore={pages.hasNextPage}
         columns={[
           { label: 'Time', render: ({ at }) => formatDateTime(at) },
           { label: 'Actor', render: (entry) => <Actor entry={entry} /> },

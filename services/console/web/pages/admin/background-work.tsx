@@ -60,10 +60,29 @@ function Queues({ queues }: { queues: readonly BackgroundQueueFacts[] }) {
         rows={queues}
         idOf={({ name }) => name}
         columns={[
-          { label: 'Queue', render: ({ name }) => <QueueName name={name} /> },
-          { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
-          { label: 'Running', render: ({ active }) => formatCount(active), isNumber: true },
-          { label: 'Later', render: ({ delayed }) => formatCount(delayed), isNumber: true },
+          {
+            label: 'Queue',
+            render: ({ name }) => <QueueName name={name} />,
+            sortBy: ({ name }) => queueNames[name] ?? name,
+          },
+          {
+            label: 'Waiting',
+            render: ({ waiting }) => formatCount(waiting),
+            sortBy: ({ waiting }) => waiting,
+            isNumber: true,
+          },
+          {
+            label: 'Running',
+            render: ({ active }) => formatCount(active),
+            sortBy: ({ active }) => active,
+            isNumber: true,
+          },
+          {
+            label: 'Later',
+            render: ({ delayed }) => formatCount(delayed),
+            sortBy: ({ delayed }) => delayed,
+            isNumber: true,
+          },
         ]}
       />
     </Stack>
@@ -97,14 +116,28 @@ function Failing({ jobs }: { jobs: readonly FailingJobFacts[] }) {
       ) : (
         <DataList
           label="Failing jobs"
+          address="jobs"
           rows={jobs}
           idOf={({ queue, id }) => `${queue} ${id}`}
           columns={[
-            { label: 'Job', render: ({ id }) => <span className="break">{id}</span> },
-            { label: 'Queue', render: ({ queue }) => queue },
-            { label: 'Failures', render: ({ failures }) => formatCount(failures), isNumber: true },
-            { label: 'Last', render: ({ lastAt }) => (lastAt === undefined ? '–' : formatAgo(lastAt)) },
-            { label: 'Reason', render: ({ reason }) => <span className="break">{reason}</span> },
+            { label: 'Job', render: ({ id }) => <span className="break">{id}</span>, sortBy: ({ id }) => id },
+            { label: 'Queue', render: ({ queue }) => queue, sortBy: ({ queue }) => queue },
+            {
+              label: 'Failures',
+              render: ({ failures }) => formatCount(failures),
+              sortBy: ({ failures }) => failures,
+              isNumber: true,
+            },
+            {
+              label: 'Last',
+              render: ({ lastAt }) => (lastAt === undefined ? '–' : formatAgo(lastAt)),
+              sortBy: ({ lastAt }) => lastAt,
+            },
+            {
+              label: 'Reason',
+              render: ({ reason }) => <span className="break">{reason}</span>,
+              sortBy: ({ reason }) => reason,
+            },
           ]}
           actions={(job) => (
             <Button
@@ -142,13 +175,27 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
       ) : (
         <DataList
           label="Webhooks with events"
+          address="webhooks"
           rows={backlog}
           idOf={({ webhook }) => webhook.id}
           columns={[
-            { label: 'Webhook', render: ({ webhook }) => <span className="break">{webhook.url}</span> },
-            { label: 'Owner', render: ({ webhook }) => webhook.owner?.name ?? 'the router' },
-            { label: 'On their way', render: ({ pending }) => formatCount(pending), isNumber: true },
-            { label: 'Given up', render: ({ dead }) => formatCount(dead), isNumber: true },
+            {
+              label: 'Webhook',
+              render: ({ webhook }) => <span className="break">{webhook.url}</span>,
+              sortBy: ({ webhook }) => webhook.url,
+            },
+            {
+              label: 'Owner',
+              render: ({ webhook }) => webhook.owner?.name ?? 'the router',
+              sortBy: ({ webhook }) => webhook.owner?.name ?? 'the router',
+            },
+            {
+              label: 'On their way',
+              render: ({ pending }) => formatCount(pending),
+              sortBy: ({ pending }) => pending,
+              isNumber: true,
+            },
+            { label: 'Given up', render: ({ dead }) => formatCount(dead), sortBy: ({ dead }) => dead, isNumber: true },
           ]}
           actions={(each) =>
             each.dead === 0 ? null : (

@@ -14,6 +14,8 @@ import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { OnceModal } from '../../parts/once-modal.tsx';
 
+const roleNames = { admin: 'Administrator', member: 'Member' } as const;
+
 /** Open invitations. */
 export function Invitations() {
   const invitations = useApi<Invitation[]>('/invitations');
@@ -44,7 +46,10 @@ export function Invitations() {
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No open invitations">Invite someone: you get a link to send them.</Empty>
+              <Empty title="No open invitations">
+                An invitation is a link with which somebody makes their account, once. Invite someone, and send them the
+                link.
+              </Empty>
             </section>
           ) : (
             <DataList
@@ -52,11 +57,24 @@ export function Invitations() {
               rows={list}
               idOf={({ id }) => id}
               columns={[
-                { label: 'E-mail', render: ({ email }) => <span className="break">{email}</span> },
-                { label: 'Role', render: ({ role }) => (role === 'admin' ? 'Administrator' : 'Member') },
-                { label: 'Team', render: ({ teamId }) => (teamId === undefined ? 'none' : teamName(teamId)) },
-                { label: 'Expires', render: ({ expiresAt }) => formatAgo(expiresAt) },
+                {
+                  label: 'E-mail',
+                  render: ({ email }) => <span className="break">{email}</span>,
+                  sortBy: ({ email }) => email,
+                },
+                { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+                {
+                  label: 'Team',
+                  render: ({ teamId }) => (teamId === undefined ? 'none' : teamName(teamId)),
+                  sortBy: ({ teamId }) => (teamId === undefined ? undefined : teamName(teamId)),
+                },
+                {
+                  label: 'Expires',
+                  render: ({ expiresAt }) => formatAgo(expiresAt),
+                  sortBy: ({ expiresAt }) => expiresAt,
+                },
               ]}
+              address=""
               actions={(invitation) => (
                 <Button
                   size="xs"

@@ -4,7 +4,7 @@ import type { Price } from '../../../contract/usage.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { DataList } from '../../parts/data-list.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatMoney } from '../../parts/format.ts';
@@ -13,13 +13,9 @@ import { NumberField } from '../../parts/number-field.tsx';
 
 type Draft = Omit<Price, 'asOf' | 'source'>;
 
-/** The most prices shown at once; the others are found by name. */
-const shownPrices = 100;
-
 /** The prices of models: the shipped table and the administrators' changes. */
 export function Prices() {
   const prices = useApi<Price[]>('/prices');
-  const [sought, seek] = useState('');
   const [edited, edit] = useState<Draft>();
   const [dropped, drop] = useState<Price>();
   const removal = useChange(
@@ -33,19 +29,20 @@ export function Prices() {
         price that you set overrides the shipped table. A model without a price costs nothing.
       </Text>
       <Group align="flex-end">
-        <TextInput label="Find a model" value={sought} onChange={({ currentTarget }) => seek(currentTarget.value)} />
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => edit({ model: '', input: 0, output: 0 })}>
           Set a price
         </Button>
       </Group>
       <Loaded query={prices} what="the prices">
         {(list) => {
-          const found = list.filter(({ model }) => model.toLowerCase().includes(sought.trim().toLowerCase()));
-          if (found.length === 0) {
+          if (list.length === 0) {
             return (
               <section className="panel">
-                <Empty title={list.length === 0 ? 'No prices' : 'No model matches'}>
-                  Set a price under the name that clients ask for.
+                <Empty
+                  title="No prices"
+                  action={<Button onClick={() => edit({ model: '', input: 0, output: 0 })}>Set the first price</Button>}
+                >
+                  Usage and limits in dollars count by these prices. Set one under the name that clients ask for.
                 </Empty>
               </section>
             );
@@ -54,19 +51,28 @@ export function Prices() {
             <>
               <DataList
                 label="Prices"
-                rows={found.slice(0, shownPrices)}
+                rows={list}
+                address=""
+                searchLabel="Find a model"
                 idOf={({ model }) => model}
                 columns={[
-                  { label: 'Model', render: (price) => <Model price={price} /> },
-                  { label: 'Input', render: ({ input }) => formatMoney(input), isNumber: true },
-                  { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
-                  { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
-                  { label: 'For an hour', render: ({ hourCacheWrite }) => optional(hourCacheWrite), isNumber: true },
-                  { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
+                  {
+                    label: 'Model',
+                    render: (price) => <Model price={price} />,
+                    sortBy: ({ model }) => model,
+                    search: ({ model, source }) => (source === 'changed' ? `${model} changed` : model),
+                  },
+                  amount('Input', ({ input }) => input),
+                  amount('Cached input', ({ cachedInput }) => cachedInput),
+                  amount('Cache write', ({ cacheWrite }) => cacheWrite),
+                  amount('For an hour', ({ hourCacheWrite }) => hourCacheWrite),
+                  amount('Output', ({ output }) => output),
                   { label: 'Unit', render: (price) => <UnitPrices price={price} />, isNumber: true },
                   {
                     label: 'As of',
                     render: ({ asOf = 'unknown' }) => <span style={{ whiteSpace: 'nowrap' }}>{asOf}</span>,
+                    sortBy: ({ asOf }) => asOf,
+                    search: () => '',
                   },
                 ]}
                 actions={(price) => (
@@ -92,11 +98,6 @@ export function Prices() {
                   </Group>
                 )}
               />
-              {found.length > shownPrices ? (
-                <Text size="sm" c="dimmed">
-                  {found.length - shownPrices} more. Find them by name.
-                </Text>
-              ) : null}
             </>
           );
         }}
@@ -115,6 +116,10 @@ export function Prices() {
       </Confirm>
     </Stack>
   );
+}
+
+function amount(label: string, of: (price: Price) => number | undefined): Column<Price> {
+  return { label, render: (price) => optional(of(price)), sortBy: of, isNumber: true };
 }
 
 function Model({ price: { model, source } }: { price: Price }) {

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useMemo } from 'react';
 import type { Key } from '../../../contract/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
@@ -10,6 +11,7 @@ import { NewKey } from '../keys/new-key.tsx';
 /** Keys without an owner, such as the first one, which the router's setup created. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
+  const shown = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);
   const [isMaking, making] = useDisclosure();
   return (
     <Stack gap="xs">
@@ -22,16 +24,17 @@ export function RouterKeys() {
         </Button>
       </Group>
       <Loaded query={keys} what="the keys">
-        {(all) => {
-          const shown = all.filter(({ kind }) => kind === 'router');
-          return shown.length === 0 ? (
+        {() =>
+          shown.length === 0 ? (
             <section className="panel">
-              <Empty title="No router keys">Create one for a service that belongs to no single person.</Empty>
+              <Empty title="No router keys" action={<Button onClick={making.open}>Create a router key</Button>}>
+                A service that belongs to no single person authenticates with one.
+              </Empty>
             </section>
           ) : (
             <KeyList keys={shown} label="Router keys" />
-          );
-        }}
+          )
+        }
       </Loaded>
       <NewKey opened={isMaking} kinds={['router']} onClose={making.close} />
     </Stack>

@@ -42,7 +42,9 @@ export function Teams() {
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No teams yet">A team shares keys and limits. Create one and add people to it.</Empty>
+              <Empty title="No teams yet" action={<Button onClick={asNew.open}>Create a team</Button>}>
+                A team shares keys, limits and a bill, and its owners add people to it.
+              </Empty>
             </section>
           ) : (
             <>
@@ -58,10 +60,21 @@ export function Teams() {
                         {name}
                       </Text>
                     ),
+                    sortBy: ({ name }) => name,
                   },
-                  { label: 'Members', render: ({ members }) => membersText(members) },
-                  { label: 'Limits', render: (team) => <Text size="sm">{limitsInWords(team.limits)}</Text> },
+                  {
+                    label: 'Members',
+                    render: ({ members }) => membersText(members),
+                    sortBy: ({ members }) => members.length,
+                    search: ({ members }) => members.map(({ name, email }) => `${name} ${email}`).join(' '),
+                  },
+                  {
+                    label: 'Limits',
+                    render: (team) => <Text size="sm">{limitsInWords(team.limits)}</Text>,
+                    sortBy: ({ limits }) => limitsInWords(limits),
+                  },
                 ]}
+                address=""
                 actions={(team) => (
                   <Menu position="bottom-end" withinPortal>
                     <Menu.Target>

@@ -6,7 +6,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { DataList } from '../../parts/data-list.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
@@ -30,6 +30,22 @@ interface Question {
     | { id: string; resetsFactor: true }
     | { id: string; deletes: true };
 }
+
+const roleNames = { admin: 'Administrator', member: 'Member' } as const;
+
+const columns: readonly Column<User>[] = [
+  { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+  {
+    label: 'Limits',
+    render: (user) => <Text size="sm">{limitsInWords(user.limits)}</Text>,
+    sortBy: ({ limits }) => limitsInWords(limits),
+  },
+  {
+    label: 'Last seen',
+    render: ({ lastSeenAt: at }) => (at === undefined ? 'never' : formatAgo(at)),
+    sortBy: ({ lastSeenAt }) => lastSeenAt,
+  },
+];
 
 /** Everyone with an account. */
 export function Users() {
@@ -67,11 +83,15 @@ export function Users() {
             rows={list}
             idOf={({ id }) => id}
             columns={[
-              { label: 'Person', render: (user) => <Name user={user} isMe={user.id === me.id} /> },
-              { label: 'Role', render: ({ role }) => (role === 'admin' ? 'Administrator' : 'Member') },
-              { label: 'Limits', render: (user) => <Text size="sm">{limitsInWords(user.limits)}</Text> },
-              { label: 'Last seen', render: ({ lastSeenAt: at }) => (at === undefined ? 'never' : formatAgo(at)) },
+              {
+                label: 'Person',
+                render: (user) => <Name user={user} isMe={user.id === me.id} />,
+                sortBy: ({ name }) => name,
+                search: wordsOf,
+              },
+              ...columns,
             ]}
+            address=""
             actions={(user) => (
               <Menu position="bottom-end" withinPortal>
                 <Menu.Target>
@@ -105,6 +125,10 @@ export function Users() {
       </Confirm>
     </Stack>
   );
+}
+
+function wordsOf({ name, email, emailConfirmed, blocked }: User): string {
+  return [name, email, blocked && 'Blocked', !emailConfirmed && 'Address not confirmed'].filter(Boolean).join(' ');
 }
 
 function Name({ user: { name, email, emailConfirmed, blocked }, isMe }: { user: User; isMe: boolean }) {

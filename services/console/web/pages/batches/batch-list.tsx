@@ -8,7 +8,7 @@ import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatMoney } from '../../parts/format.ts';
 import { BatchDetailsModal } from './batch-details.tsx';
 import { BatchProgress, BatchState } from './batch-progress.tsx';
-import { BatchRates } from './batch-state.ts';
+import { BatchRates, doneOf, stateOf } from './batch-state.ts';
 
 export interface BatchListProps {
   batches: readonly Batch[];
@@ -16,10 +16,14 @@ export interface BatchListProps {
   at: number;
   /** Whether they belong to several. */
   withOwners: boolean;
+  /** For a list that is fetched part by part: whether there are earlier ones. */
+  hasMore?: boolean;
+  /** As of a DataList. */
+  address?: string;
 }
 
 /** Batches with their progress, rate, expected end, cost so far, and actions. */
-export function BatchList({ batches, at, withOwners }: BatchListProps) {
+export function BatchList({ batches, at, withOwners, ...others }: BatchListProps) {
   const [rates] = useState(() => new BatchRates());
   const [viewed, view] = useState<string>();
   const [cancelled, cancel] = useState<Batch>();
@@ -27,7 +31,11 @@ export function BatchList({ batches, at, withOwners }: BatchListProps) {
     ({ id }: Batch) => callApi<Batch>('POST', `/batches/${encodeURIComponent(id)}/cancel`),
     ['/batches'],
   );
-  const owner: Column<Batch> = { label: 'Owner', render: (batch) => <span className="break">{batch.owner.name}</span> };
+  const owner: Column<Batch> = {
+    label: 'Owner',
+    render: (batch) => <span className="break">{batch.owner.name}</span>,
+    sortBy: (batch) => batch.owner.name,
+  };
   return (
     <>
       <DataList
@@ -35,16 +43,27 @@ export function BatchList({ batches, at, withOwners }: BatchListProps) {
         rows={batches}
         idOf={({ id }) => id}
         columns={[
-          { label: 'Batch', render: (batch) => <Name batch={batch} /> },
+          {
+            label: 'Batch',
+            render: (batch) => <Name batch={batch} />,
+            search: ({ id, model, endpoint }) => [id, model, endpoint].join(' '),
+          },
           ...(withOwners ? [owner] : []),
-          { label: 'State', render: (batch) => <BatchState batch={batch} /> },
+          { label: 'State', render: (batch) => <BatchState batch={batch} />, sortBy: (batch) => stateOf(batch).word },
           {
             label: 'Progress',
             render: (batch) => <BatchProgress batch={batch} rate={rates.note(batch, at)} at={at} />,
+            sortBy: (batch) => (batch.total === 0 ? undefined : doneOf(batch) / batch.total),
           },
-          { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
-          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+          { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
+          {
+            label: 'Created',
+            render: ({ createdAt }) => formatAgo(createdAt),
+            sortBy: ({ createdAt }) => createdAt,
+            wideOnly: true,
+          },
         ]}
+        {...others}
         actions={(batch) => (
           <Group gap="xs" justify="flex-end" wrap="nowrap">
             <Button size="xs" variant="default" aria-label={`Details of ${batch.id}`} onClick={() => view(batch.id)}>

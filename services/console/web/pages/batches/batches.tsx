@@ -42,7 +42,11 @@ export function Batches() {
       }
     >
       <OwnerSelect choice={choice} further={isAdmin ? [all] : []} />
-      {owner === everybody ? <OpenBatches /> : <OwnBatches key={owner} owner={owner} isSelf={isSelf} />}
+      {owner === everybody ? (
+        <OpenBatches />
+      ) : (
+        <OwnBatches key={owner} owner={owner} isSelf={isSelf} onMake={making.open} />
+      )}
       <NewBatch opened={isMaking} onClose={making.close} onCreated={chooseSelf} />
     </Page>
   );
@@ -51,12 +55,13 @@ export function Batches() {
 interface OwnBatchesProps {
   owner: string;
   isSelf: boolean;
+  onMake: () => void;
   /** Id of the batch that they follow; undefined for the newest ones. */
   after?: string;
 }
 
 /** Batches of an owner, and in lists below those before them, as far as they are asked for. */
-function OwnBatches({ owner, isSelf, after }: OwnBatchesProps) {
+function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
   const [goesOn, setGoesOn] = useState(false);
   const query = new URLSearchParams({ owner, limit: String(limit), ...(after !== undefined && { after }) });
@@ -70,14 +75,27 @@ function OwnBatches({ owner, isSelf, after }: OwnBatchesProps) {
         <Stack gap="xs">
           {list.length === 0 && after === undefined ? (
             <section className="panel">
-              <Empty title="No batches yet">
-                {isSelf
-                  ? 'Upload a file with one request in each line: here, with rtr batches submit, or with the SDK of OpenAI or Anthropic.'
-                  : 'Batches that are created with keys of this owner appear here.'}
+              <Empty title="No batches yet" action={isSelf ? <Button onClick={onMake}>Create a batch</Button> : null}>
+                {isSelf ? (
+                  <>
+                    A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
+                    with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
+                  </>
+                ) : (
+                  'Batches that are created with keys of this owner appear here.'
+                )}
               </Empty>
             </section>
           ) : null}
-          {list.length > 0 ? <BatchList batches={list} at={batches.dataUpdatedAt} withOwners={false} /> : null}
+          {list.length > 0 ? (
+            <BatchList
+              batches={list}
+              at={batches.dataUpdatedAt}
+              withOwners={false}
+              hasMore={more}
+              {...(after === undefined && { address: '' })}
+            />
+          ) : null}
           {more && !goesOn ? (
             <Group justify="center">
               <Button variant="default" onClick={showMore}>
@@ -85,7 +103,7 @@ function OwnBatches({ owner, isSelf, after }: OwnBatchesProps) {
               </Button>
             </Group>
           ) : null}
-          {more && goesOn ? <OwnBatches owner={owner} isSelf={isSelf} {...afterLast(list)} /> : null}
+          {more && goesOn ? <OwnBatches owner={owner} isSelf={isSelf} onMake={onMake} {...afterLast(list)} /> : null}
         </Stack>
       )}
     </Loaded>
@@ -104,10 +122,10 @@ function OpenBatches() {
       {(list) =>
         list.length === 0 ? (
           <section className="panel">
-            <Empty title="No batch is being worked on" />
+            <Empty title="No batch is being worked on">Batches of everybody appear here until they are over.</Empty>
           </section>
         ) : (
-          <BatchList batches={list} at={batches.dataUpdatedAt} withOwners />
+          <BatchList batches={list} at={batches.dataUpdatedAt} withOwners address="" />
         )
       }
     </Loaded>

@@ -1,8 +1,10 @@
 import { Badge, Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import type { Connection, ConnectionAnswer } from '../../../contract/connections.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { refresh, useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
@@ -20,6 +22,7 @@ const states = {
 /** The MCP servers that the person connects to with an account of theirs there. */
 export function Connections() {
   const connections = useApi<Connection[]>('/connections', { everyMs: 15_000 });
+  const isAdmin = useIsAdmin();
   const completion = useCompletion();
   const [left, leave] = useState<Connection>();
   const connect = useMutation<{ url: string }, ApiFailure, string>({
@@ -39,8 +42,18 @@ export function Connections() {
           {(all) =>
             all.length === 0 ? (
               <section className="panel">
-                <Empty title="No servers to connect to">
-                  An administrator adds them to the registry, with <code>auth: oauth</code>.
+                <Empty
+                  title="No servers to connect to"
+                  action={
+                    isAdmin ? (
+                      <Button component={Link} href="/admin/registry">
+                        Open the registry
+                      </Button>
+                    ) : null
+                  }
+                >
+                  A connection lets your keys use the tools of an MCP server with your account there. An administrator
+                  adds such servers to the registry, with <code>auth: oauth</code>.
                 </Empty>
               </section>
             ) : (
@@ -49,7 +62,12 @@ export function Connections() {
                 rows={all}
                 idOf={({ server }) => server}
                 columns={[
-                  { label: 'Server', render: (connection) => <Server of={connection} /> },
+                  {
+                    label: 'Server',
+                    render: (connection) => <Server of={connection} />,
+                    sortBy: ({ server }) => server,
+                    search: ({ server, host }) => `${server} ${host}`,
+                  },
                   {
                     label: 'State',
                     render: ({ state }) => (
@@ -57,13 +75,16 @@ export function Connections() {
                         {states[state].word}
                       </Badge>
                     ),
+                    sortBy: ({ state }) => states[state].word,
                   },
                   {
                     label: 'Since',
                     render: ({ connectedAt }) => (connectedAt === undefined ? '–' : formatAgo(connectedAt)),
+                    sortBy: ({ connectedAt }) => connectedAt,
                     wideOnly: true,
                   },
                 ]}
+                address=""
                 actions={(connection) => (
                   <Actions
                     of={connection}

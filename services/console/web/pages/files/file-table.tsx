@@ -15,7 +15,7 @@ export interface FileTableProps {
 }
 
 /** Files with their actions. */
-export function FileTable({ list: { files, mayRead, mayDelete }, owner }: FileTableProps) {
+export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: FileTableProps) {
   const [deleted, remove] = useState<OwnedFile>();
   const query = `owner=${encodeURIComponent(owner)}`;
   const removal = useChange(({ id }: OwnedFile) => callApi('DELETE', `/files/${id}?${query}`), ['/files']);
@@ -26,16 +26,35 @@ export function FileTable({ list: { files, mayRead, mayDelete }, owner }: FileTa
         rows={files}
         idOf={({ id }) => id}
         columns={[
-          { label: 'File', render: (file) => <Name file={file} /> },
-          { label: 'Purpose', render: ({ purpose }) => purpose },
-          { label: 'Size', render: ({ bytes }) => formatBytes(bytes), isNumber: true },
-          { label: 'Lines', render: ({ lines }) => formatCount(lines), isNumber: true, wideOnly: true },
-          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+          {
+            label: 'File',
+            render: (file) => <Name file={file} />,
+            sortBy: ({ name }) => name,
+            search: ({ id, name }) => `${name} file-${id}`,
+          },
+          { label: 'Purpose', render: ({ purpose }) => purpose, sortBy: ({ purpose }) => purpose },
+          { label: 'Size', render: ({ bytes }) => formatBytes(bytes), sortBy: ({ bytes }) => bytes, isNumber: true },
+          {
+            label: 'Lines',
+            render: ({ lines }) => formatCount(lines),
+            sortBy: ({ lines }) => lines,
+            isNumber: true,
+            wideOnly: true,
+          },
+          {
+            label: 'Created',
+            render: ({ createdAt }) => formatAgo(createdAt),
+            sortBy: ({ createdAt }) => createdAt,
+            wideOnly: true,
+          },
           {
             label: 'Expires',
             render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatAgo(expiresAt)),
+            sortBy: ({ expiresAt }) => expiresAt,
           },
         ]}
+        address=""
+        hasMore={more}
         actions={(file) => (
           <Group gap="xs" justify="flex-end" wrap="nowrap">
             {mayRead ? (

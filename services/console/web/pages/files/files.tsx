@@ -34,13 +34,13 @@ export function Files() {
       }
     >
       <OwnerSelect choice={choice} />
-      <OwnedFiles key={owner} owner={owner} isSelf={isSelf} />
+      <OwnedFiles key={owner} owner={owner} isSelf={isSelf} onUpload={uploading.open} />
       <UploadFile opened={isUploading} onClose={uploading.close} onUploaded={chooseSelf} />
     </Page>
   );
 }
 
-function OwnedFiles({ owner, isSelf }: { owner: string; isSelf: boolean }) {
+function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolean; onUpload: () => void }) {
   const [limit, setLimit] = useState(pageSize);
   const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: lookEveryMs });
   return (
@@ -50,9 +50,12 @@ function OwnedFiles({ owner, isSelf }: { owner: string; isSelf: boolean }) {
           <Quota use={list.use} />
           {list.files.length === 0 ? (
             <section className="panel">
-              <Empty title="No files yet">
+              <Empty
+                title="No files yet"
+                action={isSelf ? <Button onClick={onUpload}>Upload your first file</Button> : null}
+              >
                 {isSelf
-                  ? 'Upload one for a batch, or to name it in requests.'
+                  ? 'A file is the input of a batch, or what requests name instead of sending it each time.'
                   : 'Files that are uploaded with keys of this owner appear here.'}
               </Empty>
             </section>

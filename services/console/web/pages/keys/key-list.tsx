@@ -1,18 +1,57 @@
 import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { DataList } from '../../parts/data-list.tsx';
-import { formatAgo, formatDateTime } from '../../parts/format.ts';
+import { DataList, type Column } from '../../parts/data-list.tsx';
+import { formatAgo, formatCount, formatDateTime } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { EditKey } from './edit-key.tsx';
 import { rightsOver } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
+
+const columns: readonly [Column<Key>, ...Column<Key>[]] = [
+  {
+    label: 'Key',
+    render: (key) => <Name name={key} now={Date.now()} />,
+    sortBy: ({ name }) => name,
+    search: ({ name, masked }) => `${name} ${masked}`,
+  },
+  {
+    label: 'Owner',
+    render: ({ kind, owner }) => ownerText(kind, owner),
+    sortBy: ({ kind, owner }) => ownerText(kind, owner),
+  },
+  {
+    label: 'Class',
+    render: (key) => key.classInForce ?? key.class,
+    sortBy: (key) => key.classInForce ?? key.class,
+    wideOnly: true,
+  },
+  { label: 'Allowed', render: (key) => <Allowed allowed={key} />, sortBy: allowedText },
+  {
+    label: 'Limits',
+    render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text>,
+    sortBy: ({ limits }) => limitsInWords(limits),
+  },
+  {
+    label: 'Created',
+    render: ({ createdAt }) => formatAgo(createdAt),
+    sortBy: ({ createdAt }) => createdAt,
+    wideOnly: true,
+  },
+  {
+    label: 'Last used',
+    render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt)),
+    sortBy: ({ lastUsedAt }) => lastUsedAt,
+  },
+];
+
+const minuteMs = 60_000;
 
 /** A list of keys with their actions. */
 export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
@@ -23,15 +62,18 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const [revoked, revoke] = useState<Key>();
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
-  const now = Date.now();
-  const old = keys.filter((key) => isOver(key, now));
-  const shown = keys.filter((key) => showsOld || !isOver(key, now)).toSorted((a, b) => b.createdAt - a.createdAt);
+  // Of thousands, the lists stay the same until a key is changed or is over.
+  const now = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const newest = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
+  const live = useMemo(() => newest.filter((key) => !isOver(key, now)), [newest, now]);
+  const old = keys.length - live.length;
+  const shown = showsOld ? newest : live;
   return (
     <Stack gap="xs">
-      {old.length > 0 ? (
+      {old > 0 ? (
         <Switch
           size="xs"
-          label={`Show ${old.length} revoked or expired`}
+          label={`Show ${formatCount(old)} revoked or expired`}
           checked={showsOld}
           onChange={({ currentTarget }) => setShowsOld(currentTarget.checked)}
         />
@@ -45,17 +87,8 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           label={label}
           rows={shown}
           idOf={({ id }) => id}
-          columns={[
-            { label: 'Key', render: (key) => <Name name={key} now={now} /> },
-            { label: 'Owner', render: ({ kind, owner }) => ownerText(kind, owner) },
-            { label: 'Class', render: (key) => key.classInForce ?? key.class, wideOnly: true },
-            { label: 'Allowed', render: (key) => <Allowed allowed={key} /> },
-            { label: 'Limits', render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text> },
-            {
-              label: 'Last used',
-              render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt, now)),
-            },
-          ]}
+          columns={columns}
+          address=""
           actions={(key) =>
             isOver(key, now) ? null : (
               <Menu position="bottom-end" withinPortal>
@@ -138,17 +171,20 @@ function Name({ name: { name, masked, issued, expiresAt, revokedAt }, now }: { n
   );
 }
 
-function Allowed({ allowed: { models, tiers, tools } }: { allowed: Key }) {
-  const parts = [
+function Allowed({ allowed }: { allowed: Key }) {
+  return (
+    <Text size="sm" className="break">
+      {allowedText(allowed)}
+    </Text>
+  );
+}
+
+function allowedText({ models, tiers, tools }: Key): string {
+  return [
     models === undefined ? 'all models' : models.join(', '),
     ...(tiers === undefined ? [] : [`only ${tiers.join(', ')}`]),
     ...(tools === undefined ? [] : [`tools: ${tools.join(', ')}`]),
-  ];
-  return (
-    <Text size="sm" className="break">
-      {parts.join('; ')}
-    </Text>
-  );
+  ].join('; ');
 }
 
 function ownerText(kind: Key['kind'], owner: Key['owner']): string {

@@ -1,5 +1,6 @@
 import { Anchor, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
 import { useSession } from '../../api/session.ts';
@@ -13,6 +14,7 @@ import { NewKey } from './new-key.tsx';
 /** Personal and team keys. Router keys are on the administrators' page. */
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
+  const shown = useMemo(() => keys.data?.filter(({ kind }) => kind !== 'router') ?? [], [keys.data]);
   const [isMaking, making] = useDisclosure();
   const { user } = useSession();
   const mayMake = user.makesPersonalKeys || user.teams.some(({ role }) => role === 'owner');
@@ -29,34 +31,34 @@ export function Keys() {
       }
     >
       <Loaded query={keys} what="the keys">
-        {(all) => {
-          const shown = all.filter(({ kind }) => kind !== 'router');
-          return (
-            <>
-              {shown.length === 0 ? (
-                <section className="panel">
-                  <Empty title="No keys yet">
-                    {mayMake
-                      ? 'Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
-                      : 'Only administrators create keys here: ask one of them.'}
-                  </Empty>
-                </section>
-              ) : (
-                <KeyList keys={shown} label="API keys" />
-              )}
-              {/* Administrators alone see any of them. */}
-              {shown.length < all.length && (
-                <Text size="sm" mt="sm">
-                  Keys that belong to nobody, such as the one made at the first start, are under{' '}
-                  <Anchor component={Link} href="/admin/router-keys" inherit underline="always">
-                    Admin, Router keys
-                  </Anchor>
-                  .
-                </Text>
-              )}
-            </>
-          );
-        }}
+        {(all) => (
+          <>
+            {shown.length === 0 ? (
+              <section className="panel">
+                <Empty
+                  title="No keys yet"
+                  action={mayMake ? <Button onClick={making.open}>Create a key</Button> : null}
+                >
+                  {mayMake
+                    ? 'A program authenticates with a key, which limits what it may use. Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
+                    : 'Only administrators create keys here: ask one of them.'}
+                </Empty>
+              </section>
+            ) : (
+              <KeyList keys={shown} label="API keys" />
+            )}
+            {/* Administrators alone see any of them. */}
+            {shown.length < all.length && (
+              <Text size="sm" mt="sm">
+                Keys that belong to nobody, such as the one made at the first start, are under{' '}
+                <Anchor component={Link} href="/admin/router-keys" inherit underline="always">
+                  Admin, Router keys
+                </Anchor>
+                .
+              </Text>
+            )}
+          </>
+        )}
       </Loaded>
       <NewKey opened={isMaking} kinds={['user', 'team']} onClose={making.close} />
     </Page>

@@ -69,6 +69,7 @@ export function LogPage() {
             label="Requests"
             rows={requests}
             idOf={requestRow}
+            hasMore={log.hasEarlier}
             columns={requestColumns}
             actions={({ id }) => (
               <Link href={`/requests/${encodeURIComponent(id)}`} aria-label={`Details of ${id}`}>

@@ -24,15 +24,28 @@ export function ModelTable({ models, label }: { models: readonly SessionModel[];
               </Text>
             </div>
           ),
+          sortBy: ({ model }) => model,
+          search: ({ model, rule = '' }) => `${model} ${rule}`,
         },
-        { label: 'Turns', render: ({ sums }) => formatCount(sums.requests), isNumber: true },
+        {
+          label: 'Turns',
+          render: ({ sums }) => formatCount(sums.requests),
+          sortBy: ({ sums }) => sums.requests,
+          isNumber: true,
+        },
         {
           label: 'Tokens',
           render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
+          sortBy: ({ sums }) => sums.promptTokens + sums.completionTokens,
           isNumber: true,
         },
         { label: 'Cache hits', render: ({ sums }) => cacheHits(sums), isNumber: true },
-        { label: 'Cost', render: ({ sums }) => formatMoney(sums.cost), isNumber: true },
+        {
+          label: 'Cost',
+          render: ({ sums }) => formatMoney(sums.cost),
+          sortBy: ({ sums }) => sums.cost,
+          isNumber: true,
+        },
       ]}
     />
   );

@@ -50,9 +50,23 @@ function OfOne({ of: { sessions, agents, sums, models, keys } }: { of: AgentSess
             rows={keys}
             idOf={({ key }) => key.id}
             columns={[
-              { label: 'Key', render: ({ key }) => <span className="break">{key.name}</span> },
-              { label: 'Turns', render: ({ sums: ofKey }) => formatCount(ofKey.requests), isNumber: true },
-              { label: 'Cost', render: ({ sums: ofKey }) => formatMoney(ofKey.cost), isNumber: true },
+              {
+                label: 'Key',
+                render: ({ key }) => <span className="break">{key.name}</span>,
+                sortBy: ({ key }) => key.name,
+              },
+              {
+                label: 'Turns',
+                render: ({ sums: ofKey }) => formatCount(ofKey.requests),
+                sortBy: ({ sums: ofKey }) => ofKey.requests,
+                isNumber: true,
+              },
+              {
+                label: 'Cost',
+                render: ({ sums: ofKey }) => formatMoney(ofKey.cost),
+                sortBy: ({ sums: ofKey }) => ofKey.cost,
+                isNumber: true,
+              },
             ]}
           />
         )}
@@ -67,6 +81,7 @@ function ByTeam({ sums: all }: { sums: readonly AgentSessionSums[] }) {
       <Title order={2}>Teams</Title>
       <DataList
         label="Sessions by team"
+        address="teams"
         rows={all}
         idOf={({ owner }) => owner.id}
         columns={[
@@ -77,17 +92,39 @@ function ByTeam({ sums: all }: { sums: readonly AgentSessionSums[] }) {
                 {owner.name}
               </Text>
             ),
+            sortBy: ({ owner }) => owner.name,
           },
-          { label: 'Sessions', render: ({ sessions }) => formatCount(sessions), isNumber: true },
-          { label: 'Turns', render: ({ sums }) => formatCount(sums.requests), isNumber: true },
-          { label: 'Agents', render: ({ agents }) => formatCount(agents), isNumber: true },
+          {
+            label: 'Sessions',
+            render: ({ sessions }) => formatCount(sessions),
+            sortBy: ({ sessions }) => sessions,
+            isNumber: true,
+          },
+          {
+            label: 'Turns',
+            render: ({ sums }) => formatCount(sums.requests),
+            sortBy: ({ sums }) => sums.requests,
+            isNumber: true,
+          },
+          {
+            label: 'Agents',
+            render: ({ agents }) => formatCount(agents),
+            sortBy: ({ agents }) => agents,
+            isNumber: true,
+          },
           {
             label: 'Tokens',
             render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
+            sortBy: ({ sums }) => sums.promptTokens + sums.completionTokens,
             isNumber: true,
           },
           { label: 'Cache hits', render: ({ sums }) => cacheHits(sums), isNumber: true },
-          { label: 'Cost', render: ({ sums }) => formatMoney(sums.cost), isNumber: true },
+          {
+            label: 'Cost',
+            render: ({ sums }) => formatMoney(sums.cost),
+            sortBy: ({ sums }) => sums.cost,
+            isNumber: true,
+          },
           { label: 'Time', render: ({ sums }) => <TimeBar time={sums} />, wideOnly: true },
         ]}
       />

@@ -9,13 +9,16 @@ export interface SessionListProps {
   sessions: readonly AgentSession[];
   /** Whether they belong to several. */
   withOwners: boolean;
+  /** Whether there are earlier ones. */
+  hasMore: boolean;
 }
 
 /** Sessions, each with what its turns came to so far. */
-export function SessionList({ sessions, withOwners }: SessionListProps) {
+export function SessionList({ sessions, withOwners, hasMore }: SessionListProps) {
   const owner: Column<AgentSession> = {
     label: 'Owner',
     render: ({ owner: { name } }) => <span className="break">{name}</span>,
+    sortBy: ({ owner: { name } }) => name,
   };
   return (
     <DataList
@@ -23,24 +26,62 @@ export function SessionList({ sessions, withOwners }: SessionListProps) {
       rows={sessions}
       idOf={({ id }) => id}
       columns={[
-        { label: 'Session', render: (session) => <Name session={session} /> },
-        { label: 'State', render: (session) => <SessionState session={session} /> },
+        {
+          label: 'Session',
+          render: (session) => <Name session={session} />,
+          sortBy: ({ program, name }) => `${programNames[program]} ${name}`,
+          search: ({ program, name, key }) => `${programNames[program]} ${name} ${key.name}`,
+        },
+        {
+          label: 'State',
+          render: (session) => <SessionState session={session} />,
+          sortBy: ({ running }) => running.length,
+          search: ({ running }) => (running.length > 0 ? 'Running' : 'Idle'),
+        },
         ...(withOwners ? [owner] : []),
-        { label: 'Models', render: (session) => <span className="break">{modelNames(session)}</span> },
-        { label: 'Turns', render: ({ sums }) => formatCount(sums.requests), isNumber: true },
-        { label: 'Agents', render: ({ agents }) => formatCount(agents), isNumber: true },
+        {
+          label: 'Models',
+          render: (session) => <span className="break">{modelNames(session)}</span>,
+          sortBy: modelNames,
+        },
+        {
+          label: 'Turns',
+          render: ({ sums }) => formatCount(sums.requests),
+          sortBy: ({ sums }) => sums.requests,
+          isNumber: true,
+        },
+        {
+          label: 'Agents',
+          render: ({ agents }) => formatCount(agents),
+          sortBy: ({ agents }) => agents,
+          isNumber: true,
+        },
         {
           label: 'Tokens',
           render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
+          sortBy: ({ sums }) => sums.promptTokens + sums.completionTokens,
           isNumber: true,
         },
-        { label: 'Cache hits', render: ({ sums }) => cacheHits(sums), isNumber: true },
-        { label: 'Cost', render: ({ sums }) => formatMoney(sums.cost), isNumber: true },
+        {
+          label: 'Cache hits',
+          render: ({ sums }) => cacheHits(sums),
+          sortBy: ({ sums }) => (sums.promptTokens === 0 ? undefined : sums.cachedTokens / sums.promptTokens),
+          isNumber: true,
+        },
+        {
+          label: 'Cost',
+          render: ({ sums }) => formatMoney(sums.cost),
+          sortBy: ({ sums }) => sums.cost,
+          isNumber: true,
+        },
         {
           label: 'Last turn',
           render: ({ lastAt }) => <span title={formatDateTime(lastAt)}>{formatAgo(lastAt)}</span>,
+          sortBy: ({ lastAt }) => lastAt,
         },
       ]}
+      address=""
+      hasMore={hasMore}
     />
   );
 }

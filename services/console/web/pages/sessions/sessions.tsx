@@ -62,7 +62,7 @@ function AllSessions() {
             </section>
           ) : (
             <Stack gap="xs">
-              <SessionList sessions={data} withOwners={owner === everybody} />
+              <SessionList sessions={data} withOwners={owner === everybody} hasMore={next !== undefined} />
               {next !== undefined && limit < mostShown ? (
                 <Group justify="center">
                   <Button variant="default" onClick={() => setLimit(limit + pageSize)}>

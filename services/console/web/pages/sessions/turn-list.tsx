@@ -44,7 +44,7 @@ export function TurnList({ session, everyMs }: TurnListProps) {
                 </Empty>
               </section>
             ) : (
-              <Turns turns={data} nameOf={nameOf} choose={choose} />
+              <Turns turns={data} nameOf={nameOf} choose={choose} hasMore={next !== undefined} />
             )}
             {next !== undefined && limit < mostKept ? (
               <Group justify="center">
@@ -72,26 +72,54 @@ function Turns({
   turns,
   nameOf,
   choose,
-}: NamedAgents & { turns: readonly UsageRequest[]; choose: (turn: UsageRequest) => void }) {
+  hasMore,
+}: NamedAgents & { turns: readonly UsageRequest[]; choose: (turn: UsageRequest) => void; hasMore: boolean }) {
   const longest = Math.max(...turns.map((turn) => totalOf(spentIn(turn))));
   return (
     <DataList
       label="Turns"
       rows={turns}
       idOf={({ id, at }) => `${id} ${at}`}
+      address="turns"
+      hasMore={hasMore}
       columns={[
-        { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
-        { label: 'Agent', render: ({ turn, purpose }) => <Agent name={nameOf(turn?.agent)} purpose={purpose} /> },
-        { label: 'Model', render: (turn) => <Model turn={turn} /> },
-        { label: 'Where the time went', render: (turn) => <Time turn={turn} longest={longest} /> },
+        {
+          label: 'Time',
+          render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span>,
+          sortBy: ({ at }) => at,
+        },
+        {
+          label: 'Agent',
+          render: ({ turn, purpose }) => <Agent name={nameOf(turn?.agent)} purpose={purpose} />,
+          sortBy: ({ turn, purpose = '' }) => `${nameOf(turn?.agent)} ${purpose}`,
+        },
+        {
+          label: 'Model',
+          render: (turn) => <Model turn={turn} />,
+          sortBy: ({ asked, model = asked }) => model,
+          search: ({ id, asked, model = asked, rule, outcome, code }) => [id, model, rule, outcome, code].join(' '),
+        },
+        {
+          label: 'Where the time went',
+          render: (turn) => <Time turn={turn} longest={longest} />,
+          sortBy: (turn) => totalOf(spentIn(turn)),
+          search: ({ turn }) => turn?.tools?.longest.map(({ name }) => name).join(' ') ?? '',
+        },
         {
           label: 'Tokens',
           render: ({ promptTokens, completionTokens }) =>
             `${formatCount(promptTokens)} → ${formatCount(completionTokens)}`,
+          sortBy: ({ promptTokens, completionTokens }) => promptTokens + completionTokens,
           isNumber: true,
         },
-        { label: 'Cached', render: ({ cachedTokens }) => formatCount(cachedTokens), isNumber: true, wideOnly: true },
-        { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
+        {
+          label: 'Cached',
+          render: ({ cachedTokens }) => formatCount(cachedTokens),
+          sortBy: ({ cachedTokens }) => cachedTokens,
+          isNumber: true,
+          wideOnly: true,
+        },
+        { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
       ]}
       actions={(turn) => (
         <Button size="xs" variant="default" aria-label={`Details of ${turn.id}`} onClick={() => choose(turn)}>

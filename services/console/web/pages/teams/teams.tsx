@@ -1,14 +1,17 @@
-import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
+import { DataList } from '../../parts/data-list.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Members } from '../../parts/members.tsx';
+
+const roleNames = { owner: 'Owner', member: 'Member' } as const;
 
 /** The teams that the person is in. Their owners change the members; names, limits and ceilings are an administrator's. */
 export function Teams() {
@@ -58,7 +61,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           </Group>
         ) : null}
       </Group>
-      <Text size="sm">
+      <Text size="sm" mb="xs">
         Limits: {limitsInWords(limits)}. Allowed: {ceilingInWords(ceiling)}.{' '}
         <Anchor component={Link} href={`/usage?team=${encodeURIComponent(id)}`} inherit underline="always">
           Usage
@@ -68,17 +71,25 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           API keys
         </Anchor>
       </Text>
-      <Table aria-label={`Members of ${name}`} mt="xs">
-        <Table.Tbody>
-          {members.map((member) => (
-            <Table.Tr key={member.id}>
-              <Table.Td className="break">{member.name}</Table.Td>
-              <Table.Td className="break">{member.email}</Table.Td>
-              <Table.Td>{member.role === 'owner' ? 'Owner' : 'Member'}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataList
+        label={`Members of ${name}`}
+        rows={members}
+        idOf={(member) => member.id}
+        address={id}
+        columns={[
+          {
+            label: 'Person',
+            render: (member) => <span className="break">{member.name}</span>,
+            sortBy: (member) => member.name,
+          },
+          {
+            label: 'E-mail',
+            render: ({ email }) => <span className="break">{email}</span>,
+            sortBy: ({ email }) => email,
+          },
+          { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+        ]}
+      />
       <Members team={isChanging ? team : undefined} onClose={changing.close} />
     </section>
   );

@@ -45,8 +45,9 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
     return (
       <section className="panel">
         <Empty title="No tools yet">
-          Start a tools worker: <Code>npx rtr worker tools</Code>. It has a calculator, the time and a web page fetcher,
-          and with <Code>MCP_CONFIG</Code> the tools of your MCP servers. See <Code>docs/tools.md</Code>.
+          Models call tools, and the router runs them. Start a tools worker: <Code>npx rtr worker tools</Code>. It has a
+          calculator, the time and a web page fetcher, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
+          See <Code>docs/tools.md</Code>.
         </Empty>
       </section>
     );
@@ -65,6 +66,7 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
                 {name}
               </Anchor>
             ),
+            sortBy: ({ name }) => name,
           },
           {
             label: 'What it does',
@@ -73,9 +75,15 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
                 {description}
               </Text>
             ),
+            search: ({ description }) => description ?? '',
           },
-          { label: 'Worker', render: ({ worker }) => <span className="break">{worker}</span> },
+          {
+            label: 'Worker',
+            render: ({ worker }) => <span className="break">{worker}</span>,
+            sortBy: ({ worker }) => worker,
+          },
         ]}
+        address=""
         actions={({ name }) => (
           <Button
             component={Link}

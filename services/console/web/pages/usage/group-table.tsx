@@ -38,22 +38,50 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
               {name === '' ? id || 'none' : name}
             </Anchor>
           ),
+          sortBy: ({ id, name }) => name || id,
         },
-        { label: 'Requests', render: ({ totals }) => formatCount(totals.requests), isNumber: true },
-        { label: 'Failed', render: ({ totals }) => formatCount(totals.failed), isNumber: true },
-        { label: 'Input tokens', render: ({ totals }) => formatShort(totals.promptTokens), isNumber: true },
+        {
+          label: 'Requests',
+          render: ({ totals }) => formatCount(totals.requests),
+          sortBy: ({ totals }) => totals.requests,
+          isNumber: true,
+        },
+        {
+          label: 'Failed',
+          render: ({ totals }) => formatCount(totals.failed),
+          sortBy: ({ totals }) => totals.failed,
+          isNumber: true,
+        },
+        {
+          label: 'Input tokens',
+          render: ({ totals }) => formatShort(totals.promptTokens),
+          sortBy: ({ totals }) => totals.promptTokens,
+          isNumber: true,
+        },
         {
           label: 'Cached input',
           render: ({ totals }) => formatShort(totals.cachedTokens),
+          sortBy: ({ totals }) => totals.cachedTokens,
           isNumber: true,
           wideOnly: true,
         },
-        { label: 'Output tokens', render: ({ totals }) => formatShort(totals.completionTokens), isNumber: true },
+        {
+          label: 'Output tokens',
+          render: ({ totals }) => formatShort(totals.completionTokens),
+          sortBy: ({ totals }) => totals.completionTokens,
+          isNumber: true,
+        },
         ...(hasUnits
           ? [{ label: 'Other units', render: ({ totals }: Group) => formatUnits(totals) ?? '–', wideOnly: true }]
           : []),
-        { label: 'Cost', render: ({ totals }) => formatMoney(totals.cost), isNumber: true },
+        {
+          label: 'Cost',
+          render: ({ totals }) => formatMoney(totals.cost),
+          sortBy: ({ totals }) => totals.cost,
+          isNumber: true,
+        },
       ]}
+      address="groups"
     />
   );
 }

@@ -1,72 +1,85 @@
-import { Button, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
 import type { LimitUse } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { amountUsed, limitWords, tightestFirst } from './limit-words.ts';
+import { amountUsed, limitWords, shareUsed, tightestFirst } from './limit-words.ts';
 
 /** Those that are shown at first: the ones that are used up the most. */
 const shownFirst = 3;
 
-/** The most that are shown at once, of those that match. */
-const shownAtMost = 30;
+const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
+  {
+    label: 'Name',
+    render: ({ name }) => (
+      <Text size="sm" fw={600} className="break">
+        {name}
+      </Text>
+    ),
+    sortBy: ({ name }) => name,
+  },
+  { label: 'Used', render: ({ party, limits }) => <Bars party={party} limits={limits} />, sortBy: shareUsed },
+];
 
 /** How much of each limit is used. Renders nothing without limits. */
 export function LimitUses() {
   const uses = useApi<LimitUse[]>('/usage/now', { everyMs: 10_000 });
-  const [isOpen, setOpen] = useState(false);
-  const [sought, seek] = useState('');
-  // There may be thousands, and the search renders at each letter.
+  const [params, setParams] = useSearchParams();
+  const isOpen = params.has('limits');
+  // There may be thousands.
   const limited = useMemo(() => tightestFirst(uses.data ?? []), [uses.data]);
   if (uses.error && !uses.data) {
     return <Failure title="Could not load the limits" error={uses.error} onRetry={() => void uses.refetch()} />;
   }
   if (limited.length === 0) return null;
-  const words = sought.trim().toLowerCase();
-  const found = isOpen ? limited.filter(({ name }) => name.toLowerCase().includes(words)) : limited;
-  const shown = found.slice(0, isOpen ? shownAtMost : shownFirst);
+  const toggle = (): void =>
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      for (const name of ['limits', 'limits-search', 'limits-sort', 'limits-page']) next.delete(name);
+      if (!isOpen) next.set('limits', 'all');
+      return next;
+    });
   return (
     <section className="panel" aria-label="Limits">
       <Group justify="space-between" mb="xs">
         <Title order={2}>Limits</Title>
         {limited.length > shownFirst ? (
-          <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Button size="xs" variant="default" aria-expanded={isOpen} onClick={toggle}>
             {isOpen ? 'Show the tightest only' : `Show all ${formatCount(limited.length)}`}
           </Button>
         ) : null}
       </Group>
       {isOpen ? (
-        <TextInput
-          label="Search limits"
-          placeholder="Name of a key, person or team"
-          maw="24rem"
-          mb="sm"
-          value={sought}
-          onChange={({ currentTarget }) => seek(currentTarget.value)}
+        <DataList
+          label="All limits"
+          searchLabel="Search limits"
+          rows={limited}
+          idOf={({ party }) => party}
+          columns={columns}
+          address="limits"
         />
-      ) : null}
-      <div className="limit-uses" {...(isOpen && { role: 'group', tabIndex: 0, 'aria-label': 'All limits' })}>
-        {shown.map((use) => (
-          <PartyLimits key={use.party} use={use} />
-        ))}
-      </div>
-      {found.length === 0 ? <Text size="sm">Nothing with limits has such a name.</Text> : null}
-      {isOpen && found.length > shown.length ? (
-        <Text size="xs" c="dimmed" mt="xs">
-          The {formatCount(shown.length)} tightest of {formatCount(found.length)}: search for the others.
-        </Text>
-      ) : null}
+      ) : (
+        <div className="limit-uses">
+          {limited.slice(0, shownFirst).map(({ party, name, limits }) => (
+            <Stack key={party} gap={6}>
+              <Text size="sm" fw={600} className="break">
+                {name}
+              </Text>
+              <Bars party={party} limits={limits} />
+            </Stack>
+          ))}
+        </div>
+      )}
     </section>
   );
 }
 
-function PartyLimits({ use: { party, name: owner, limits } }: { use: LimitUse }) {
+function Bars({ party, limits }: Pick<LimitUse, 'party' | 'limits'>) {
   return (
-    <Stack gap={6}>
-      <Text size="sm" fw={600} className="break">
-        {owner}
-      </Text>
+    <Stack gap={6} miw="14rem">
       {limits.map(({ name, limit, used, resetsAt }) => (
         <div key={name}>
           <Group justify="space-between" gap="xs">

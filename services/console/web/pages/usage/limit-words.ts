@@ -16,11 +16,16 @@ export function amountUsed(name: string, used: number, limit: number): string {
   return `${format(shown)} of ${format(limit)}`;
 }
 
+/** How much is used of the tightest limit: 1 for all of it. */
+export function shareUsed({ limits }: LimitUse): number {
+  return Math.max(...limits.map(({ used, limit }) => used / limit));
+}
+
 /** What has limits, that which is used up the most first, by the tightest limit of each. */
 export function tightestFirst(uses: readonly LimitUse[]): LimitUse[] {
   return uses
     .filter(({ limits }) => limits.length > 0)
-    .map((use) => ({ use, share: Math.max(...use.limits.map(({ used, limit }) => used / limit)) }))
+    .map((use) => ({ use, share: shareUsed(use) }))
     .sort((one, other) => other.share - one.share || one.use.name.localeCompare(other.use.name))
     .map(({ use }) => use);
 }

@@ -75,6 +75,7 @@ export function RecentRequests({ asked }: { asked: string }) {
           label="Recent requests"
           rows={requests}
           idOf={requestRow}
+          hasMore={pages.hasNextPage}
           columns={requestColumns}
           actions={(request) => (
             <Button size="xs" variant="default" aria-label={`Details of ${request.id}`} onClick={() => choose(request)}>

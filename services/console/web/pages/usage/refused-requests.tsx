@@ -45,9 +45,14 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
       rows={groups}
       idOf={({ id }) => id}
       columns={[
-        { label: 'Reason', render: ({ id }) => <Reason code={id} /> },
-        { label: 'Key', render: (group) => <span className="break">{whoOf(group)}</span> },
-        { label: 'Refused', render: ({ count }) => formatCount(count), isNumber: true },
+        {
+          label: 'Reason',
+          render: ({ id }) => <Reason code={id} />,
+          sortBy: ({ id }) => id,
+          search: ({ id }) => `${id} ${errorSentence(id)}`,
+        },
+        { label: 'Key', render: (group) => <span className="break">{whoOf(group)}</span>, search: whoOf },
+        { label: 'Refused', render: ({ count }) => formatCount(count), sortBy: ({ count }) => count, isNumber: true },
       ]}
     />
   );

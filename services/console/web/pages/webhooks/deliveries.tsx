@@ -45,17 +45,32 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
       <Loaded query={deliveries} what="the deliveries">
         {(list) =>
           list.length === 0 ? (
-            <Empty title="Nothing was sent yet" />
+            <Empty title="Nothing was sent yet">
+              What is sent to this address appears here for some days. Send a test event to see one.
+            </Empty>
           ) : (
             <DataList
               label="Deliveries"
               rows={list}
               idOf={({ id: delivery }) => delivery}
               columns={[
-                { label: 'Event', render: ({ event }) => <span className="break">{event.type}</span> },
-                { label: 'State', render: (delivery) => <State of={delivery} /> },
-                { label: 'Last attempt', render: lastText },
-                { label: 'Sent', render: ({ createdAt }) => formatAgo(createdAt) },
+                {
+                  label: 'Event',
+                  render: ({ event }) => <span className="break">{event.type}</span>,
+                  sortBy: ({ event }) => event.type,
+                  search: ({ id: delivery, event }) => `${event.type} ${event.id} ${delivery}`,
+                },
+                {
+                  label: 'State',
+                  render: (delivery) => <State of={delivery} />,
+                  sortBy: ({ state }) => states[state].name,
+                },
+                { label: 'Last attempt', render: lastText, sortBy: lastText },
+                {
+                  label: 'Sent',
+                  render: ({ createdAt }) => formatAgo(createdAt),
+                  sortBy: ({ createdAt }) => createdAt,
+                },
               ]}
               actions={({ id: delivery, state, event }) =>
                 state === 'pending' ? null : (

@@ -33,11 +33,26 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         rows={webhooks.toSorted((a, b) => b.createdAt - a.createdAt)}
         idOf={({ id }) => id}
         columns={[
-          { label: 'Address', render: (webhook) => <Address of={webhook} /> },
-          { label: 'Owner', render: ownerText },
-          { label: 'Events', render: ({ events }) => <span className="break">{events.join(', ')}</span> },
-          { label: 'Created', render: ({ createdAt }) => formatAgo(createdAt), wideOnly: true },
+          {
+            label: 'Address',
+            render: (webhook) => <Address of={webhook} />,
+            sortBy: ({ url }) => url,
+            search: ({ url, description, enabled }) => [url, description, enabled ? '' : 'Disabled'].join(' '),
+          },
+          { label: 'Owner', render: ownerText, sortBy: ownerText },
+          {
+            label: 'Events',
+            render: ({ events }) => <span className="break">{events.join(', ')}</span>,
+            sortBy: ({ events }) => events.join(', '),
+          },
+          {
+            label: 'Created',
+            render: ({ createdAt }) => formatAgo(createdAt),
+            sortBy: ({ createdAt }) => createdAt,
+            wideOnly: true,
+          },
         ]}
+        address=""
         actions={(webhook) => (
           <Menu position="bottom-end" withinPortal>
             <Menu.Target>

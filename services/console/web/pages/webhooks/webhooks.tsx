@@ -26,8 +26,9 @@ export function Webhooks() {
         {(all) =>
           all.length === 0 ? (
             <section className="panel">
-              <Empty title="No webhooks yet">
-                Create one with the address of a program of yours, so that it need not ask whether a batch is complete.
+              <Empty title="No webhooks yet" action={<Button onClick={making.open}>Create a webhook</Button>}>
+                A webhook tells a program of yours, at its address, when something happens, such as that a batch is
+                complete, so that it need not ask.
               </Empty>
             </section>
           ) : (

@@ -38,11 +38,25 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
               rows={list}
               idOf={({ version }) => String(version)}
               columns={[
-                { label: 'Version', render: (each) => <Name facts={each} newest={state.version} /> },
-                { label: 'Time', render: ({ at }) => formatDateTime(at) },
-                { label: 'Stored by', render: ({ by }) => <span className="break">{by.name}</span> },
-                { label: 'What has changed', render: (each) => <span className="break">{noteOf(each)}</span> },
+                {
+                  label: 'Version',
+                  render: (each) => <Name facts={each} newest={state.version} />,
+                  sortBy: ({ version }) => version,
+                  search: ({ version }) => `version ${version}`,
+                },
+                { label: 'Time', render: ({ at }) => formatDateTime(at), sortBy: ({ at }) => at },
+                {
+                  label: 'Stored by',
+                  render: ({ by }) => <span className="break">{by.name}</span>,
+                  sortBy: ({ by }) => by.name,
+                },
+                {
+                  label: 'What has changed',
+                  render: (each) => <span className="break">{noteOf(each)}</span>,
+                  sortBy: noteOf,
+                },
               ]}
+              address=""
               actions={(each) =>
                 state.readOnly || each.version === state.version ? null : (
                   <Group gap={4} justify="flex-end" wrap="nowrap">

@@ -1,0 +1,78 @@
+import type { Column } from '../data-list.tsx';
+
+/** What a row is sorted by in a column; rows without it come last. */
+export type SortValue = string | number | undefined;
+
+/** A column to sort by, and whether the greatest come first. */
+export interface Sorting {
+  /** As `last-used`, for the column `Last used`. */
+  column: string;
+  down: boolean;
+}
+
+/** Rows with the words that they are found by, and what they are sorted by. Both are computed once, when they are first needed. */
+export interface RowIndex<Row> {
+  rows: readonly Row[];
+  wordsOf: () => readonly string[];
+  valuesOf: (column: string) => readonly SortValue[] | undefined;
+}
+
+/** The name of a column in the address. */
+export function columnKey({ label }: Pick<Column<never>, 'label'>): string {
+  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}
+
+/** Text without case and accents, in which `key 2` is before `key 10`. */
+function sortable(text: string): string {
+  return plain(text).replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'));
+}
+
+/** Text without case and accents. */
+export function plain(text: string): string {
+  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
+}
+
+export function indexRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): RowIndex<Row> {
+  let words: string[] | undefined;
+  const values = new Map<string, SortValue[]>();
+  return {
+    rows,
+    wordsOf: () => (words ??= rows.map((row) => plain(columns.map((column) => textOf(column, row)).join('\n')))),
+    valuesOf: (key) => {
+      const known = values.get(key);
+      const sortBy = columns.find((column) => columnKey(column) === key)?.sortBy;
+      if (known || !sortBy) return known;
+      const found = rows.map((row) => {
+        const value = sortBy(row);
+        return typeof value === 'string' ? sortable(value) : value;
+      });
+      values.set(key, found);
+      return found;
+    },
+  };
+}
+
+function textOf<Row>({ search, sortBy }: Column<Row>, row: Row): string {
+  if (search) return search(row);
+  const value = sortBy?.(row);
+  return typeof value === 'string' ? value : '';
+}
+
+/** The rows that have all words of a search, in the order that is asked for; otherwise in the given order. */
+export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: Sorting | undefined): readonly Row[] {
+  const sought = plain(search).split(/\s+/).filter(Boolean);
+  const values = sorting && index.valuesOf(sorting.column);
+  if (sought.length === 0 && !values) return index.rows;
+  const words = sought.length === 0 ? [] : index.wordsOf();
+  let places = index.rows.map((_, place) => place);
+  if (sought.length > 0) places = places.filter((place) => sought.every((word) => words[place]?.includes(word)));
+  if (values) places.sort((one, other) => compare(values[one], values[other], sorting.down) || one - other);
+  return places.flatMap((place) => index.rows.slice(place, place + 1));
+}
+
+function compare(one: SortValue, other: SortValue, down: boolean): number {
+  if (one === other) return 0;
+  if (one === undefined) return 1;
+  if (other === undefined) return -1;
+  return one < other === down ? 1 : -1;
+}

@@ -1,0 +1,113 @@
+import { Table } from '@mantine/core';
+import { memo, type ReactNode } from 'react';
+import type { Column } from '../data-list.tsx';
+import { columnKey, type Sorting } from './arrange-rows.ts';
+
+export interface RowsProps<Row> {
+  label: string;
+  rows: readonly Row[];
+  idOf: (row: Row) => string;
+  columns: readonly [Column<Row>, ...Column<Row>[]];
+  actions?: (row: Row) => ReactNode;
+}
+
+export interface TableRowsProps<Row> extends RowsProps<Row> {
+  sortable: boolean;
+  sorting: Sorting | undefined;
+  /** Whether a column is sorted by numbers or times, of which the greatest come first. */
+  isNumeric: (column: string) => boolean;
+  onSort: (sorting: Sorting | undefined) => void;
+}
+
+/** The cards of a phone. */
+export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, actions }: RowsProps<Row>) {
+  const [first, ...rest] = columns;
+  return (
+    <ul className="panel panel-flush cards" aria-label={label}>
+      {rows.map((row) => (
+        <li key={idOf(row)}>
+          {first.render(row)}
+          <dl>
+            {rest
+              .filter(({ wideOnly }) => !wideOnly)
+              .map((column) => (
+                <div key={column.label} style={{ display: 'contents' }}>
+                  <dt>{column.label}</dt>
+                  <dd>{column.render(row)}</dd>
+                </div>
+              ))}
+          </dl>
+          {actions ? <div style={{ marginBlockStart: '0.5rem' }}>{actions(row)}</div> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}) as <Row>(props: RowsProps<Row>) => ReactNode;
+
+/** A table whose head and actions stay in sight while it scrolls. */
+export function TableRows<Row>(props: TableRowsProps<Row>) {
+  const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
+  /** The first click sorts, the second turns it round, and the third gives the list's own order back. */
+  const sortBy = (column: string): void => {
+    const first = isNumeric(column);
+    if (sorting?.column !== column) onSort({ column, down: first });
+    else onSort(sorting.down === first ? { column, down: !first } : undefined);
+  };
+  return (
+    <div className="panel panel-flush table-region" role="region" aria-label={label} tabIndex={0}>
+      <Table aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => {
+              const key = columnKey(column);
+              const isSorted = sorting?.column === key && column.sortBy !== undefined;
+              return (
+                <Table.Th
+                  key={column.label}
+                  ta={column.isNumber ? 'right' : 'left'}
+                  scope="col"
+                  {...(isSorted && { 'aria-sort': sorting.down ? 'descending' : 'ascending' })}
+                >
+                  {sortable && column.sortBy ? (
+                    <button type="button" className="table-sort" onClick={() => sortBy(key)}>
+                      {column.label}
+                    </button>
+                  ) : (
+                    column.label
+                  )}
+                </Table.Th>
+              );
+            })}
+            {actions ? (
+              <Table.Th ta="right" scope="col" className="table-actions">
+                Actions
+              </Table.Th>
+            ) : null}
+          </Table.Tr>
+        </Table.Thead>
+        <Body rows={rows} idOf={idOf} columns={columns} label={label} {...(actions && { actions })} />
+      </Table>
+    </div>
+  );
+}
+
+const Body = memo(function Body<Row>({ rows, idOf, columns, actions }: RowsProps<Row>) {
+  return (
+    <Table.Tbody>
+      {rows.map((row) => (
+        <Table.Tr key={idOf(row)}>
+          {columns.map(({ label, isNumber, render }) => (
+            <Table.Td key={label} ta={isNumber ? 'right' : 'left'} className={isNumber ? 'numeric' : ''}>
+              {render(row)}
+            </Table.Td>
+          ))}
+          {actions ? (
+            <Table.Td ta="right" className="table-actions">
+              {actions(row)}
+            </Table.Td>
+          ) : null}
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  );
+}) as <Row>(props: RowsProps<Row>) => ReactNode;

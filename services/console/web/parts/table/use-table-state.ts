@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Sorting } from './arrange-rows.ts';
+
+/** Milliseconds without a letter after which a search is written to the address: browsers allow some hundred changes a minute. */
+const writeAfterMs = 250;
+
+/** What is searched for in a table, how it is sorted, and the window of rows that is shown. */
+export interface TableState {
+  search: string;
+  sorting: Sorting | undefined;
+  /** 0 for the first. */
+  page: number;
+}
+
+export interface TableControl extends TableState {
+  setSearch: (search: string) => void;
+  setSorting: (sorting: Sorting | undefined) => void;
+  setPage: (page: number) => void;
+  /** Forgets the search and the order. */
+  reset: () => void;
+}
+
+const parts = ['search', 'sort', 'page'] as const;
+type Parts = { [Part in (typeof parts)[number]]?: string | undefined };
+
+/**
+ * The state of a table. In the address it survives a reload, and each order and window is a step of the browser's history.
+ * @param name before the parameters' names, as `tokens` for `tokens-search`; `''` for none; undefined keeps the state out of the address
+ */
+export function useTableState(name: string | undefined): TableControl {
+  const [params, setParams] = useSearchParams();
+  const [own, setOwn] = useState<Parts>({});
+  const nameOf = (part: (typeof parts)[number]): string =>
+    name === undefined || name === '' ? part : `${name}-${part}`;
+  const kept = (part: (typeof parts)[number]): string | undefined =>
+    name === undefined ? own[part] : (params.get(nameOf(part)) ?? undefined);
+  const write = (change: Parts, replace: boolean): void => {
+    if (name === undefined) {
+      setOwn((before) => ({ ...before, ...change }));
+      return;
+    }
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const part of parts) {
+          if (!(part in change)) continue;
+          const value = change[part];
+          if (value === undefined || value === '') next.delete(nameOf(part));
+          else next.set(nameOf(part), value);
+        }
+        return next;
+      },
+      { replace },
+    );
+  };
+
+  const written = kept('search') ?? '';
+  const [typed, setTyped] = useState(written);
+  const [known, setKnown] = useState(written);
+  if (written !== known) {
+    // The address was changed: by the effect below, or by Back.
+    setKnown(written);
+    setTyped(written);
+  }
+  useEffect(() => {
+    if (typed === written) return undefined;
+    // The first letter is a step of the history; the others change it.
+    const timer = window.setTimeout(() => write({ search: typed, page: undefined }, written !== ''), writeAfterMs);
+    return () => window.clearTimeout(timer);
+  });
+
+  const sort = kept('sort');
+  const page = Number(kept('page') ?? '1');
+  return {
+    search: typed,
+    sorting: sort === undefined ? undefined : { column: sort.replace(/^-/, ''), down: sort.startsWith('-') },
+    // What is typed shows from its beginning, before it is written.
+    page: typed === written && Number.isInteger(page) && page > 0 ? page - 1 : 0,
+    setSearch: setTyped,
+    setSorting: (sorting) =>
+      write({ sort: sorting && `${sorting.down ? '-' : ''}${sorting.column}`, page: undefined }, false),
+    setPage: (next) => write({ page: next === 0 ? undefined : String(next + 1) }, false),
+    reset: () => {
+      setTyped('');
+      write({ search: undefined, sort: undefined, page: undefined }, false);
+    },
+  };
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openAccounts } from '#shared/accounts/accounts.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { fastest, longestTask } from '../../helpers/console/longest-task.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+const people = 1_000;
+const keysOfEach = 10;
+
+/** Milliseconds that a table may keep the browser's main thread without a pause. */
+const mostMs = 200;
+
+describe.skipIf(chromiumPath === undefined)('a table of 10,000 keys', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let ada: SignedInPerson;
+
+  beforeAll(async () => {
+    const prefix = `t${randomBytes(6).toString('hex')}`;
+    [cluster, browser] = await Promise.all([startConsole({ prefix, workers: 0 }), openBrowser()]);
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    await fill(prefix);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  async function fill(prefix: string): Promise<void> {
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    const accounts = openAccounts(connection.redis, `${prefix}:`);
+    const begin = Date.now() - people * keysOfEach * 1_000;
+    const makePerson = async (number: number): Promise<void> => {
+      const user = await accounts.users.create({
+        name: `Person ${number}`,
+        email: `person-${number}@example.com`,
+        role: 'member',
+        limits: { costPerMonth: 10 + (number % 7) },
+      });
+      if (typeof user === 'string') throw new Error(user);
+      for (let count = 0; count < keysOfEach; count += 1) {
+        const place = number * keysOfEach + count;
+        await accounts.keys.create({
+          id: String(place).padStart(12, '0'),
+          name: `key ${place}`,
+          class: 'normal',
+          hash: 'x',
+          firstFour: 'aaaa',
+          lastFour: 'bbbb',
+          kind: 'user',
+          ownerId: user.id,
+          createdAt: begin + place * 1_000,
+        });
+      }
+    };
+    for (let from = 0; from < people; from += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, at) => makePerson(from + at)));
+    }
+    connection.close();
+  }
+
+  /** The first cell of each row that is shown. */
+  async function names(page: Page): Promise<string[]> {
+    return (await page.evaluate(
+      `[...document.querySelectorAll('main tbody tr')].map((row) => row.querySelector('td').innerText.split('\\n')[0])`,
+    )) as string[];
+  }
+
+  async function expectNames(page: Page, first: readonly string[], count = 50): Promise<void> {
+    await until(async () => {
+      const shown = await names(page);
+      expect([shown.slice(0, first.length), shown.length]).toEqual([first, count]);
+    }, 10_000);
+  }
+
+  it('shows a window of them, and leads to the others', async () => {
+    const { page, context, troubles } = await openAs(browser, ada);
+    await page.goto('/keys');
+    await expectNames(page, ['key 9999', 'key 9998']);
+    await page.getByRole('status').getByText('1–50 of 10,000', { exact: true }).waitFor();
+    const pages = page.getByRole('navigation', { name: 'Pages of API keys' });
+    expect(await pages.getByRole('button', { name: 'Previous' }).getAttribute('aria-disabled')).toBe('true');
+    await pages.getByRole('button', { name: 'Next' }).click();
+    await expectNames(page, ['key 9949']);
+    await page.getByRole('status').getByText('51–100 of 10,000', { exact: true }).waitFor();
+    await pages.getByRole('button', { name: 'Last' }).click();
+    await expectNames(page, ['key 49']);
+    await page.reload();
+    await expectNames(page, ['key 49']);
+    await page.goBack();
+    await expectNames(page, ['key 9949']);
+    await page.goBack();
+    await expectNames(page, ['key 9999']);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('is sorted by each column, by the keyboard too, and says so', async () => {
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/keys');
+    await expectNames(page, ['key 9999']);
+    const head = page.getByRole('columnheader', { name: 'Key', exact: true });
+    await head.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expectNames(page, ['key 0', 'key 1', 'key 2', 'key 3']);
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await page.keyboard.press('Space');
+    await expectNames(page, ['key 9999', 'key 9998']);
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await page.keyboard.press('Enter');
+    await until(async () => expect(await head.getAttribute('aria-sort')).toBeNull(), 5_000);
+    await page.getByRole('columnheader', { name: 'Owner' }).getByRole('button').click();
+    await expectNames(page, ['key 9', 'key 8']);
+    expect(new URL(page.url()).search).toBe('?sort=owner');
+    // Back undoes one order after the other.
+    for (const search of ['', '?sort=-key', '?sort=key', '']) {
+      await page.goBack();
+      await until(() => expect(new URL(page.url()).search).toBe(search), 5_000);
+    }
+    await expectNames(page, ['key 9999']);
+    await context.close();
+  });
+
+  it('is searched by several words, which a reload and Back keep, until it is reset', async () => {
+    const { page, context } = await openAs(browser, ada);
+    await page.goto('/keys?page=7');
+    await expectNames(page, ['key 9699']);
+    const search = page.getByRole('searchbox', { name: 'Search API keys' });
+    await search.fill('PERSON 777');
+    // Of this person, and those of others with these digits.
+    await until(async () => expect(await names(page)).toContain('key 7777'), 5_000);
+    await search.fill('pérson key 4321');
+    await expectNames(page, ['key 4321'], 1);
+    await page.getByRole('status').getByText('1 found in 10,000', { exact: true }).waitFor();
+    await until(() => expect(new URL(page.url()).searchParams.get('search')).toBe('pérson key 4321'), 5_000);
+    await page.reload();
+    await expectNames(page, ['key 4321'], 1);
+    await page.getByRole('link', { name: 'Workers' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
+    await page.goBack();
+    await expectNames(page, ['key 4321'], 1);
+    expect(await search.inputValue()).toBe('pérson key 4321');
+    await search.fill('nobody has this');
+    await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+    await page.getByRole('status').getByText('0 found in 10,000', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await expectNames(page, ['key 9999']);
+    expect(await search.inputValue()).toBe('');
+    expect(await page.getByRole('button', { name: 'Reset' }).count()).toBe(0);
+    await until(() => expect(new URL(page.url()).search).toBe(''), 5_000);
+    await context.close();
+  });
+
+  it('keeps its head and its actions in sight', async () => {
+    const { page, context } = await openAs(browser, ada, { look: { ...wide, width: 800 } });
+    await page.goto('/keys');
+    await expectNames(page, ['key 9999']);
+    const region = page.getByRole('region', { name: 'API keys' });
+    const scrolled = (await page.evaluate(`(() => {
+      const region = document.querySelector('[role=region][aria-label="API keys"]');
+      region.firstElementChild.style.width = '1600px';
+      region.scrollTo(300, 900);
+      return [region.scrollLeft, region.scrollTop];
+    })()`)) as number[];
+    expect(scrolled).toEqual([300, 900]);
+    const [place, head, action] = await Promise.all([
+      region.boundingBox(),
+      page.getByRole('columnheader', { name: 'Actions' }).boundingBox(),
+      page.getByRole('button', { name: 'Actions for key 9985' }).boundingBox(),
+    ]);
+    if (!place || !head || !action) throw new Error('something is not shown');
+    expect(Math.abs(head.y - place.y)).toBeLessThan(3);
+    expect(action.x + action.width).toBeLessThanOrEqual(place.x + place.width);
+    expect(action.x).toBeGreaterThan(place.x + place.width - 100);
+    await context.close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'is accessible, on a phone too, where a field sorts it: %s',
+    async (colorScheme) => {
+      const { page, context, troubles } = await openAs(browser, ada, { look: { ...wide, colorScheme } });
+      await page.goto('/keys?search=key&sort=-owner&page=3');
+      await expectNames(page, ['key 9899']);
+      const problems = await seriousViolations(page);
+      await page.getByRole('searchbox').fill('nothing of this');
+      await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+      problems.push(...(await seriousViolations(page)));
+      await context.close();
+
+      const small = await openAs(browser, ada, { look: { ...phone, colorScheme } });
+      await small.page.goto('/keys');
+      const cards = small.page.getByRole('list', { name: 'API keys' }).getByRole('listitem');
+      await cards.first().getByText('key 9999', { exact: true }).waitFor();
+      await small.page.getByRole('combobox', { name: 'Sort by' }).selectOption('Key, ascending');
+      await cards.first().getByText('key 0', { exact: true }).waitFor();
+      await small.page.getByRole('searchbox', { name: 'Search API keys' }).fill('key 77');
+      await cards.first().getByText('key 77', { exact: true }).waitFor();
+      problems.push(...(await seriousViolations(small.page)));
+      await small.page.getByRole('button', { name: 'Next' }).click();
+      // The next window is shown from its beginning.
+      await until(async () => {
+        const top = (await cards.first().boundingBox())?.y ?? -1;
+        expect(top).toBeGreaterThanOrEqual(0);
+        expect(top).toBeLessThan(phone.height);
+      }, 5_000);
+      expect(
+        await small.page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'),
+      ).toBe(false);
+      expect([...problems, ...troubles, ...small.troubles]).toEqual([]);
+      await small.context.close();
+    },
+  );
+
+  it.each([
+    { path: '/keys', what: 'API keys', first: 'key 9999', word: 'person 50', head: 'Owner' },
+    { path: '/admin/people', what: 'People', first: 'Person', word: 'person-50', head: 'Limits' },
+  ])(
+    'keeps the main thread of a browser free: $path',
+    { timeout: 120_000 },
+    async ({ path, what, first, word, head }) => {
+      const { page, context } = await openAs(browser, ada);
+      const measured: Record<string, number> = {};
+      const measure = async (name: string, act: () => Promise<void>, undo: () => Promise<void>): Promise<void> => {
+        measured[name] = await fastest(async () => {
+          await undo();
+          return longestTask(browser, page, async () => {
+            await act();
+            await waitUntilLoaded(page);
+            await page.waitForTimeout(300);
+          });
+        }, mostMs);
+      };
+      const shown = async (): Promise<void> => {
+        await page.goto(path);
+        await page
+          .getByRole('row', { name: new RegExp(first) })
+          .first()
+          .waitFor();
+      };
+      await measure('show', shown, () => page.goto('about:blank').then(() => undefined));
+      const search = page.getByRole('searchbox', { name: `Search ${what}` });
+      await measure('search', () => search.pressSequentially(word), shown);
+      await measure('sort', () => page.getByRole('button', { name: head, exact: true }).click(), shown);
+      await measure('turn', () => page.getByRole('button', { name: 'Next' }).click(), shown);
+      if (process.env['SHOW_TASKS']) process.stdout.write(`${path} ${JSON.stringify(measured)}\n`);
+      for (const [name, ms] of Object.entries(measured)) expect(ms, name).toBeLessThan(mostMs);
+      await context.close();
+    },
+  );
+});
