@@ -94,6 +94,7 @@ export const usageRequestSchema = z
       })
       .optional()
       .describe('The session of a coding agent that it was a turn of, where it named one.'),
+    sessionId: z.string().exactOptional().describe('The id of that session.'),
     rule: z.string().optional().describe('Where in the registry the rule stands that chose the model, if one did.'),
     model: z.string().optional(),
     tier: z.enum(tiers).optional(),

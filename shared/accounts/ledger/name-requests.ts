@@ -1,11 +1,15 @@
+import { partyOfRecord, sessionIdOf, sessionOwnerOf } from '../agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';
 import { personOfIdentity } from '../people/person-identity.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** A request that is over, as people read it: with the name of its owner, and its cost in dollars. */
-export type NamedRequest = Omit<UsageRecord, 'owner'> & { owner?: { kind: 'user' | 'team'; id: string; name: string } };
+/** A request that is over, as people read it: with the name of its owner, the id of its agent session, and its cost in dollars. */
+export type NamedRequest = Omit<UsageRecord, 'owner'> & {
+  owner?: { kind: 'user' | 'team'; id: string; name: string };
+  sessionId?: string;
+};
 
 /** The names of people and teams; deleted ones may be missing. */
 export type NamesOf = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
@@ -27,6 +31,7 @@ export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]
       ...record,
       key: { ...key, name: keyName(key, owner) },
       ...(owner && { owner: { ...owner, name: nameOf(owner) } }),
+      ...(record.turn && { sessionId: sessionOf({ key, owner }, record.turn.session) }),
       cost: toDollars(cost),
     }));
   };
@@ -40,6 +45,10 @@ export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]
     const person = personOfIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
     return person !== undefined && known.get(`user:${person}`) === undefined ? deletedName(person) : key.name;
   }
+}
+
+function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
+  return sessionIdOf(sessionOwnerOf(partyOfRecord(of)), name);
 }
 
 /** Whose names a record has. */

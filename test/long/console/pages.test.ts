@@ -27,6 +27,8 @@ const pages = [
   ['/batches', 'Batches'],
   ['/files', 'Files'],
   ['/webhooks', 'Webhooks'],
+  ['/sessions', 'Agent sessions'],
+  ['/requests', 'Requests'],
   ['/usage', 'Usage'],
   ['/admin/people', 'Admin'],
   ['/admin/invitations', 'Admin'],

@@ -6,12 +6,13 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
+import { programNames, shortId } from '../sessions/session-figures.ts';
 import { Waterfall } from '../requests/waterfall.tsx';
 
 /** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
   const { id, at, key, owner, format, operation, asked, purpose, rule, model, tier, worker } = request;
-  const { outcome, code, attempts } = request;
+  const { outcome, code, attempts, turn, sessionId } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
     request;
   const units = formatUnits(request);
@@ -28,6 +29,16 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Owner', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'none (router key)'],
     ['Requested', `${asked}, ${operation} in the ${format} format`],
     ['Purpose', purpose ?? 'unknown'],
+    ...(turn && sessionId !== undefined
+      ? [
+          [
+            'Agent session',
+            <Anchor key="session" component={Link} href={`/sessions/${sessionId}`} inherit>
+              {programNames[turn.program]} {shortId(turn.session)}
+            </Anchor>,
+          ] satisfies [string, ReactNode],
+        ]
+      : []),
     ['Rule', rule ?? 'none'],
     ['Served by', [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'none'],
     ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${errorSentence(code)}`],
