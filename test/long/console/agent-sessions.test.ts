@@ -152,8 +152,14 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
       .first()
       .click();
     await page.getByRole('dialog', { name: 'Request details' }).getByText('laptop').waitFor();
-    await page.keyboard.press('Escape');
-    await expectAccessible(new URL(page.url()).pathname);
+    const session = new URL(page.url()).pathname;
+    await page.getByRole('dialog').getByRole('link', { name: /^req_/ }).click();
+    // A request leads back to its session.
+    await page.getByRole('heading', { level: 1, name: 'Request', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Claude Code 0a1b2c' }).click();
+    await agents.waitFor();
+    expect(new URL(page.url()).pathname).toBe(session);
+    await expectAccessible(session);
   });
 
   it('shows an administrator the sums of each team, and of one', async () => {

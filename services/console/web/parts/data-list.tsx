@@ -2,17 +2,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
 import { lazyCode } from './lazy-code.tsx';
 import { Empty } from './loaded.tsx';
-import { arrangeRows, indexRows, type SortValue } from './table/arrange-rows.ts';
+import { arrangeRows, indexRows, type ArrangedColumn } from './table/arrange-rows.ts';
 import { Cards, TableRows } from './table/table-rows.tsx';
 import { useTableState } from './table/use-table-state.ts';
 
-export interface Column<Row> {
-  label: string;
+export interface Column<Row> extends ArrangedColumn<Row> {
   render: (row: Row) => ReactNode;
-  /** What rows are sorted by in this column; it depends on the row alone. A text is searched, too. Absent: it cannot be sorted. */
-  sortBy?: (row: Row) => SortValue;
-  /** The words that a row is found by in this column, where they are not what it is sorted by. */
-  search?: (row: Row) => string;
   /** Aligns numbers to the right. */
   isNumber?: boolean;
   /** Hides the column on a phone. */

@@ -1,7 +1,14 @@
-import type { Column } from '../data-list.tsx';
-
 /** What a row is sorted by in a column; rows without it come last. */
 export type SortValue = string | number | undefined;
+
+/** How rows are sorted and found by a column. */
+export interface ArrangedColumn<Row> {
+  label: string;
+  /** What rows are sorted by; it depends on the row alone. A text is searched, too. Absent: rows cannot be sorted by the column. */
+  sortBy?: (row: Row) => SortValue;
+  /** The words that a row is found by, where they are not what it is sorted by. */
+  search?: (row: Row) => string;
+}
 
 /** A column to sort by, and whether the greatest come first. */
 export interface Sorting {
@@ -18,7 +25,7 @@ export interface RowIndex<Row> {
 }
 
 /** The name of a column in the address. */
-export function columnKey({ label }: Pick<Column<never>, 'label'>): string {
+export function columnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): string {
   return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
 
@@ -32,7 +39,7 @@ export function plain(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
-export function indexRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): RowIndex<Row> {
+export function indexRows<Row>(rows: readonly Row[], columns: readonly ArrangedColumn<Row>[]): RowIndex<Row> {
   let words: string[] | undefined;
   const values = new Map<string, SortValue[]>();
   return {
@@ -52,7 +59,7 @@ export function indexRows<Row>(rows: readonly Row[], columns: readonly Column<Ro
   };
 }
 
-function textOf<Row>({ search, sortBy }: Column<Row>, row: Row): string {
+function textOf<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string {
   if (search) return search(row);
   const value = sortBy?.(row);
   return typeof value === 'string' ? value : '';

@@ -172,7 +172,7 @@ describe('GET /agent-sessions/{id}', () => {
   it('and its turns are not there for anybody else', async () => {
     const { ask, get } = await openApi([turn('s1'), turn('s2', ofTeam)], [runs('live')]);
     const { data } = await get<{ data: UsageRequest[] }>(`/${own}/turns`);
-    expect(data).toMatchObject([{ turn: { session: 's1' }, owner: { name: 'Ada' }, cost: 0.0015 }]);
+    expect(data).toMatchObject([{ turn: { session: 's1' }, sessionId: own, owner: { name: 'Ada' }, cost: 0.0015 }]);
     const ofTheTeam = sessionIdOf('team:t1', 's2');
     const live = sessionIdOf('user:ada', 'live');
     const visible = [own, ofTheTeam, live];
