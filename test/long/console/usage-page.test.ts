@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     for (let count = 0; count < 3; count += 1) await ask(keys[7]?.raw ?? '');
     const { page, context, troubles } = await openAs(browser, ada);
     await page.goto('/usage');
-    const limits = page.getByRole('region', { name: 'Limits' });
+    const limits = page.getByRole('region', { name: 'Limits', exact: true });
     await limits.getByText('machine 7').waitFor();
     expect((await limits.boundingBox())?.height).toBeLessThan(400);
     expect(await limits.getByRole('progressbar').count()).toBeLessThanOrEqual(6);
