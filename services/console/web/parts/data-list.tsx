@@ -2,17 +2,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
 import { lazyCode } from './lazy-code.tsx';
 import { Empty } from './loaded.tsx';
-import { arrangeRows, indexRows, type ArrangedColumn } from './table/arrange-rows.ts';
+import { arrangeRows, indexRows } from './table/arrange-rows.ts';
+import type { Column } from './table/column.ts';
 import { Cards, TableRows } from './table/table-rows.tsx';
 import { useTableState } from './table/use-table-state.ts';
 
-export interface Column<Row> extends ArrangedColumn<Row> {
-  render: (row: Row) => ReactNode;
-  /** Aligns numbers to the right. */
-  isNumber?: boolean;
-  /** Hides the column on a phone. */
-  wideOnly?: boolean;
-}
+export type { Column } from './table/column.ts';
 
 export interface DataListProps<Row> {
   /** The list's name for screen readers. */

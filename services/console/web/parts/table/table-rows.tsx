@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
-import type { Column } from '../data-list.tsx';
 import { columnKey, type Sorting } from './arrange-rows.ts';
+import type { Column } from './column.ts';
 
 export interface RowsProps<Row> {
   label: string;

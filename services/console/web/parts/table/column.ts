@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+import type { ArrangedColumn } from './arrange-rows.ts';
+
+/** A column of a table. */
+export interface Column<Row> extends ArrangedColumn<Row> {
+  render: (row: Row) => ReactNode;
+  /** Aligns numbers to the right. */
+  isNumber?: boolean;
+  /** Hides the column on a phone. */
+  wideOnly?: boolean;
+}
