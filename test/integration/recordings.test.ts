@@ -250,6 +250,8 @@ describe('rtr recordings', () => {
     const [head, first] = await commands('recordings', 'list', '--limit', '1');
     expect(head).toMatch(/^AT \(UTC\) +ID +OWNER +KEY/);
     expect(first).toMatch(/ red +recorded +recorded +demo +200 /);
+    expect(await commands('recordings', 'list', '--request', 'red', '--json')).toHaveLength(1);
+    expect(await commands('recordings', 'list', '--request', 'blue', '--json')).toEqual([]);
     const lines = (await commands('recordings', 'show', 'red')).join('\n');
     expect(lines).toMatch(/request, \d+ bytes:\n\{"model":"demo"/);
     expect(lines).not.toContain('\u001B');

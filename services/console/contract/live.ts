@@ -206,4 +206,6 @@ export interface About {
   formats: { name: string; path: string }[];
   /** Whether administrators make credentials for workers here, see `credentials.ts`. */
   managesCredentials: boolean;
+  /** Whether keys and teams may be switched to having their requests recorded. */
+  records: boolean;
 }

@@ -21,6 +21,9 @@ const filterQuery = z.object({
   key: id.describe('Id of a key.'),
   session: id.describe('Id of a session of a coding agent.'),
 });
+const listQuery = filterQuery.extend({
+  request: id.describe('Id of a request. The other filters and the cursor do not count then.'),
+});
 const oneQuery = z.object({ storedAs: id.describe('`storedAs` of the recording; absent: the newest with the id.') });
 
 const requestId = /^[\w.:-]{1,128}$/;
@@ -57,11 +60,15 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
         'Lists recorded requests that the person sees, newest first, without their content. A page may have fewer than asked for.',
       scopes: ['read'],
       command: 'recordings list',
-      query: filterQuery,
+      query: listQuery,
       item: recordingSchema,
       isEndless: true,
       handle: async ({ actor, query }, { limit, cursor }) => {
         requireCursor(cursor, byKept);
+        if (query.request !== undefined) {
+          const found = requestId.test(query.request) ? visibleOf(actor, await store.find(query.request)) : [];
+          return { data: await recordingAnswers(parts, found), next: undefined };
+        }
         const { recordings, next } = await store.list(filterOf(actor, query), limit, placeOf(cursor));
         return {
           data: await recordingAnswers(parts, recordings),

@@ -47,6 +47,7 @@ interface FilterOptions extends AdminOptions {
   session?: string;
 }
 
+type ListOptions = FilterOptions & { limit: number; request?: string };
 type OneOptions = AdminOptions & { storedAs?: string };
 
 const request = ['<request>', 'id of the request'] as const;
@@ -65,10 +66,9 @@ export function recordingsCommand(run: RunAdminCommand): Command {
       ),
   );
   withFilters(addCommand(command, 'list', 'list recorded requests, newest first'))
+    .option('--request <request>', 'only those of requests with this id, whatever else is asked for')
     .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
-    .action((options: FilterOptions & { limit: number }) =>
-      run(options, (context) => listRecordings(context, options)),
-    );
+    .action((options: ListOptions) => run(options, (context) => listRecordings(context, options)));
   withStore(addCommand(command, 'show', 'print a recorded request and its answer'))
     .argument(...request)
     .action((id: string, options: OneOptions) => run(options, (context) => showRecording(context, id, options)));
@@ -112,9 +112,10 @@ async function ownerOf(client: AdminClient, text: string): Promise<string> {
   return `${text.slice(0, text.indexOf(':'))}:${value.id}`;
 }
 
-async function listRecordings(context: AdminContext, options: FilterOptions & { limit: number }): Promise<void> {
+async function listRecordings(context: AdminContext, options: ListOptions): Promise<void> {
   const { client } = context;
-  const found = client.list<Recording>('/recordings', await queryOf(client, options), options.limit);
+  const query = { ...(await queryOf(client, options)), request: options.request };
+  const found = client.list<Recording>('/recordings', query, options.limit);
   await printList(context, found, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'STATUS', 'BYTES', 'EXPIRES (UTC)'],
     row: (each) => {

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
+import type { About } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -12,6 +13,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 import { Members } from '../../parts/members.tsx';
+import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { TeamName } from '../../parts/team-name.tsx';
 
 /** The teams: people who share keys and limits. */
@@ -22,6 +24,8 @@ export function Teams() {
   const [limited, limit] = useState<Team>();
   const [open, show] = useState<string>();
   const [deleted, remove] = useState<Team>();
+  const [switched, setSwitched] = useState<Team>();
+  const { data: about } = useApi<About>('/about');
   const [, go] = useLocation();
   const removal = useChange(
     ({ id }: Team) => callApi('DELETE', `/teams/${encodeURIComponent(id)}`),
@@ -87,6 +91,11 @@ export function Teams() {
                       <Menu.Item onClick={() => limit(team)}>Limits</Menu.Item>
                       <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
                       <Menu.Item onClick={() => rename(team)}>Rename</Menu.Item>
+                      {team.records || about?.records ? (
+                        <Menu.Item onClick={() => setSwitched(team)}>
+                          {team.records ? 'Stop recording' : 'Record requests'}
+                        </Menu.Item>
+                      ) : null}
                       <Menu.Item color="var(--mantine-color-error)" onClick={() => remove(team)}>
                         Delete
                       </Menu.Item>
@@ -105,6 +114,7 @@ export function Teams() {
       <Modal opened={renamed !== undefined} onClose={() => rename(undefined)} title={`Rename ${renamed?.name ?? ''}`}>
         {renamed ? <TeamName team={renamed} onDone={() => rename(undefined)} /> : null}
       </Modal>
+      <SwitchRecording of="teams" switched={switched} onClose={() => setSwitched(undefined)} />
       <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
       <Confirm
         title={`Delete ${deleted?.name ?? ''}?`}

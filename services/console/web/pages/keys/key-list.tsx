@@ -2,14 +2,16 @@ import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/co
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
+import type { About } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
-import { useChange } from '../../api/use-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatCount, formatDateTime } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { EditKey } from './edit-key.tsx';
 import { rightsOver } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
@@ -60,6 +62,8 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const [edited, edit] = useState<Key>();
   const [rotated, rotate] = useState<Key>();
   const [revoked, revoke] = useState<Key>();
+  const [switched, setSwitched] = useState<Key>();
+  const { data: about } = useApi<About>('/about');
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
   // Of thousands, the lists stay the same until a key is changed or is over.
@@ -109,6 +113,16 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   >
                     Usage
                   </Menu.Item>
+                  {key.records && rightsOver(key, user).change ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
+                      Stop recording
+                    </Menu.Item>
+                  ) : null}
+                  {about?.records && !key.records && rightsOver(key, user).record ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
+                      Record requests
+                    </Menu.Item>
+                  ) : null}
                   {rightsOver(key, user).rotate ? (
                     <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
                       Rotate
@@ -130,6 +144,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
         />
       )}
       <EditKey editing={edited} onClose={() => edit(undefined)} />
+      <SwitchRecording of="keys" switched={switched} onClose={() => setSwitched(undefined)} />
       <RotateKey rotating={rotated} onClose={() => rotate(undefined)} />
       <Confirm
         title={`Revoke ${revoked?.name ?? ''}?`}
@@ -145,7 +160,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   );
 }
 
-function Name({ name: { name, masked, issued, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
+function Name({ name: { name, masked, issued, recording, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
   return (
     <div>
       <Group gap="xs">
@@ -153,6 +168,11 @@ function Name({ name: { name, masked, issued, expiresAt, revokedAt }, now }: { n
           {name}
         </Text>
         {revokedAt === undefined ? null : <Badge color="gray">Revoked</Badge>}
+        {recording ? (
+          <Badge variant="default" title={`Prompts and answers are recorded for the ${recording.of}`}>
+            Recorded
+          </Badge>
+        ) : null}
         {issued ? (
           <Badge variant="default" title="Issued by an administrator: it has files of its own">
             Issued

@@ -7,6 +7,8 @@ export interface KeyRights {
   rotate: boolean;
   /** Leave the old key valid for a while when it is rotated: for as long, there is one key more. */
   overlap: boolean;
+  /** Have its requests recorded; whoever may change it may end that. */
+  record: boolean;
 }
 
 /** What the API lets the signed-in person do with a key. */
@@ -19,5 +21,6 @@ export function rightsOver({ kind, owner, issued }: Key, person: Session['user']
   const change = role === 'admin' || isOwn;
   // Whoever rotates a key can read what it has stored. Of an issued key of a team that is its own, and not the team's.
   const mayReadStored = isOwn || kind === 'router' || (kind === 'team' && issued !== undefined);
-  return { change, rotate: change && mayReadStored, overlap: kind !== 'user' || makesPersonalKeys };
+  const record = kind === 'user' ? isOwn : change;
+  return { change, rotate: change && mayReadStored, overlap: kind !== 'user' || makesPersonalKeys, record };
 }

@@ -8,6 +8,7 @@ import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Page } from '../../parts/page.tsx';
+import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { KeyList } from './key-list.tsx';
 import { NewKey } from './new-key.tsx';
 
@@ -30,6 +31,7 @@ export function Keys() {
         ) : null
       }
     >
+      <RecordingNotice />
       <Loaded query={keys} what="the keys">
         {(all) => (
           <>

@@ -5,6 +5,7 @@ import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { FindRequest } from './find-request.tsx';
 import { requestColumns, requestRow } from './request-columns.tsx';
 import { RequestFilters } from './request-filters.tsx';
@@ -38,6 +39,7 @@ export function LogPage() {
       about="Requests that are over, newest first, without their content."
       actions={<FindRequest />}
     >
+      <RecordingNotice />
       <RequestFilters query={query} set={set} />
       <Group gap="sm">
         <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>

@@ -7,6 +7,7 @@ import { Page } from '../../parts/page.tsx';
 import { RequestFacts } from '../usage/request-facts.tsx';
 import { FindRequest } from './find-request.tsx';
 import { NoRequest } from './no-request.tsx';
+import { RecordedRequest } from './recorded-request.tsx';
 
 /** The requests with one id: of a client that uses ids again, or of a request with several turns, they are several. */
 export function OneRequest({ id }: { id: string }) {
@@ -16,6 +17,7 @@ export function OneRequest({ id }: { id: string }) {
       <Anchor component={Link} href="/requests" size="sm">
         All requests
       </Anchor>
+      <RecordedRequest id={id} />
       {found.error?.status === 404 ? (
         <NoRequest id={id} />
       ) : (

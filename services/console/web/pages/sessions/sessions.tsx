@@ -5,6 +5,7 @@ import type { AgentSession } from '../../../contract/agent-sessions.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { OwnerSelect } from '../../parts/owner-select.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useOwner } from '../../parts/use-owner.ts';
@@ -47,8 +48,9 @@ function AllSessions() {
   return (
     <Page
       title="Agent sessions"
-      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept."
+      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept for it."
     >
+      <RecordingNotice />
       <OwnerSelect
         choice={choice}
         further={mayChoose ? [{ group: label, items: [{ value: everybody, label }] }] : []}

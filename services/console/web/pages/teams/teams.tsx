@@ -1,7 +1,9 @@
 import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
+import type { About } from '../../../contract/live.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
@@ -10,6 +12,8 @@ import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Members } from '../../parts/members.tsx';
+import { RecordingNotice } from '../../parts/recording-notice.tsx';
+import { SwitchRecording } from '../../parts/switch-recording.tsx';
 
 const roleNames = { owner: 'Owner', member: 'Member' } as const;
 
@@ -19,6 +23,7 @@ export function Teams() {
   const teams = useApi<Team[]>('/teams');
   return (
     <Page title="Teams" about="People who share keys, limits and a bill.">
+      <RecordingNotice />
       <Loaded query={teams} what="your teams">
         {(all) => {
           // Administrators see every team; those that they are not in are under Admin.
@@ -47,6 +52,8 @@ export function Teams() {
 function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
   const { id, name, limits, ceiling, members } = team;
   const [isChanging, changing] = useDisclosure();
+  const [switched, setSwitched] = useState<Team>();
+  const { data: about } = useApi<About>('/about');
   return (
     <section className="panel" aria-labelledby={`team-${id}`}>
       <Group justify="space-between" mb="xs">
@@ -55,6 +62,11 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
         </Title>
         {isOwner ? (
           <Group gap="xs">
+            {team.records || about?.records ? (
+              <Button size="xs" variant="default" onClick={() => setSwitched(team)}>
+                {team.records ? 'Stop recording' : 'Record requests'}
+              </Button>
+            ) : null}
             <Button size="xs" variant="default" aria-label={`Change members of ${name}`} onClick={changing.open}>
               Change members
             </Button>
@@ -90,6 +102,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
         ]}
       />
+      <SwitchRecording of="teams" switched={switched} onClose={() => setSwitched(undefined)} />
       <Members team={isChanging ? team : undefined} onClose={changing.close} />
     </section>
   );

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { answerParts, requestParts } from '#services/console/web/pages/requests/recorded-conversation.ts';
+
+const streamOf = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+
+describe('a recorded request', () => {
+  it('is the conversation, in each format', () => {
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }, { type: 'image_url' }] },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c1' }] },
+    ];
+    const [first, second] = requestParts(JSON.stringify({ messages })) ?? [];
+    expect(first).toMatchObject({ role: 'user', text: expect.stringMatching(/^Hi\n\{/) });
+    expect(second).toMatchObject({ role: 'assistant', text: expect.stringContaining('c1') });
+    expect(requestParts(JSON.stringify({ system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] }))).toEqual([
+      { role: 'system', text: 'Be brief.' },
+      { role: 'user', text: 'Hi' },
+    ]);
+    expect(requestParts(JSON.stringify({ input: 'Hi' }))).toEqual([{ role: 'user', text: 'Hi' }]);
+    const input = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+      { type: 'function_call', name: 'f' },
+    ];
+    expect(requestParts(JSON.stringify({ input }))).toMatchObject([{ text: 'Hi' }, { role: 'function_call' }]);
+  });
+
+  it('that was cut, or is something else, is shown as it is', () => {
+    for (const text of ['{"messages": [', '[]', 'null', '', '{}', '{"messages": 7}'])
+      expect(requestParts(text)).toBeUndefined();
+  });
+});
+
+describe('a recorded answer', () => {
+  it('is what was said, whole or as a stream, in each format', () => {
+    const said = [{ role: 'assistant', text: 'Hello' }];
+    const message = { role: 'assistant', content: 'Hello' };
+    expect(answerParts(JSON.stringify({ choices: [{ message }] }))).toEqual(said);
+    expect(answerParts(JSON.stringify({ content: [{ type: 'text', text: 'Hello' }] }))).toEqual(said);
+    const output = [{ role: 'assistant', content: [{ text: 'Hello' }] }];
+    expect(answerParts(JSON.stringify({ output }))).toEqual(said);
+    const chunk = (delta: object) => ({ choices: [{ delta }] });
+    expect(answerParts(`${streamOf(chunk({ content: 'Hel' }), chunk({ content: 'lo' }))}data: [DONE]\n\n`)).toEqual(
+      said,
+    );
+    const block = (text: string) => ({ type: 'content_block_delta', delta: { type: 'text_delta', text } });
+    expect(answerParts(streamOf(block('Hel'), block('lo')))).toEqual(said);
+    const delta = (text: string) => ({ type: 'response.output_text.delta', delta: text });
+    expect(answerParts(streamOf(delta('Hel'), delta('lo')))).toEqual(said);
+    expect(answerParts(streamOf(delta('Hel'), { type: 'response.completed', response: { output } }))).toEqual(said);
+  });
+
+  it('has the calls of tools of a stream, put together', () => {
+    const call = (index: number, called: object) => ({
+      choices: [{ delta: { tool_calls: [{ index, function: called }] } }],
+    });
+    const chat = streamOf(
+      call(0, { name: 'f', arguments: '' }),
+      call(0, { arguments: '{"a":' }),
+      call(0, { arguments: '1}' }),
+    );
+    expect(answerParts(chat)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
+    const messages = streamOf(
+      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', name: 'f' } },
+      { type: 'content_block_delta', index: 1, delta: { partial_json: '{"a":1}' } },
+    );
+    expect(answerParts(messages)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
+  });
+
+  it('has the error', () => {
+    expect(answerParts(JSON.stringify({ error: { message: 'No.' } }))).toEqual([{ role: 'error', text: 'No.' }]);
+    expect(answerParts('nothing of ours')).toBeUndefined();
+  });
+});
