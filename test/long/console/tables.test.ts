@@ -176,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)('a table of 10,000 keys', () => {
     expect(scrolled).toEqual([300, 900]);
     const [place, head, action] = await Promise.all([
       region.boundingBox(),
-      page.getByRole('columnheader', { name: 'Actions' }).boundingBox(),
+      page.getByRole('columnheader', { name: 'Owner' }).boundingBox(),
       page.getByRole('button', { name: 'Actions for key 9985' }).boundingBox(),
     ]);
     if (!place || !head || !action) throw new Error('something is not shown');
