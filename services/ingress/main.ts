@@ -51,7 +51,8 @@ import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
 import type { IdempotencyParts } from './idempotency/idempotency-parts.ts';
 import { Recorder } from './recording/recorder.ts';
-import { countRecordings, watchRecorder } from './metrics/count-recordings.ts';
+import { traceRecorded } from './recording/trace-recorded.ts';
+import { countRecordings, countTraced, watchRecorder } from './metrics/count-recordings.ts';
 import { countKeyed } from './metrics/count-keyed.ts';
 import { loadOf } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
@@ -206,6 +207,10 @@ await runService(async (environment, releases) => {
     bytes: config.RECORDING_BYTES,
     roomBytes: mostUnwritten,
     count: countRecordings(metricsRegistry),
+    trace:
+      tracing && config.RECORDINGS_TRACES === 'on'
+        ? traceRecorded({ formats: clientFormats, count: countTraced(metricsRegistry), log })
+        : undefined,
     log,
   });
   watchRecorder(metricsRegistry, recorder);

@@ -11,6 +11,7 @@ import type { DivisibleRequest } from './divisible-request.ts';
 import type { FileInputs } from './file-inputs.ts';
 import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
+import type { MessageParts } from './message-parts.ts';
 import type { ReadRelayed } from './relayed-answer.ts';
 import type { RequestFeatures } from './request-feature.ts';
 import type { RequestSigns } from './request-signs.ts';
@@ -139,6 +140,8 @@ export interface ClientFormat extends AnswerFormat {
   files?: FormatFiles;
   /** Reads what the client has of a streamed answer; absent for a format whose answers are not continued. */
   readRelayed?: ReadRelayed;
+  /** The messages of its requests and answers for traces of recorded requests; absent for a format without messages. */
+  messageParts?: MessageParts;
   /** The answer to a request for a token count; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
   /** Input tokens of a checked request, estimated from its size. */

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RecordingOutcome } from '../recording/recorder.ts';
+import type { TracedOutcome } from '../recording/trace-recorded.ts';
 
 const outcomes: readonly RecordingOutcome[] = ['kept', 'full', 'gone', 'lost'];
 
@@ -12,6 +13,20 @@ export function countRecordings(registry: Registry): (outcome: RecordingOutcome)
     registers: [registry],
   });
   for (const outcome of outcomes) counter.inc({ outcome }, 0);
+  return (outcome) => counter.inc({ outcome });
+}
+
+const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'failed'];
+
+/** Adds the counter of recorded requests whose messages were to be in traces. */
+export function countTraced(registry: Registry): (outcome: TracedOutcome) => void {
+  const counter = new Counter({
+    name: 'rtr_traced_recordings_total',
+    help: 'Spans of recorded requests that messages were for: queued to be sent with them; left out because there was no room (full), the span had ended (late) or they could not be read (failed)',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of tracedOutcomes) counter.inc({ outcome }, 0);
   return (outcome) => counter.inc({ outcome });
 }
 

@@ -9,6 +9,7 @@ import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import { CutBytes } from './cut-bytes.ts';
+import type { RecordedContent } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
 /** What became of a recording: `lost` where Redis has not taken it. */
@@ -24,6 +25,8 @@ export interface RecorderParts {
   /** Bytes of all that is being recorded, until it is written. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
+  /** Adds the messages of a request to its span; absent where they are not to be in traces. */
+  trace?: ((response: Response, content: RecordedContent) => void) | undefined;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -58,7 +61,7 @@ export class Recorder {
    * @param body as it has come
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
-    const { bytes, count, log } = this.#parts;
+    const { bytes, count, trace, log } = this.#parts;
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
@@ -99,7 +102,10 @@ export class Recorder {
         isRequestCut: asked.isCut,
         isAnswerCut: answer.isCut,
       };
-      const write = this.#write(storeOwnerOf(identityOf(response)), facts, asked, answer)
+      // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
+      const content = { request: Buffer.concat(asked.pieces), answer: Buffer.concat(answer.pieces) };
+      trace?.(response, { ...facts, ...content });
+      const write = this.#write(storeOwnerOf(identityOf(response)), facts, content)
         .then(count, (error: unknown) => {
           count('lost');
           log.warn({ err: error, requestId: facts.id }, 'a recorded request is lost');
@@ -121,8 +127,11 @@ export class Recorder {
     await Promise.race([Promise.all(this.#writes), isOver]);
   }
 
-  async #write(owner: string, facts: RecordingFacts, asked: CutBytes, answer: CutBytes): Promise<RecordingOutcome> {
-    // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
-    return this.#parts.recordings.keep(owner, facts, Buffer.concat(asked.pieces), Buffer.concat(answer.pieces));
+  async #write(
+    owner: string,
+    facts: RecordingFacts,
+    { request, answer }: { request: Buffer; answer: Buffer },
+  ): Promise<RecordingOutcome> {
+    return this.#parts.recordings.keep(owner, facts, request, answer);
   }
 }

@@ -7,6 +7,11 @@ export const recordingSettings = {
     'off',
     ['off', 'on'],
   ),
+  RECORDINGS_TRACES: setting.choice(
+    'Whether the messages of recorded requests are sent with their traces to the collector that the variables of OpenTelemetry name: `on` or `off`',
+    'off',
+    ['off', 'on'],
+  ),
   RECORDINGS_HOURS: setting.integer('Hours for which a recorded request is kept', 72, 1, 8_760),
   RECORDING_BYTES: setting.integer(
     'Most bytes that are recorded of the body of a request, and of its answer; what follows is cut',

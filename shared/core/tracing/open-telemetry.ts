@@ -15,15 +15,18 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../version.ts';
 import { samplerOf } from './sampler.ts';
-import type {
-  SpanAttributes,
-  SpanKind,
-  SpanOptions,
-  TraceContext,
-  TraceSpan,
-  Tracing,
-  TracingOptions,
+import {
+  mostMessageBytes,
+  mostWaitingMessageBytes,
+  type SpanAttributes,
+  type SpanKind,
+  type SpanOptions,
+  type TraceContext,
+  type TraceSpan,
+  type Tracing,
+  type TracingOptions,
 } from './tracing.ts';
+import { WaitingMessages } from './waiting-messages.ts';
 
 /** Interval of sending spans in batches, in milliseconds. */
 const sendEveryMs = 1_000;
@@ -37,7 +40,7 @@ const shutdownMs = 2_000;
 /** Minimum interval between two log lines about spans that cannot be sent, in milliseconds. */
 const quietMs = 60_000;
 
-/** Characters of an attribute's value that are kept: clients choose model names of any length. */
+/** Characters of an attribute's value that are kept, messages aside: clients choose model names of any length. */
 const maxValueLength = 256;
 
 const kinds: Readonly<Record<SpanKind, Kinds>> = {
@@ -61,33 +64,40 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
     'service.version': version,
     'service.instance.id': instance,
   }).merge(detectResources({ detectors: [envDetector] }));
+  const waiting = new WaitingMessages({ bytes: mostWaitingMessageBytes, spans: maxQueued });
   const processor = new BatchSpanProcessor({
-    exporter: new OTLPTraceExporter(),
+    exporter: waiting.releasing(new OTLPTraceExporter()),
     scheduledDelayMillis: sendEveryMs,
     maxQueueSize: maxQueued,
   });
   const provider = new TracerProvider({
     resource,
     sampler: samplerOf(environment),
-    spanLimits: { attributeValueLengthLimit: maxValueLength },
-    spanProcessors: [processor],
+    // All but messages is cut before, see `defined`.
+    spanLimits: { attributeValueLengthLimit: mostMessageBytes },
+    spanProcessors: [waiting.counting(), processor],
   });
-  const tracer = provider.getTracer('model-router', version);
+  const own: Own = { tracer: provider.getTracer('model-router', version), waiting };
   log.info('tracing is enabled');
   return {
-    begin: (name, kind, parent, options) => startSpan(tracer, contextOf(parent), name, kind, options),
+    begin: (name, kind, parent, options) => startSpan(own, contextOf(parent), name, kind, options),
     close: () => Promise.race([provider.shutdown(), sleep(shutdownMs, undefined, { ref: false })]),
   };
 }
 
+interface Own {
+  tracer: Tracer;
+  waiting: WaitingMessages;
+}
+
 function startSpan(
-  tracer: Tracer,
+  own: Own,
   parent: Context,
   name: string,
   kind: SpanKind,
   { attributes, startedAt }: SpanOptions = {},
 ): TraceSpan {
-  const span = tracer.startSpan(
+  const span = own.tracer.startSpan(
     name,
     {
       kind: kinds[kind],
@@ -96,16 +106,30 @@ function startSpan(
     },
     parent,
   );
-  const own = span.spanContext();
+  const spanContext = span.spanContext();
+  let given: Parameters<TraceSpan['setMessages']> | undefined;
   return {
-    traceId: own.traceId,
-    context: carried(own),
+    traceId: spanContext.traceId,
+    context: carried(spanContext),
+    isSampled: span.isRecording(),
     child: (childName, childKind, options) =>
-      startSpan(tracer, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
+      startSpan(own, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
     rename: (newName) => void span.updateName(newName),
     set: (more) => void span.setAttributes(defined(more)),
+    setMessages: (messages, onOutcome) => {
+      if (span.isRecording()) given = [messages, onOutcome];
+      else onOutcome('late');
+    },
     fail: (code) => fail(span, code),
-    end: (at) => span.end(at),
+    end: (at) => {
+      if (given) {
+        const [messages, onOutcome] = given;
+        // At the end, after which the span is in the queue: until then another one could take its place there.
+        onOutcome(own.waiting.add(span, messages) ? 'queued' : 'full');
+        given = undefined;
+      }
+      span.end(at);
+    },
   };
 }
 
@@ -115,7 +139,14 @@ function fail(span: Span, code: string): void {
 }
 
 function defined(attributes: SpanAttributes = {}) {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]) => (value === undefined ? [] : [[name, cut(value)]])),
+  );
+}
+
+function cut(value: NonNullable<SpanAttributes[string]>): NonNullable<SpanAttributes[string]> {
+  if (typeof value === 'string') return value.slice(0, maxValueLength);
+  return Array.isArray(value) ? value.map((each) => each.slice(0, maxValueLength)) : value;
 }
 
 function carried({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {

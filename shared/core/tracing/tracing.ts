@@ -1,7 +1,22 @@
 import type { Environment } from '../load-config.ts';
 import type { Logger } from '../log.ts';
 
-/** The attributes of a span. Undefined values are left out. Never a prompt, an answer or a key. */
+/** Most bytes in UTF-8 of one attribute that has messages. */
+export const mostMessageBytes = 64 * 1024;
+
+/** Most bytes of all attributes with messages that wait to be sent. Collectors take about as much in one request. */
+export const mostWaitingMessageBytes = 16 * 1024 * 1024;
+
+/**
+ * What became of a span's messages: they wait to be sent with it (`queued`); there was no room for them, or for the span (`full`); or
+ * the span had ended (`late`).
+ */
+export type MessagesOutcome = 'queued' | 'full' | 'late';
+
+/**
+ * The attributes of a span. Undefined values are left out, and strings are cut at 256 characters. Never a prompt, an answer or a key:
+ * see `TraceSpan.setMessages`.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
 /** The kind of a span (OpenTelemetry, "SpanKind"). */
@@ -26,8 +41,17 @@ export interface TraceSpan {
   /** The context to send to whoever does a part of this work. */
   readonly context: TraceContext;
   child(name: string, kind: SpanKind, options?: SpanOptions): TraceSpan;
+  /** Whether it will be sent. Nothing needs to be found out for one that will not. */
+  readonly isSampled: boolean;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
+  /**
+   * Adds the messages of a request that is recorded, where its owner and the operator want them in traces. They are added when the span
+   * ends, if there is room.
+   * @param messages JSON texts of `mostMessageBytes` at most, by the names of attributes
+   * @param onOutcome is called once, at the end of the span at the latest
+   */
+  setMessages(messages: Readonly<Record<string, string>>, onOutcome: (outcome: MessagesOutcome) => void): void;
   /** Marks the span as failed. Takes an error code, never a message: that may quote a client. */
   fail(code: string): void;
   /** Ends the span, now or at a time of `performance.now()`. No other method may be called afterwards. */

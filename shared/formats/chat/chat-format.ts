@@ -12,6 +12,7 @@ import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
 import { chatListsToPass } from './lists-to-pass.ts';
+import { chatMessageParts } from './message-parts.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
@@ -31,6 +32,7 @@ export const chatFormat: ClientFormat = {
   features: chatFeatures as RequestFeatures,
   files: openaiFiles,
   readRelayed: readRelayedChat,
+  messageParts: chatMessageParts,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),

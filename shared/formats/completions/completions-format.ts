@@ -6,6 +6,7 @@ import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { completionsMessageParts } from './message-parts.ts';
 import { completionsNeeds } from './completions-needs.ts';
 import { parseCompletionsRequest } from './parse-completions-request.ts';
 import { promptsOf, type CompletionsRequest } from './request.ts';
@@ -25,6 +26,7 @@ export const completionsFormat: ClientFormat = {
   read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseCompletionsRequest(parsed))),
   estimateInput: (request: JsonObject) => completionsNeeds(request as CompletionsRequest).inputTokens,
   readRelayed: readRelayedCompletion,
+  messageParts: completionsMessageParts,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(completionsStreamWords, requestId),

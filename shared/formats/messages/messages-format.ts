@@ -12,6 +12,7 @@ import { messagesFileParts } from './file-parts.ts';
 import { messagesFiles } from './messages-files.ts';
 import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
+import { messagesMessageParts } from './message-parts.ts';
 import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
 import type { MessagesRequest } from './request.ts';
@@ -43,6 +44,7 @@ export const messagesFormat: ClientFormat = {
   features: messagesFeatures as RequestFeatures,
   files: messagesFiles,
   readRelayed: readRelayedMessage,
+  messageParts: messagesMessageParts,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),

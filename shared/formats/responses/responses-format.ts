@@ -13,6 +13,7 @@ import { responsesConversation } from './conversation.ts';
 import { responsesFeatures } from './features.ts';
 import { responsesFileParts } from './file-parts.ts';
 import { responsesHostedRequest } from './hosted/responses-hosted-request.ts';
+import { responsesMessageParts } from './message-parts.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
@@ -44,6 +45,7 @@ export const responsesFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
   features: responsesFeatures as RequestFeatures,
   readRelayed: readRelayedResponse,
+  messageParts: responsesMessageParts,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: (opening) => new ResponsesStream(opening),

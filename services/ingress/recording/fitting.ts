@@ -1,0 +1,25 @@
+/** As many elements of a list as fit, as JSON. */
+export interface Fitting {
+  text: string;
+  /** How many do not fit; absent if all do. */
+  leftOut?: number;
+}
+
+/**
+ * The JSON of a list with as many whole elements as fit: the first ones, or the last ones. Undefined for a list without any.
+ * @param most bytes in UTF-8
+ */
+export function fitting(list: readonly object[], most: number, end: 'first' | 'last'): Fitting | undefined {
+  if (list.length === 0) return undefined;
+  const kept: string[] = [];
+  let bytes = '[]'.length;
+  for (const element of end === 'last' ? list.toReversed() : list) {
+    const text = JSON.stringify(element);
+    bytes += Buffer.byteLength(text) + (kept.length === 0 ? 0 : ','.length);
+    if (bytes > most) break;
+    kept.push(text);
+  }
+  if (end === 'last') kept.reverse();
+  const leftOut = list.length - kept.length;
+  return { text: `[${kept.join(',')}]`, ...(leftOut > 0 && { leftOut }) };
+}

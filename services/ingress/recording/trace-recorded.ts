@@ -1,0 +1,83 @@
+import type { Response } from 'express';
+import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import { mostMessageBytes, type MessagesOutcome } from '#shared/core/tracing/tracing.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import {
+  readEvents,
+  readJson,
+  type MessagePart,
+  type MessageParts,
+  type PartedMessage,
+} from '#shared/formats/message-parts.ts';
+import { traceOf } from '../http/trace-request.ts';
+import { fitting } from './fitting.ts';
+
+/** A recorded request and its answer, each up to the bound of recordings. */
+export interface RecordedContent extends Pick<
+  RecordingFacts,
+  'id' | 'format' | 'contentType' | 'isRequestCut' | 'isAnswerCut'
+> {
+  request: Buffer;
+  answer: Buffer;
+}
+
+/** What became of messages that were to be in a trace: `failed` if they could not be read. */
+export type TracedOutcome = MessagesOutcome | 'failed';
+
+export interface TraceRecordedParts {
+  formats: readonly Pick<ClientFormat, 'name' | 'messageParts'>[];
+  count: (outcome: TracedOutcome) => void;
+  log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Adds the messages of recorded requests to their spans, as the semantic conventions for generative AI have them. To be called when the
+ * response is closed, before its span ends. A body that was cut has no messages; of a stream that was cut there are those that it has.
+ */
+export function traceRecorded({ formats, count, log }: TraceRecordedParts) {
+  const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
+  return (response: Response, content: RecordedContent): void => {
+    const span = traceOf(response);
+    const parts = partsOf.get(content.format);
+    if (!span?.isSampled || !parts) return;
+    try {
+      const { instructions, asked, answered } = messagesOf(content, parts);
+      // Of a conversation the end says more than the beginning.
+      const input = fitting(asked, mostMessageBytes, 'last');
+      const output = fitting(answered, mostMessageBytes, 'first');
+      const system = fitting(instructions, mostMessageBytes, 'first');
+      const cut = [...(content.isRequestCut ? ['request'] : []), ...(content.isAnswerCut ? ['answer'] : [])];
+      span.set({
+        'rtr.recording_cut': cut.length > 0 ? cut : undefined,
+        'rtr.left_out.input_messages': input?.leftOut,
+        'rtr.left_out.output_messages': output?.leftOut,
+        'rtr.left_out.system_instructions': system?.leftOut,
+      });
+      const messages = {
+        ...(system && { [names.systemInstructions]: system.text }),
+        ...(input && { [names.inputMessages]: input.text }),
+        ...(output && { [names.outputMessages]: output.text }),
+      };
+      if (Object.keys(messages).length > 0) span.setMessages(messages, count);
+    } catch (error) {
+      // No request may suffer from what is only looked at.
+      count('failed');
+      log.warn({ err: error, requestId: content.id }, 'the messages of a recorded request are not in its trace');
+    }
+  };
+}
+
+function messagesOf(
+  { request, answer, contentType }: RecordedContent,
+  parts: MessageParts,
+): { instructions: MessagePart[]; asked: PartedMessage[]; answered: PartedMessage[] } {
+  const body = readJson(request.toString());
+  const { instructions, messages } = isJsonObject(body) ? parts.request(body) : { instructions: [], messages: [] };
+  const text = answer.toString();
+  const isStream = contentType?.startsWith('text/event-stream') === true;
+  const whole = isStream ? parts.joined(readEvents(text)) : readJson(text);
+  return { instructions, asked: messages, answered: isJsonObject(whole) ? parts.answer(whole) : [] };
+}

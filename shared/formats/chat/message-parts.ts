@@ -1,0 +1,122 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import {
+  addressPart,
+  bytesPart,
+  contentParts,
+  filePart,
+  objectsIn,
+  responseOf,
+  saying,
+  textOf,
+  textParts,
+  toolCallPart,
+  toolResponsePart,
+  type MessagePart,
+  type MessageParts,
+} from '../message-parts.ts';
+import { finishReasonOf } from '../openai/finish-reason.ts';
+
+/** Fields in which engines and providers write what a model thinks. */
+const thinkingFields = ['reasoning_content', 'reasoning'] as const;
+
+/** The messages of chat requests and answers for traces. System messages are a part of the conversation here. */
+export const chatMessageParts: MessageParts = {
+  request: ({ messages }) => ({
+    instructions: [],
+    messages: saying(objectsIn(messages).map((each) => ({ role: textOf(each['role']), parts: partsOf(each) }))),
+  }),
+  answer: ({ choices }) =>
+    saying(
+      objectsIn(choices).map(({ message, finish_reason: reason }) => ({
+        role: 'assistant',
+        parts: isJsonObject(message) ? partsOf(message) : [],
+        finish_reason: finishReasonOf(reason),
+      })),
+    ),
+  joined: joinChunks,
+};
+
+function partsOf(message: JsonObject): MessagePart[] {
+  const { role, content, refusal, tool_calls: calls, tool_call_id: id } = message;
+  if (role === 'tool') return [toolResponsePart(id, responseOf(content, partOf))];
+  const thinking = thinkingFields.map((field) => message[field]).find((each) => typeof each === 'string');
+  return [
+    ...textParts(thinking, 'reasoning'),
+    ...contentParts(content, partOf),
+    ...textParts(refusal),
+    ...objectsIn(calls).flatMap(callOf),
+  ];
+}
+
+function callOf({ id, function: called, custom }: JsonObject): MessagePart[] {
+  if (isJsonObject(called)) return [toolCallPart(id, called['name'], called['arguments'])];
+  return isJsonObject(custom) ? [toolCallPart(id, custom['name'], custom['input'])] : [];
+}
+
+function partOf({ type, text, refusal, image_url: image, input_audio: audio, file }: JsonObject): MessagePart[] {
+  switch (type) {
+    case 'text':
+      return textParts(text);
+    case 'refusal':
+      return textParts(refusal);
+    case 'image_url':
+      return isJsonObject(image) && typeof image['url'] === 'string' ? [addressPart('image', image['url'])] : [];
+    case 'input_audio':
+      return isJsonObject(audio)
+        ? [bytesPart('audio', `audio/${textOf(audio['format'])}`, textOf(audio['data']).length)]
+        : [];
+    case 'file':
+      return isJsonObject(file) ? fileOf(file) : [];
+    default:
+      return [];
+  }
+}
+
+function fileOf({ file_id: id, file_data: data }: JsonObject): MessagePart[] {
+  if (typeof id === 'string') return [filePart('document', id)];
+  if (typeof data !== 'string') return [];
+  return [/^data:/i.test(data) ? addressPart('document', data) : bytesPart('document', undefined, data.length)];
+}
+
+interface JoinedCall {
+  id: Json | undefined;
+  name: string;
+  arguments: string;
+}
+
+interface JoinedChoice {
+  content: string;
+  refusal: string;
+  reasoning: string;
+  calls: Map<Json | undefined, JoinedCall>;
+  reason: Json | undefined;
+}
+
+function joinChunks(events: readonly JsonObject[]): JsonObject {
+  const choices = new Map<Json | undefined, JoinedChoice>();
+  for (const { index, delta, finish_reason: reason } of events.flatMap((event) => objectsIn(event['choices']))) {
+    const choice = choices.get(index) ?? { content: '', refusal: '', reasoning: '', calls: new Map(), reason: null };
+    choices.set(index, choice);
+    if (typeof reason === 'string') choice.reason = reason;
+    if (!isJsonObject(delta)) continue;
+    choice.content += textOf(delta['content']);
+    choice.refusal += textOf(delta['refusal']);
+    choice.reasoning += textOf(thinkingFields.map((field) => delta[field]).find((each) => typeof each === 'string'));
+    for (const call of objectsIn(delta['tool_calls'])) joinCall(choice.calls, call);
+  }
+  return { choices: [...choices.values()].map(choiceOf) };
+}
+
+function joinCall(calls: JoinedChoice['calls'], { index, id, function: called }: JsonObject): void {
+  const call = calls.get(index) ?? { id: undefined, name: '', arguments: '' };
+  calls.set(index, call);
+  call.id ??= id;
+  if (!isJsonObject(called)) return;
+  call.name += textOf(called['name']);
+  call.arguments += textOf(called['arguments']);
+}
+
+function choiceOf({ content, refusal, reasoning, calls, reason }: JoinedChoice): JsonObject {
+  const toolCalls = [...calls.values()].map(({ id, ...called }) => ({ id, function: called }));
+  return { message: { content, refusal, reasoning, tool_calls: toolCalls }, finish_reason: reason };
+}

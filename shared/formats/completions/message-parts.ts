@@ -1,0 +1,29 @@
+import type { Json } from '#shared/core/json.ts';
+import { objectsIn, saying, textOf, textParts, type MessageParts } from '../message-parts.ts';
+import { finishReasonOf } from '../openai/finish-reason.ts';
+
+/** The prompts and texts of completions for traces: each prompt is a message. Prompts of tokens, and suffixes, are left out. */
+export const completionsMessageParts: MessageParts = {
+  request: ({ prompt }) => {
+    const prompts = Array.isArray(prompt) ? prompt : [prompt];
+    return { instructions: [], messages: saying(prompts.map((each) => ({ role: 'user', parts: textParts(each) }))) };
+  },
+  answer: ({ choices }) =>
+    saying(
+      objectsIn(choices).map(({ text, finish_reason: reason }) => ({
+        role: 'assistant',
+        parts: textParts(text),
+        finish_reason: finishReasonOf(reason),
+      })),
+    ),
+  joined: (events) => {
+    const choices = new Map<Json | undefined, { text: string; finish_reason?: string }>();
+    for (const { index, text, finish_reason: reason } of events.flatMap((event) => objectsIn(event['choices']))) {
+      const choice = choices.get(index) ?? { text: '' };
+      choices.set(index, choice);
+      choice.text += textOf(text);
+      if (typeof reason === 'string') choice.finish_reason = reason;
+    }
+    return { choices: [...choices.values()] };
+  },
+};

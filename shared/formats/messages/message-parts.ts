@@ -1,0 +1,110 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import {
+  addressPart,
+  bytesPart,
+  contentParts,
+  filePart,
+  objectsIn,
+  responseOf,
+  saying,
+  textOf,
+  textParts,
+  toolCallPart,
+  toolResponsePart,
+  type MessagePart,
+  type MessageParts,
+  type Modality,
+} from '../message-parts.ts';
+
+/** Stop reasons that the conventions have another word for. */
+const finishReasons = new Map<Json | undefined, string>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_call'],
+  ['refusal', 'content_filter'],
+]);
+
+/** The messages of Anthropic's format for traces. */
+export const messagesMessageParts: MessageParts = {
+  request: ({ system, messages }) => ({
+    instructions: contentParts(system, blockParts),
+    messages: saying(
+      objectsIn(messages).map(({ role, content }) => ({
+        role: textOf(role),
+        parts: contentParts(content, blockParts),
+      })),
+    ),
+  }),
+  answer: ({ content, stop_reason: reason }) =>
+    saying([
+      {
+        role: 'assistant',
+        parts: contentParts(content, blockParts),
+        finish_reason: finishReasons.get(reason) ?? (typeof reason === 'string' ? reason : 'error'),
+      },
+    ]),
+  joined: joinEvents,
+};
+
+function blockParts(block: JsonObject): MessagePart[] {
+  switch (block['type']) {
+    case 'text':
+      return textParts(block['text']);
+    case 'thinking':
+      return textParts(block['thinking'], 'reasoning');
+    // One that runs beside the model is one for the reader, too. Its results are sealed, or pages: they are left out.
+    case 'tool_use':
+    case 'server_tool_use':
+      return [toolCallPart(block['id'], block['name'], block['input'])];
+    case 'tool_result':
+      return [toolResponsePart(block['tool_use_id'], responseOf(block['content'], blockParts))];
+    case 'image':
+      return isJsonObject(block['source']) ? sourceParts('image', block['source']) : [];
+    case 'document':
+      return isJsonObject(block['source']) ? sourceParts('document', block['source']) : [];
+    default:
+      return [];
+  }
+}
+
+function sourceParts(modality: Modality, source: JsonObject): MessagePart[] {
+  const { type, media_type: mimeType, data, url, file_id: id } = source;
+  switch (type) {
+    case 'base64':
+    case 'text':
+      return [bytesPart(modality, mimeType, textOf(data).length)];
+    case 'url':
+      return typeof url === 'string' ? [addressPart(modality, url)] : [];
+    case 'file':
+      return typeof id === 'string' ? [filePart(modality, id)] : [];
+    default:
+      return [];
+  }
+}
+
+/** The fields of blocks that deltas add to, by the types of deltas, whose text stands in a field of the same name as a rule. */
+const deltaFields = new Map<Json | undefined, readonly [from: string, to: string]>([
+  ['text_delta', ['text', 'text']],
+  ['thinking_delta', ['thinking', 'thinking']],
+  ['input_json_delta', ['partial_json', 'written']],
+]);
+
+function joinEvents(events: readonly JsonObject[]): JsonObject {
+  const blocks = new Map<Json | undefined, JsonObject>();
+  let reason: Json | undefined;
+  for (const { type, index, content_block: begun, delta } of events) {
+    if (type === 'content_block_start' && isJsonObject(begun)) blocks.set(index, { ...begun });
+    if (!isJsonObject(delta)) continue;
+    if (type === 'message_delta') reason = delta['stop_reason'] ?? reason;
+    const block = blocks.get(index);
+    const fields = deltaFields.get(delta['type']);
+    if (type === 'content_block_delta' && block && fields)
+      block[fields[1]] = textOf(block[fields[1]]) + textOf(delta[fields[0]]);
+  }
+  const content = [...blocks.values()].map(({ written, ...block }) =>
+    typeof written === 'string' && written !== '' ? { ...block, input: written } : block,
+  );
+  return { content, stop_reason: reason };
+}

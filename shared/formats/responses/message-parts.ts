@@ -1,0 +1,114 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import {
+  addressPart,
+  bytesPart,
+  contentParts,
+  filePart,
+  objectsIn,
+  responseOf,
+  saying,
+  textOf,
+  textParts,
+  toolCallPart,
+  toolResponsePart,
+  type MessagePart,
+  type MessageParts,
+  type Modality,
+  type PartedMessage,
+} from '../message-parts.ts';
+
+/** The items of Responses for traces. An answer is one message, whatever its items are. */
+export const responsesMessageParts: MessageParts = {
+  request: ({ instructions, input }) => ({
+    instructions: textParts(instructions),
+    messages: saying(
+      typeof input === 'string'
+        ? [{ role: 'user', parts: textParts(input) }]
+        : objectsIn(input).map((item) => ({ role: roleOf(item), parts: itemParts(item) })),
+    ),
+  }),
+  answer: (response) => {
+    const parts = objectsIn(response['output']).flatMap(itemParts);
+    const message: PartedMessage = { role: 'assistant', parts, finish_reason: finishReasonOf(response, parts) };
+    return saying([message]);
+  },
+  joined: joinEvents,
+};
+
+function roleOf({ type, role }: JsonObject): string {
+  if (typeof role === 'string') return role;
+  return type === 'function_call_output' || type === 'custom_tool_call_output' ? 'tool' : 'assistant';
+}
+
+function itemParts(item: JsonObject): MessagePart[] {
+  const { type = 'message', content, call_id: id, name } = item;
+  switch (type) {
+    case 'message':
+      return contentParts(content, partOf);
+    case 'reasoning':
+      return [item['summary'], content].flatMap((list) =>
+        objectsIn(list).flatMap(({ text }) => textParts(text, 'reasoning')),
+      );
+    case 'function_call':
+      return [toolCallPart(id, name, item['arguments'])];
+    case 'custom_tool_call':
+      return [toolCallPart(id, name, item['input'])];
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return [toolResponsePart(id, responseOf(item['output'], partOf))];
+    default:
+      return [];
+  }
+}
+
+function partOf(part: JsonObject): MessagePart[] {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return textParts(part['text']);
+    case 'refusal':
+      return textParts(part['refusal']);
+    case 'input_image':
+      return fileParts('image', part['file_id'], part['image_url'], undefined);
+    case 'input_file':
+      return fileParts('document', part['file_id'], part['file_url'], part['file_data']);
+    default:
+      return [];
+  }
+}
+
+function fileParts(
+  modality: Modality,
+  id: Json | undefined,
+  address: Json | undefined,
+  data: Json | undefined,
+): MessagePart[] {
+  if (typeof id === 'string') return [filePart(modality, id)];
+  if (typeof address === 'string') return [addressPart(modality, address)];
+  if (typeof data !== 'string') return [];
+  return [/^data:/i.test(data) ? addressPart(modality, data) : bytesPart(modality, undefined, data.length)];
+}
+
+function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): string {
+  const { status, incomplete_details: details } = response;
+  if (status === 'completed') return parts.some(({ type }) => type === 'tool_call') ? 'tool_call' : 'stop';
+  const reason = status === 'incomplete' && isJsonObject(details) ? details['reason'] : undefined;
+  if (reason === 'max_output_tokens') return 'length';
+  return typeof reason === 'string' ? reason : 'error';
+}
+
+/** The last events have the whole response. Of a stream that was cut, the items that are over, and what there is of the others. */
+function joinEvents(events: readonly JsonObject[]): JsonObject {
+  const items = new Map<Json | undefined, JsonObject>();
+  let whole: JsonObject = {};
+  for (const { type, response, output_index: index, item, delta } of events) {
+    if (isJsonObject(response)) whole = response;
+    if (type === 'response.output_item.done' && isJsonObject(item)) items.set(index, item);
+    if (type === 'response.output_text.delta') {
+      const [begun] = objectsIn(items.get(index)?.['content']);
+      items.set(index, { content: [{ type: 'text', text: textOf(begun?.['text']) + textOf(delta) }] });
+    }
+  }
+  return objectsIn(whole['output']).length > 0 ? whole : { ...whole, output: [...items.values()] };
+}

@@ -1,0 +1,190 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
+import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
+import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
+import { until } from '../helpers/until.ts';
+
+const recordings = { RECORDINGS: 'on', SEAL_SECRET: randomBytes(32).toString('hex') };
+const server = 2;
+
+let collector: Collector;
+let cluster: Cluster;
+/** A key that is recorded. */
+let recorded: string;
+/** An ingress with recordings in its traces. That of the cluster has recordings alone. */
+let tracing: { url: string; adminUrl: string };
+
+beforeAll(async () => {
+  collector = await startCollector();
+  cluster = await startCluster({ ingress: { ...recordings, ...collector.environment } });
+  const { raw, id } = await cluster.addKey({ name: 'recorded' });
+  await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
+  recorded = raw;
+  tracing = await cluster.addIngress({ RECORDINGS_TRACES: 'on' });
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await collector?.stop();
+});
+
+interface Asked {
+  answer: Response;
+  text: string;
+  span: ReceivedSpan | undefined;
+}
+
+async function ask(
+  path: string,
+  body: object,
+  { key = recorded, url = tracing.url, flags = '01', headers = {} } = {},
+): Promise<Asked> {
+  const traceId = randomBytes(16).toString('hex');
+  const answer = await fetch(`${url}/api${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  const serverSpan = () => collector.spans.find((span) => span.traceId === traceId && span.kind === server);
+  if (flags === '01') await until(() => serverSpan() !== undefined);
+  return { answer, text, span: serverSpan() };
+}
+
+const parsed = (span: ReceivedSpan | undefined, name: string): unknown => {
+  const value = span?.attributes[name];
+  return typeof value === 'string' ? JSON.parse(value) : undefined;
+};
+
+/** Everything that the collector was sent. */
+const sent = (): string => Buffer.concat(collector.raw).toString('latin1');
+
+const user = (content: unknown) => [{ role: 'user', content }];
+
+describe('the span of a recorded request', () => {
+  it.each([
+    ['chat', '/openai/v1/chat/completions', (prompt: string) => ({ messages: user(prompt) })],
+    ['messages', '/anthropic/v1/messages', (prompt: string) => ({ max_tokens: 50, messages: user(prompt) })],
+    ['responses', '/openai/v1/responses', (prompt: string) => ({ input: prompt, store: false })],
+    ['completions', '/openai/v1/completions', (prompt: string) => ({ prompt })],
+  ])('has the messages of %s, whole and streamed', async (_, path, bodyOf) => {
+    const prompt = `Say something. ${randomUUID()}`;
+    for (const stream of [false, true]) {
+      const { answer, span } = await ask(path, { model: 'demo', stream, ...bodyOf(prompt) });
+      expect(answer.headers.get('content-type')?.startsWith('text/event-stream')).toBe(stream);
+      expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true']);
+      expect(parsed(span, 'gen_ai.input.messages')).toEqual([
+        { role: 'user', parts: [{ type: 'text', content: prompt }] },
+      ]);
+      const output = parsed(span, 'gen_ai.output.messages');
+      expect(output).toMatchObject([{ role: 'assistant', finish_reason: expect.stringMatching(/^(?:stop|length)$/) }]);
+      const [{ parts }] = output as [{ parts: { type: string; content: string }[] }];
+      expect(parts.findLast(({ type }) => type === 'text')?.content.length).toBeGreaterThan(10);
+      // What it has without recordings stays.
+      expect(span?.attributes).toMatchObject({ 'gen_ai.request.model': 'demo', 'http.response.status_code': 200 });
+    }
+  });
+
+  it('has the text that the client was sent', async () => {
+    const { text, span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: user('Hello.') });
+    const { choices } = JSON.parse(text) as { choices: [{ message: { content: string } }] };
+    expect(parsed(span, 'gen_ai.output.messages')).toMatchObject([
+      { parts: [{ type: 'text', content: choices[0].message.content }] },
+    ]);
+  });
+
+  it('has them with an idempotency key, too', async () => {
+    const headers = { 'idempotency-key': 'k-1' };
+    const { span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: user('Once.') }, { headers });
+    expect(parsed(span, 'gen_ai.output.messages')).toMatchObject([{ role: 'assistant', finish_reason: 'stop' }]);
+  });
+
+  it('has the instructions that stand beside the conversation', async () => {
+    const body = { model: 'demo', max_tokens: 20, system: 'Be brief.', messages: user('Hello.') };
+    const { span } = await ask('/anthropic/v1/messages', body);
+    expect(parsed(span, 'gen_ai.system_instructions')).toEqual([{ type: 'text', content: 'Be brief.' }]);
+  });
+
+  it('has the last messages that fit, and how many do not', async () => {
+    const long = Array.from({ length: 10 }, (_, at) => `${at}${'ä'.repeat(5_000)}`);
+    const messages = long.flatMap((content, at) => [{ role: at % 2 === 0 ? 'user' : 'assistant', content }]);
+    const { span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: [...messages, ...user('?')] });
+    const input = parsed(span, 'gen_ai.input.messages') as { parts: [{ content: string }] }[];
+    expect(input.map(({ parts }) => parts[0].content[0])).toEqual(['4', '5', '6', '7', '8', '9', '?']);
+    expect(span?.attributes['rtr.left_out.input_messages']).toBe(4);
+  });
+
+  it('has no bytes of images', async () => {
+    const image = randomBytes(300).toString('base64');
+    const content = [
+      { type: 'text', text: 'See here.' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
+    ];
+    const { span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: user(content) });
+    expect(parsed(span, 'gen_ai.input.messages')).toMatchObject([
+      { parts: [{ content: 'See here.' }, { type: 'blob', mime_type: 'image/png', content: '', 'rtr.length': 400 }] },
+    ]);
+    expect(sent()).not.toContain(image.slice(0, 40));
+  });
+
+  it('says that its body was longer than what is recorded', async () => {
+    const { answer, span } = await ask('/openai/v1/chat/completions', {
+      model: 'demo',
+      messages: user('x'.repeat(2 * 1024 * 1024)),
+    });
+    expect(answer.headers.get('x-rtr-recorded')).toBe('true');
+    expect(span?.attributes['rtr.recording_cut']).toEqual(['request']);
+    expect(span?.attributes['gen_ai.input.messages']).toBeUndefined();
+  });
+
+  it('does not keep a body that nests too deeply from being refused as it is without traces', async () => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    const answer = await fetch(`${tracing.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${recorded}`, 'content-type': 'application/json' },
+      body: `{"model":"demo","messages":[{"role":"tool","tool_call_id":"c","content":${deep}}]}`,
+    });
+    expect(answer.status).toBe(400);
+    expect((await ask('/openai/v1/chat/completions', { model: 'demo', messages: user('Hi.') })).answer.status).toBe(
+      200,
+    );
+  });
+
+  it('is counted', async () => {
+    const metrics = await (await fetch(`${tracing.adminUrl}/metrics`)).text();
+    expect(Number(/rtr_traced_recordings_total\{outcome="queued"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);
+    expect(metrics).toMatch(/rtr_traced_recordings_total\{outcome="failed"\} 0\n/);
+  });
+});
+
+describe('nothing of a conversation is in traces', () => {
+  it('of a request that is not recorded, without the setting, or of one that is not traced', async () => {
+    const path = '/openai/v1/chat/completions';
+    const marked = () => {
+      const mark = `mark-${randomUUID()}`;
+      return { mark, body: { model: 'demo', messages: user(`Please repeat: ${mark}`) } };
+    };
+    const [control, unrecorded, silent, untraced] = [marked(), marked(), marked(), marked()];
+    const asked = [
+      await ask(path, unrecorded.body, { key: cluster.key }),
+      await ask(path, silent.body, { url: cluster.url }),
+      await ask(path, untraced.body, { flags: '00' }),
+      await ask(path, control.body),
+    ];
+    expect(asked.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200]);
+    expect(asked.map(({ answer }) => answer.headers.get('x-rtr-recorded'))).toEqual([null, 'true', 'true', 'true']);
+    expect(asked.map(({ span }) => span !== undefined)).toEqual([true, true, false, true]);
+    const found = { unrecorded, silent, untraced, control };
+    expect(Object.entries(found).flatMap(([name, { mark }]) => (sent().includes(mark) ? [name] : []))).toEqual([
+      'control',
+    ]);
+    for (const { span } of asked.slice(0, 2))
+      expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import type { MessagesOutcome, Tracing } from '#shared/core/tracing/tracing.ts';
+import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+
+let collector: Collector;
+let tracing: Tracing | undefined;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  // The exporter reads the environment of the process.
+  for (const [name, value] of Object.entries(collector.environment)) vi.stubEnv(name, value);
+  const log = { warn: vi.fn(), info: vi.fn() };
+  tracing = await openTracing({ service: 'test', instance: 'one', environment: collector.environment, log });
+});
+afterAll(async () => {
+  await tracing?.close();
+  await collector.stop();
+  vi.unstubAllEnvs();
+});
+
+/** A span in a trace of its own. */
+function begin(traceId: string, flags = '01') {
+  const span = tracing?.begin('one', 'server', { traceparent: `00-${traceId}-${'1'.repeat(16)}-${flags}` });
+  if (!span) throw new Error('there is no tracing');
+  return span;
+}
+
+describe('the values of a span', () => {
+  it('are cut at 256 characters, messages aside', async () => {
+    const span = begin('a'.repeat(32));
+    const outcomes: MessagesOutcome[] = [];
+    const long = 'x'.repeat(1_000);
+    span.set({ text: long, list: [long, 'short'], number: 1, none: undefined });
+    span.setMessages({ messages: 'y'.repeat(60_000) }, (outcome) => outcomes.push(outcome));
+    expect(outcomes).toEqual([]);
+    span.end();
+    expect(outcomes).toEqual(['queued']);
+    const [sent] = await collector.trace('a'.repeat(32), 1);
+    expect(sent?.attributes).toEqual({
+      text: 'x'.repeat(256),
+      list: ['x'.repeat(256), 'short'],
+      number: 1,
+      messages: 'y'.repeat(60_000),
+    });
+  });
+
+  it('have no messages once it has ended', () => {
+    const span = begin('b'.repeat(32));
+    span.end();
+    const outcomes: MessagesOutcome[] = [];
+    span.setMessages({ messages: '[]' }, (outcome) => outcomes.push(outcome));
+    expect(outcomes).toEqual(['late']);
+  });
+
+  it('need not be found out for one that is not sampled', () => {
+    expect([begin('c'.repeat(32)).isSampled, begin('d'.repeat(32), '00').isSampled]).toEqual([true, false]);
+  });
+});
