@@ -37,7 +37,8 @@ function open() {
 function finished(reservation: Reservation): FinishedRequest {
   const placement = { model: 'm' };
   const worker = { id: 'w', announcement: { tier: 'gpu' } };
-  const report = { state: 'done', attempts: 1, moves: [], queuedAt: 0, endedAt: 5, attempt: { placement, worker } };
+  const times = { queuedAt: 0, endedAt: 5, timeline: [] };
+  const report = { state: 'done', attempts: 1, moves: [], ...times, attempt: { placement, worker } };
   return {
     origin: { requestId: 'r', identity: { id: 'k', name: 'k', kind: 'router' } as KeyIdentity, trace: undefined },
     format: 'f',
