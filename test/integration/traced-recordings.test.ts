@@ -143,19 +143,6 @@ describe('the span of a recorded request', () => {
     expect(span?.attributes['gen_ai.input.messages']).toBeUndefined();
   });
 
-  it('does not keep a body that nests too deeply from being refused as it is without traces', async () => {
-    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
-    const answer = await fetch(`${tracing.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${recorded}`, 'content-type': 'application/json' },
-      body: `{"model":"demo","messages":[{"role":"tool","tool_call_id":"c","content":${deep}}]}`,
-    });
-    expect(answer.status).toBe(400);
-    expect((await ask('/openai/v1/chat/completions', { model: 'demo', messages: user('Hi.') })).answer.status).toBe(
-      200,
-    );
-  });
-
   it('is counted', async () => {
     const metrics = await (await fetch(`${tracing.adminUrl}/metrics`)).text();
     expect(Number(/rtr_traced_recordings_total\{outcome="queued"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);

@@ -66,6 +66,15 @@ describe('the messages of a chat request', () => {
   });
 });
 
+describe('arguments that nest too deeply to be written', () => {
+  it('stay a text', () => {
+    const text = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
+    const calls = [{ id: 'c1', function: { name: 'deep', arguments: text } }];
+    const { messages } = chatMessageParts.request({ messages: [{ role: 'assistant', tool_calls: calls }] });
+    expect(messages[0]?.parts[0]?.['arguments'] === text).toBe(true);
+  });
+});
+
 describe('the messages of a chat answer', () => {
   it('are its choices', () => {
     const choices = [
