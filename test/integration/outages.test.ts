@@ -7,6 +7,7 @@ import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { runCommand } from '../helpers/processes/run-command.ts';
 import { startNats } from '../helpers/servers/start-nats.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
+import { untilAppended } from '../helpers/servers/until-appended.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
 
 // The promises of "Outages" in docs/architecture.md that no other test shows.
@@ -74,6 +75,7 @@ describe('while Redis is away', () => {
     const page = new ConsoleClient(cluster.url);
     await page.post(`/links/${await accounts.links.issueFirstAdmin()}`, { name: 'Ada', email, password });
     expect((await page.get('/keys')).status).toBe(200);
+    await untilAppended(redis.url);
     await redis.kill();
     const stranger = new ConsoleClient(cluster.url);
     for (const answer of [await page.get('/keys'), await stranger.signIn(email, password)]) {

@@ -1,9 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { spawnGuarded, stopChild, type Child } from '#services/rtr/up/children/child.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
@@ -23,8 +22,11 @@ interface Server {
   port: number;
   monitor: number;
   file: string;
-  child: ChildProcess;
+  child: Child;
 }
+
+/** Milliseconds for a server to stop by itself. */
+const stopMs = 5_000;
 
 /** Milliseconds until a server must answer. */
 const startMs = 15_000;
@@ -92,25 +94,21 @@ export class ScaleNats {
   async restart(at = 0): Promise<void> {
     const server = this.#servers[at];
     if (!server) throw new Error(`there is no server ${at}`);
-    await end(server.child);
+    server.child.kill('SIGKILL');
+    await stopChild(server.child, stopMs);
     server.child = this.#spawn(server.file);
     await untilReady(server);
   }
 
   async stop(): Promise<void> {
-    for (const { child } of this.#servers) await end(child);
+    for (const { child } of this.#servers) await stopChild(child, stopMs);
   }
 
-  #spawn(file: string): ChildProcess {
-    return spawn(this.#program, ['-c', file], { stdio: 'ignore', detached: true });
+  #spawn(file: string): Child {
+    const child = spawnGuarded(this.#program, ['-c', file]);
+    for (const output of [child.stdout, child.stderr]) output.resume();
+    return child;
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }
 
 async function untilReady({ name, monitor }: Server): Promise<void> {

@@ -25,10 +25,20 @@ async function executions(): Promise<number> {
   return (await engineState(cluster)).started;
 }
 
-/** The requests of the ledger, once there are so many more than before. */
-async function recordedSince(before: number, count: number): Promise<void> {
-  await until(async () => (await readUsage(cluster.prefix)).length - before >= count);
-  expect((await readUsage(cluster.prefix)).length - before).toBe(count);
+/** The ids of these requests that stand in the ledger, once each ingress has written what came before. */
+async function recorded(...answers: Response[]): Promise<string[]> {
+  const ids = new Set(answers.map(idOf));
+  const later = await Promise.all(places().map(({ url }) => post({ url, key: cluster.key, body: chat('tokens=1') })));
+  const written = async (): Promise<string[]> => (await readUsage(cluster.prefix)).map(({ id }) => id);
+  await until(async () => {
+    const all = await written();
+    return later.map(idOf).every((id) => all.includes(id));
+  });
+  return (await written()).filter((id) => ids.has(id));
+}
+
+function idOf({ headers }: Response): string {
+  return headers.get('x-request-id') ?? '';
 }
 
 const places = () => [
@@ -42,7 +52,7 @@ describe('a request with an idempotency key', () => {
     for (const stream of [false, true]) {
       const key = newKey();
       const body = chat('tokens=12', { stream });
-      const [started, recorded] = [await executions(), (await readUsage(cluster.prefix)).length];
+      const started = await executions();
       const first = await send(key, { body });
       const text = await first.text();
       expect(first.headers.get('idempotent-replayed')).toBeNull();
@@ -54,7 +64,7 @@ describe('a request with an idempotency key', () => {
         expect(again.headers.get(name)).toBe(first.headers.get(name));
       expect(await again.text()).toBe(text);
       expect(await executions()).toBe(started + 1);
-      await recordedSince(recorded, 1);
+      expect(await recorded(first, again)).toEqual([idOf(first)]);
     }
   });
 
@@ -63,7 +73,7 @@ describe('a request with an idempotency key', () => {
     for (const stream of [false, true]) {
       const key = newKey();
       const body = chat('tokens=30 rate=40', { stream });
-      const [started, recorded] = [await executions(), (await readUsage(cluster.prefix)).length];
+      const started = await executions();
       const first = send(key, { body });
       await until(async () => (await executions()) === started + 1);
       const second = await send(key, { body, url });
@@ -72,7 +82,7 @@ describe('a request with an idempotency key', () => {
       expect(texts[1]).toBe(texts[0]);
       expect(texts[0].length).toBeGreaterThan(300);
       expect(await executions()).toBe(started + 1);
-      await recordedSince(recorded, 1);
+      expect(await recorded(await first, second)).toEqual([idOf(await first)]);
     }
   });
 
@@ -170,11 +180,10 @@ describe('a request with an idempotency key', () => {
     const refused = await send(final, { body: wrong });
     expect(refused.status).toBe(400);
     const text = await refused.text();
-    const before = (await readUsage(cluster.prefix)).length;
     const again = await send(final, { body: wrong, url: otherUrl });
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true']);
     expect(await again.text()).toBe(text);
-    await recordedSince(before, 0);
+    expect(await recorded(refused, again)).toEqual([idOf(refused)]);
   });
 
   it('that broke in the middle of a stream is replayed as it was', async () => {
