@@ -17,8 +17,9 @@ export interface Row {
 }
 
 /** The lines of a request's course: its attempts, and its last wait. Of a record without attempts, one line with what is known. */
-export function stagesOf({ timeline, worker, queueMs, firstTokenMs, totalMs }: UsageRequest): Row[] {
-  if (!timeline || timeline.length === 0) {
+export function stagesOf({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): Row[] {
+  const latest = timeline?.at(-1);
+  if (!timeline || !latest) {
     const label = worker ?? 'No worker';
     return [
       { label, stages: stages({ waitMs: 0, givenMs: queueMs ?? totalMs, firstMs: firstTokenMs, endMs: totalMs }) },
@@ -29,9 +30,10 @@ export function stagesOf({ timeline, worker, queueMs, firstTokenMs, totalMs }: U
     stages: stages(attempt),
     end: attempt.end,
   }));
-  const last = timeline.at(-1)?.endMs ?? 0;
-  const waited = totalMs - last;
-  if (waited < 1) return rows;
+  const { end, endMs: last } = latest;
+  // What ended the request takes a moment until its record is written: that is no wait.
+  const endedIt = end === 'done' || end === 'cancelled' || end === code;
+  if (endedIt || totalMs - last < 1) return rows;
   return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: last, to: totalMs }] }];
 }
 
