@@ -147,14 +147,15 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
     const place = () => {
       calls += 1;
       if (calls > 1) throw new Error('place is broken');
-      // The third pool is one that the job may use later.
       return pools.map((pool) => ({ pool, model: 'demo', maxWaitMs: 100 }));
     };
     const sent = ingress.send({ place });
     expect(sent.job.state).toBe('queued');
     const changed = ingress.send({});
-    worker.update({ slots: 1 });
+    // A new pool without a free slot: the lanes are chosen again, and nobody takes the job meanwhile.
+    await addWorker({ id: 'three', slots: 0, kind: 'another' });
     expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
+    worker.update({ slots: 1 });
     expect(await changed.finished).toMatchObject({ state: 'done' });
     await expectServing(ingress);
   });
