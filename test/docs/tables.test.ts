@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { definedMetrics } from '../helpers/cluster/metric-registries.ts';
 import { keptResults } from '../bench/peers/results/peer-results.ts';
 import { chartFile, performanceChart } from './performance-chart.ts';
 import { readPages } from './pages.ts';
@@ -20,6 +22,19 @@ describe('the generated tables', () => {
       const places = pages.filter(({ text }) => text.includes(`<!-- table ${name} -->`)).map(({ path }) => path);
       expect(places, name).toHaveLength(1);
     }
+  });
+
+  it('have every metric of the code', () => {
+    const root = join(import.meta.dirname, '..', '..');
+    const files = globSync('{services,shared}/**/*.ts', { cwd: root });
+    const named = files.flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/'(rtr_[a-z_]+)'/g)].map(([, name = '']) => name),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const shown = new Set(
+      (['ingress', 'batch-runner', 'worker'] as const).flatMap(definedMetrics).map(({ name }) => name),
+    );
+    expect(named.filter((name) => !shown.has(name))).toEqual([]);
   });
 
   it('have no empty cells', () => {

@@ -9,13 +9,18 @@ import { version } from '../version.ts';
 export function createServiceRegistry(service: string): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  showRelease(registry, service);
+  return registry;
+}
+
+/** Adds the gauge that names the service and its release. */
+export function showRelease(registry: Registry, service: string): void {
   new Gauge({
     name: 'rtr_build_info',
     help: 'Always 1; the labels name the service and its release',
     labelNames: ['service', 'version'],
     registers: [registry],
   }).set({ service, version }, 1);
-  return registry;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { Registry } from 'prom-client';
 import { watchFiles } from '#shared/files/watch-files.ts';
-import { watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { showRelease, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
 import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
@@ -10,6 +10,8 @@ import { watchMails } from '#services/batch-runner/mail/mail-metrics.ts';
 import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
 import { watchWebhooks } from '#services/batch-runner/webhooks/webhook-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
+import { countKeyed } from '#services/ingress/metrics/count-keyed.ts';
+import { countRecordings, countTraced, watchRecorder } from '#services/ingress/metrics/count-recordings.ts';
 import { watchBackground } from '#services/ingress/metrics/watch-background.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
@@ -29,6 +31,7 @@ export type MeasuredPart = 'ingress' | 'batch-runner' | 'worker';
 /** The router's own metrics of a part, without those that Node and the process have by themselves. */
 export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   const registry = new Registry();
+  showRelease(registry, part);
   watchDependencies(registry, {});
   const files = { uploads: { stored: 0, refused: 0, failed: 0 }, storedBytes: 0, totalBytes: async () => 0 };
   if (part !== 'worker') watchFiles(registry, files);
@@ -37,6 +40,10 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     void new RequestMetrics(registry, []);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);
+    countKeyed(registry);
+    countRecordings(registry);
+    countTraced(registry);
+    watchRecorder(registry, { heldBytes: 0 });
     const none = async (): Promise<number> => 0;
     watchBackground(registry, { batches: none, responses: none, webhooks: none });
     watchIngress(registry, {
