@@ -14,10 +14,6 @@ export class CutBytes {
     this.#room = room;
   }
 
-  get pieces(): readonly Uint8Array[] {
-    return this.#pieces;
-  }
-
   /** Bytes that there were. */
   get bytes(): number {
     return this.#bytes;
@@ -39,7 +35,14 @@ export class CutBytes {
     this.#pieces.push(Uint8Array.from(kept));
   }
 
-  /** Gives the room back. The pieces are gone. */
+  /** What is kept, as one piece in place of the others: both together would take twice the room. */
+  joined(): Buffer {
+    const whole = Buffer.concat(this.#pieces);
+    this.#pieces = [whole];
+    return whole;
+  }
+
+  /** Gives the room back. What was kept is gone. */
   release(): void {
     this.#room.give(this.#kept);
     this.#pieces = [];

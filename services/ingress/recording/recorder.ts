@@ -15,6 +15,9 @@ import { watchWritten } from './watch-written.ts';
 /** What became of a recording: `lost` where Redis has not taken it. */
 export type RecordingOutcome = KeepOutcome | 'lost';
 
+/** Characters of a model's name that are kept: clients choose names of any length, and lists read many at once. */
+const mostModelLength = 256;
+
 /** Milliseconds for which a process that ends waits for recordings to be written. */
 const lastWritesMs = 2_000;
 
@@ -61,7 +64,7 @@ export class Recorder {
    * @param body as it has come
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
-    const { bytes, count, trace, log } = this.#parts;
+    const { recordings, bytes, count, trace, log } = this.#parts;
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
@@ -90,7 +93,7 @@ export class Recorder {
         endedAt: Date.now(),
         endpoint,
         format,
-        ...(model !== undefined && { model }),
+        ...(model !== undefined && { model: model.slice(0, mostModelLength) }),
         key: { id: key, name },
         ...(owner && { owner }),
         ...(turn && { session: sessionIdOf(party, turn.session) }),
@@ -103,9 +106,10 @@ export class Recorder {
         isAnswerCut: answer.isCut,
       };
       // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
-      const content = { request: Buffer.concat(asked.pieces), answer: Buffer.concat(answer.pieces) };
+      const content = { request: asked.joined(), answer: answer.joined() };
       trace?.(response, { ...facts, ...content });
-      const write = this.#write(storeOwnerOf(identityOf(response)), facts, content)
+      const write = recordings
+        .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .then(count, (error: unknown) => {
           count('lost');
           log.warn({ err: error, requestId: facts.id }, 'a recorded request is lost');
@@ -125,13 +129,5 @@ export class Recorder {
     const timeout = AbortSignal.timeout(lastWritesMs);
     const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
     await Promise.race([Promise.all(this.#writes), isOver]);
-  }
-
-  async #write(
-    owner: string,
-    facts: RecordingFacts,
-    { request, answer }: { request: Buffer; answer: Buffer },
-  ): Promise<RecordingOutcome> {
-    return this.#parts.recordings.keep(owner, facts, request, answer);
   }
 }

@@ -11,7 +11,7 @@ export const recordingFactsSchema = z.object({
   endpoint: z.string(),
   /** Name of the client's format. */
   format: z.string(),
-  /** The model that it asked for; absent where the body does not say it, or could not be read. */
+  /** The model that it asked for, its first 256 characters; absent where the body does not say it, or could not be read. */
   model: z.string().exactOptional(),
   key: z.object({ id: z.string(), name: z.string() }),
   /** Absent for a router key. */

@@ -15,10 +15,17 @@ interface Kept {
   answer: string;
 }
 
+interface RecordingOptions {
+  bytes?: number;
+  roomBytes?: number;
+  model?: string;
+  failWith?: Error;
+}
+
 /** A recorder of a server whose handler is given, and what it has kept. */
 async function recording(
   handle: RequestHandler,
-  { bytes = 1_000, roomBytes = 10_000, failWith }: { bytes?: number; roomBytes?: number; failWith?: Error } = {},
+  { bytes = 1_000, roomBytes = 10_000, model = 'demo', failWith }: RecordingOptions = {},
 ) {
   const kept: Kept[] = [];
   const outcomes: RecordingOutcome[] = [];
@@ -44,7 +51,7 @@ async function recording(
   app.post('/ask', (request, response, next) => {
     response.locals['identity'] = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' };
     response.locals['requestId'] = 'r1';
-    recorder.begin(request, response, 'chat', Buffer.from('a body')).model = 'demo';
+    recorder.begin(request, response, 'chat', Buffer.from('a body')).model = model;
     return handle(request, response, next);
   });
   const server = app.listen(0, '127.0.0.1');
@@ -91,6 +98,15 @@ describe('a recorded request', () => {
     expect(kept[0]?.facts).toMatchObject({ answerBytes: 100, isAnswerCut: true, isRequestCut: false });
   });
 
+  it('keeps the beginning of a long name of a model, which no bound of its body cuts', async () => {
+    const { ask, kept, outcomes } = await recording((_, response) => void response.end(), {
+      model: 'm'.repeat(10_000),
+    });
+    await ask();
+    await until(() => outcomes.length === 1);
+    expect(kept[0]?.facts.model).toBe('m'.repeat(256));
+  });
+
   it('that its client cancels is kept as cut', async () => {
     const { ask, kept, outcomes } = await recording((_, response) => void response.write('begun'));
     const leaving = new AbortController();
@@ -119,10 +135,11 @@ describe('CutBytes', () => {
     const reused = Buffer.from('12345678');
     one.add(reused);
     reused.fill(0);
-    expect(Buffer.concat(one.pieces).toString()).toBe('12345678');
+    expect(one.joined().toString()).toBe('12345678');
+    expect(one.joined().toString()).toBe('12345678');
     other.add(Buffer.from('12345'));
     other.add(Buffer.from('1'));
-    expect([other.pieces, other.bytes, other.isCut]).toEqual([[], 6, true]);
+    expect([other.joined().length, other.bytes, other.isCut]).toEqual([0, 6, true]);
     one.release();
     expect(room.taken).toBe(0);
   });
