@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** Records that are given names and written at once. */
-const atOnce = 200;
+/** Records that are given names and written at once, where they are small. */
+const smallAtOnce = 200;
 
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
@@ -15,6 +15,8 @@ export interface ExportFile<T> {
   head: string;
   piece: (each: T, index: number) => string;
   tail: string;
+  /** Records that are in memory at once; 200 where it is absent. */
+  atOnce?: number;
 }
 
 /** A file with a list in JSON. */
@@ -31,7 +33,7 @@ export function jsonFile(name: string): ExportFile<object> {
 /** Streams records as a file, no faster than the client reads it. A failure midway closes the connection. */
 export async function exportRecords<Stored, Answer>(
   response: Response,
-  { type, name, head, piece, tail }: ExportFile<Answer>,
+  { type, name, head, piece, tail, atOnce = smallAtOnce }: ExportFile<Answer>,
   records: AsyncIterable<Stored>,
   toAnswers: (records: readonly Stored[]) => Promise<Answer[]>,
 ): Promise<void> {

@@ -31,8 +31,8 @@ const byKept: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-
 
 const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each }) => `${of}:${each}`);
 
-/** Recordings that are read with their content at once for a file. */
-const wholeAtOnce = 10;
+/** Recordings that are listed at once for a file. With their content, each is read and written by itself: one may have megabytes. */
+const listedAtOnce = 100;
 
 /** The operations of `contract/recordings.ts`. */
 export function recordingOperations(parts: RecordingParts): Operation[] {
@@ -93,9 +93,8 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
           details: { ...query },
         });
-        await exportRecords(response, jsonFile('recordings.json'), wholeOf(filter), (found) =>
-          wholeAnswers(parts, found),
-        );
+        const file = { ...jsonFile('recordings.json'), atOnce: 1 };
+        await exportRecords(response, file, wholeOf(filter), (found) => wholeAnswers(parts, found));
       },
     }),
     operation({
@@ -162,7 +161,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
   async function* wholeOf(filter: RecordingFilter): AsyncGenerator<WholeRecording> {
     let place: RecordingPlace | undefined;
     do {
-      const { recordings, next } = await store.list(filter, wholeAtOnce, place);
+      const { recordings, next } = await store.list(filter, listedAtOnce, place);
       for (const each of recordings) {
         const whole = await store.read(each);
         if (whole) yield whole;

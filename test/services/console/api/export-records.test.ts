@@ -25,8 +25,13 @@ const record: UsageRecord = {
   cost: 0,
 };
 
-/** A server that exports so many requests; `seen` is called before each. */
-async function openExport(count: number, seen: (response: ServerResponse) => void) {
+/** A server that exports so many requests; `seen` is called before each, `named` with how many are given names at once. */
+async function openExport(
+  count: number,
+  seen: (response: ServerResponse) => void,
+  { atOnce, named }: { atOnce?: number; named?: (count: number) => void } = {},
+) {
+  const file = { ...usageFile.json, ...(atOnce !== undefined && { atOnce }) };
   const ended = Promise.withResolvers<void>();
   const server = createServer((_, response) => {
     async function* records(): AsyncGenerator<UsageRecord> {
@@ -35,8 +40,11 @@ async function openExport(count: number, seen: (response: ServerResponse) => voi
         yield record;
       }
     }
-    const answers = async (some: readonly UsageRecord[]): Promise<UsageRequest[]> => [...some] as UsageRequest[];
-    exportRecords(response as Response, usageFile.json, records(), answers).then(ended.resolve, ended.reject);
+    const answers = async (some: readonly UsageRecord[]): Promise<UsageRequest[]> => {
+      named?.(some.length);
+      return [...some] as UsageRequest[];
+    };
+    exportRecords(response as Response, file, records(), answers).then(ended.resolve, ended.reject);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -55,6 +63,18 @@ describe('an export', () => {
     const answer = await fetch(`http://127.0.0.1:${port}`);
     expect(await answer.json()).toHaveLength(20_000);
     expect(most).toBeLessThan(5);
+  });
+
+  it('has no more records in memory than its file says', async () => {
+    const unnamed: number[] = [];
+    let read = 0;
+    const seen = (): void => {
+      read += 1;
+      unnamed.push(read);
+    };
+    const { port } = await openExport(7, seen, { atOnce: 2, named: (count) => (read -= count) });
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).json()).toHaveLength(7);
+    expect(unnamed).toEqual([1, 2, 1, 2, 1, 2, 1]);
   });
 
   it('is aborted when the client reads nothing for half a minute', async () => {
