@@ -1,6 +1,8 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { BatchProblem, BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
-import type { BatchWork, LineResult, Slice, SliceResults } from '#shared/accounts/batches/batch-work.ts';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import type { LineResult } from '#shared/accounts/batches/line-result.ts';
+import type { Slice, SliceResults } from '#shared/accounts/batches/slice.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
 import { linesOf } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';

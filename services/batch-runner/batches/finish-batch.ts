@@ -1,7 +1,8 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
-import type { BatchMove, SliceResults } from '#shared/accounts/batches/batch-work.ts';
+import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
+import type { SliceResults } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { Upload } from '#shared/files/files.ts';

@@ -1,6 +1,7 @@
 import { LaterError } from '#shared/background/background-worker.ts';
 import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { type LineResult, type Slice } from '#shared/accounts/batches/batch-work.ts';
+import type { LineResult } from '#shared/accounts/batches/line-result.ts';
+import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';

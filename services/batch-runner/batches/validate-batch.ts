@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import type { Slice } from '#shared/accounts/batches/batch-work.ts';
+import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';

@@ -1,5 +1,5 @@
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { resultIn, sealResult, type LineResult, type StorableResult } from '#shared/accounts/batches/batch-work.ts';
+import { resultIn, sealResult, type LineResult, type StorableResult } from '#shared/accounts/batches/line-result.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { Files } from '#shared/files/files.ts';
 import { recordPatiently } from './record-patiently.ts';

@@ -1,21 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import { fileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { askRedis, askRedisAll, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields, storedJson } from '../redis/stored-value.ts';
+import { storedFields } from '../redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
+import { batchRecordSchema, type BatchProblem, type BatchRecord, type BatchState } from './batch-record.ts';
 import {
-  batchRecordSchema,
-  type BatchProblem,
-  type BatchRecord,
-  type BatchState,
-  type LineOutcome,
-} from './batch-record.ts';
+  lineErrorSchema,
+  openResult,
+  type LineError,
+  type LineObject,
+  type LineResult,
+  type StorableResult,
+} from './line-result.ts';
+import { namesOf, sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
 const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
@@ -37,75 +38,6 @@ const bytesAtOnce = 1024 * 1024;
 
 /** Objects that a batch releases in one call. */
 const releasedAtOnce = 500;
-
-const sliceSchema = storedJson(
-  z.object({
-    from: z.number(),
-    to: z.number(),
-    lines: z.number(),
-    /** Number of its first line in the input, from 1, blank ones counted. */
-    first: z.number().optional(),
-  }),
-);
-
-/** Where the lines of a slice are: bytes of the input, `to` exclusive, and how many lines. */
-export type Slice = z.infer<typeof sliceSchema>;
-
-/** A single object is stored as its name alone, as earlier releases read it. */
-const objectsSchema = z.union([z.string().transform((object) => [object]), z.array(z.string())]).default([]);
-
-const sliceResultsSchema = storedJson(z.object({ output: objectsSchema, errors: objectsSchema }));
-
-/** Names of the objects with a slice's results, in any order. */
-export type SliceResults = z.output<typeof sliceResultsSchema>;
-
-/** What was stored of a slice's results, and is to be held by the batch. */
-export interface SlicePart {
-  object: string;
-  bytes: number;
-}
-
-const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number().optional() }));
-
-/** What went wrong with a line: the code of the error, and the number of the line in the input. */
-export type LineError = z.infer<typeof lineErrorSchema>;
-
-/** The result of a line that was run. */
-export interface LineResult {
-  outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
-  /** The line of the file that it goes to. */
-  text: string;
-  error?: LineError | undefined;
-}
-
-const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'errored']), object: z.string() }));
-
-/** A result whose text, with the end of its line, is in an object. */
-export type LineObject = z.infer<typeof lineObjectSchema>;
-
-/** A result for all calls that record it: what is stored of it tells it from that of any other runner. */
-export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
-  stored: string;
-  /** The object with its text, which was received as an upload; undefined where the text is in what is stored. */
-  part?: SlicePart;
-}
-
-/** A result whose text is stored in Redis, sealed for the batch's owner. */
-export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
-  const { outcome, error } = result;
-  // Equal texts would have equal seals.
-  const text = JSON.stringify({ ...result, token: randomUUID() });
-  return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
-}
-
-/** A result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
-export function resultIn(
-  { object, bytes }: SlicePart,
-  { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,
-): StorableResult {
-  const stored: LineObject = { outcome, object };
-  return { outcome, error, stored: JSON.stringify(stored), part: { object, bytes } };
-}
 
 /** What a line's requests came to, as the record counts it. */
 export type LineUsage = Pick<
@@ -373,19 +305,4 @@ export class BatchWork {
   #name(kind: string, id: string): string {
     return `${this.#prefix}batch-${kind}:${id}`;
   }
-}
-
-/** A result as it was stored; undefined if it cannot be opened. */
-function openResult(stored: string, sealer: Sealer): LineResult | LineObject | undefined {
-  if (stored.startsWith('{')) return lineObjectSchema.safeParse(stored).data;
-  const opened = sealer.unseal(stored);
-  if (opened === undefined) return undefined;
-  const { outcome, text, error } = JSON.parse(opened) as LineResult;
-  return { outcome, text, error };
-}
-
-/** What is stored of the objects of a side. */
-function namesOf(part: SlicePart | undefined, lines: readonly string[] = []): string | readonly string[] | undefined {
-  const names = part ? [part.object, ...lines] : lines;
-  return names.length > 1 ? names : names[0];
 }

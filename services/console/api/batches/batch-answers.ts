@@ -1,5 +1,5 @@
 import { isOver, isPaused, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import type { LineError } from '#shared/accounts/batches/batch-work.ts';
+import type { LineError } from '#shared/accounts/batches/line-result.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
 import { mayDo, type Person } from '../access.ts';

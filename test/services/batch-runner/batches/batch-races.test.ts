@@ -5,7 +5,7 @@ import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { sealResult } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Sealer } from '#shared/core/seal.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { sealResult } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordPatiently } from '#services/batch-runner/lines/record-patiently.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { sealResult } from '#shared/accounts/batches/batch-work.ts';
+import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';

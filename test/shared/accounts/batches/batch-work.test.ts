@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
-import {
-  BatchWork,
-  resultIn,
-  sealResult,
-  type LineResult,
-  type SlicePart,
-} from '#shared/accounts/batches/batch-work.ts';
+import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { resultIn, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
+import type { SlicePart } from '#shared/accounts/batches/slice.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import type { LedgerEntry } from '#shared/accounts/ledger/ledger-entry.ts';
