@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { decodeAnnouncement, goodbye, isCalled, type Announcement } from '../../contract/announcement.ts';
+import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
+import { ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
-import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
+import { LivePools } from './live-pools.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
@@ -27,9 +27,6 @@ const maxWorkers = 10_000;
 /** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
 const promptMs = 500;
 
-/** Milliseconds for which what a lost pool served may come back, as after a restart. */
-const lostForMs = 60_000;
-
 /** Milliseconds for workers to answer a request for announcements. */
 const announceWaitMs = 250;
 
@@ -44,12 +41,7 @@ export class LiveWorkers {
   /** By id. */
   readonly #workers = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
-  readonly #pools = new Map<string, LivePool>();
-  /** Pools that were lost, and when, the oldest first. */
-  readonly #lostPools = new Map<string, { pool: LivePool; at: number }>();
-  /** What lost pools have served. */
-  readonly #lostModels = new KnownNames();
-  readonly #lostTools = new KnownNames();
+  readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #requests: AnnouncementRequests;
@@ -63,6 +55,7 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
+    this.#pools = new LivePools(contract);
     this.#requests = new AnnouncementRequests(broker);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
@@ -109,38 +102,25 @@ export class LiveWorkers {
     return this.#workers.values();
   }
 
+  /** See `LivePools`, which has all of these. */
   pools(): Iterable<LivePool> {
-    return this.#pools.values();
+    return this.#pools.all();
   }
 
-  /** Pools whose last worker has gone within the last minute: it may come back. */
   lostPools(now = performance.now()): LivePool[] {
-    for (const [key, { at }] of this.#lostPools) {
-      if (now - at <= lostForMs) break;
-      this.#lostPools.delete(key);
-    }
-    return Array.from(this.#lostPools.values(), ({ pool }) => pool);
+    return this.#pools.lost(now);
   }
 
-  /** Whether any worker serves this model, or did since this ingress started. */
   isKnownModel(id: string): boolean {
-    if (this.#lostModels.has(id)) return true;
-    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
-    return false;
+    return this.#pools.isKnownModel(id);
   }
 
-  /** The tiers whose workers serve this model, or did since this ingress started. */
   tiersOf(id: string): ReadonlySet<Tier> {
-    const tiers = new Set(this.#lostModels.tiersOf(id));
-    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) tiers.add(pool.tier);
-    return tiers;
+    return this.#pools.tiersOf(id);
   }
 
-  /** Whether any worker has a tool that is called so, or had since this ingress started. */
   isKnownTool(name: string): boolean {
-    if (this.#lostTools.has(name)) return true;
-    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => isCalled(tool, name))) return true;
-    return false;
+    return this.#pools.isKnownTool(name);
   }
 
   /**
@@ -212,7 +192,7 @@ export class LiveWorkers {
       return;
     }
     this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
-    const pool = this.#poolFor(announcement);
+    const pool = this.#pools.poolFor(announcement);
     // It is shown to people, and gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
@@ -238,7 +218,7 @@ export class LiveWorkers {
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) {
-      this.#leavePool(worker);
+      this.#pools.leave(worker);
       worker.health.keepOnly((model) => serves(pool, model));
     }
     Object.assign(worker, { announcement, pool, raw, announcedBusy: announcement.busy });
@@ -260,40 +240,12 @@ export class LiveWorkers {
     if (changed) for (const listener of this.#changeListeners) listener();
   }
 
-  #poolFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
-    const key = `${tier}.${pool}`;
-    let live = this.#pools.get(key);
-    if (!live) {
-      const contract = agreedVersion(this.#contract, { oldest, newest });
-      live = { tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
-      this.#pools.set(key, live);
-      this.#lostPools.delete(key);
-    }
-    return live;
-  }
-
-  #leavePool(worker: LiveWorker): void {
-    const { pool } = worker;
-    pool.workers.delete(worker);
-    if (pool.workers.size > 0) return;
-    const key = `${pool.tier}.${pool.pool}`;
-    this.#pools.delete(key);
-    // Those that nobody asks for go here, too.
-    this.lostPools();
-    this.#lostPools.set(key, { pool, at: performance.now() });
-    for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
-    for (const { name, givenName = name } of pool.tools) {
-      this.#lostTools.add(name, pool.tier);
-      this.#lostTools.add(givenName, pool.tier);
-    }
-  }
-
   #remove(workers: readonly LiveWorker[], loss: Loss): void {
     if (workers.length === 0) return;
     for (const worker of workers) {
       this.#workers.delete(worker.id);
       this.#shares.add(worker.address.owner, -1, -worker.raw.length);
-      this.#leavePool(worker);
+      this.#pools.leave(worker);
       this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
     }
     for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);
