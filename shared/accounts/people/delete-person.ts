@@ -26,8 +26,8 @@ export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
  * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys and
- * tokens are revoked, batches cancelled, responses, files, webhooks and agent sessions removed; the record goes last. After a crash in between it can be done again. What they
- * have used stays in the ledger, under their id.
+ * tokens are revoked, batches cancelled, and what `removeAllOf` says, webhooks and agent sessions removed; the record goes last. After a
+ * crash in between it can be done again. What they have used stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
 export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {

@@ -119,8 +119,8 @@ export class TeamStore {
   }
 
   /**
-   * Deletes a team with its stored responses, files, webhooks and agent sessions, cancels its batches, and revokes its keys. Returns how many keys these
-   * were; undefined for no such team.
+   * Deletes a team with what `removeAllOf` says, its webhooks and agent sessions, cancels its batches, and revokes its keys. Returns how
+   * many keys these were; undefined for no such team.
    */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
