@@ -116,3 +116,5 @@ export const ingressConfig = z
     path: ['RECORDINGS'],
     error: 'needs SEAL_SECRET: prompts and answers are recorded only with a secret that is not beside them in Redis',
   });
+
+export type IngressConfig = z.output<typeof ingressConfig>;

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Server } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -8,14 +6,10 @@ import { ConnectionStore } from '#shared/accounts/connections/connection-store.t
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import { recordingBounds } from '#shared/accounts/recordings/recording-settings.ts';
-import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
-import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { idempotencyBounds } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { openConnections } from '#shared/connections/open-connections.ts';
@@ -44,16 +38,14 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
 import { defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
-import type { IdempotencyParts } from './idempotency/idempotency-parts.ts';
-import { Recorder } from './recording/recorder.ts';
-import { traceRecorded } from './recording/trace-recorded.ts';
-import { countRecordings, countTraced, watchRecorder } from './metrics/count-recordings.ts';
-import { countKeyed } from './metrics/count-keyed.ts';
+import { openIdempotency } from './idempotency/open-idempotency.ts';
+import { openRecordings } from './recording/open-recordings.ts';
 import { loadOf } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { watchBackground } from './metrics/watch-background.ts';
@@ -70,17 +62,10 @@ import type { InputFiles } from '#shared/serving/files/inline-files.ts';
 import { patientAnswers } from '#shared/serving/stored/patient-answers.ts';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
-
-/** Milliseconds for sending the errors of requests that the drain has ended. */
-const lastErrorsMs = 500;
-
-/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together; and of what is being recorded. */
-const mostUnwritten = 32 * 1024 * 1024;
 
 await runService(async (environment, releases) => {
   const config = loadConfig(ingressConfig, environment);
@@ -157,7 +142,6 @@ await runService(async (environment, releases) => {
   const held = new HeldBodies(config.MAX_HELD_BYTES, maxActive, load);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
-  let isEnding = false;
   const counted: Pick<LimitKeeper, 'reserve'> = {
     // Of a reservation that Redis has made and not answered nothing is left after a minute.
     reserve: async (parties, amount) => {
@@ -196,25 +180,14 @@ await runService(async (environment, releases) => {
   });
   const refusals = new RefusalLedger(redis.redis, `${prefix}:`, log);
   releases.add('refusals', () => refusals.close());
-  const recordings = new Recordings(storedRedis.redis, `${prefix}:`, {
-    bounds: recordingBounds(config),
-    keys: ownerKeys,
-    report: unreadable,
-  });
-  const isRecording = config.RECORDINGS === 'on';
-  const recorder = new Recorder({
-    recordings,
-    bytes: config.RECORDING_BYTES,
-    roomBytes: mostUnwritten,
-    count: countRecordings(metricsRegistry),
-    trace:
-      tracing && config.RECORDINGS_TRACES === 'on'
-        ? traceRecorded({ formats: clientFormats, count: countTraced(metricsRegistry), log })
-        : undefined,
+  const { recorder, ...recordings } = openRecordings({
+    config,
+    serving,
+    isTracing: tracing !== undefined,
+    registry: metricsRegistry,
     log,
+    releases,
   });
-  watchRecorder(metricsRegistry, recorder);
-  releases.add('recordings', () => recorder.close());
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
@@ -255,7 +228,7 @@ await runService(async (environment, releases) => {
     programs,
     oidc,
     secondFactors,
-    recordings: { store: recordings, isOn: isRecording },
+    recordings,
     publicUrl: config.PUBLIC_URL,
     about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
     log,
@@ -283,34 +256,24 @@ await runService(async (environment, releases) => {
   const connected = new ConnectedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
-  // An idle connection does not notice that Redis hangs, in which leases of idempotency keys run out.
-  const pings = setInterval(() => void storedRedis.ready(), 1_000);
-  releases.add('pings of redis', () => clearInterval(pings));
   const ending = new AbortController();
-  const idempotency: IdempotencyParts = {
-    answers: new IdempotentAnswers(storedRedis.redis, `${prefix}:`, {
-      bounds: idempotencyBounds(config),
-      keys: ownerKeys,
-    }),
+  const idempotency = openIdempotency({
+    config,
+    serving,
     outages: storedOutages,
     changes,
-    room: new StoringRoom(mostUnwritten),
     unread,
     open,
-    store,
-    graceMs: config.IDEMPOTENCY_GRACE_MS,
-    keepAliveMs: config.KEEP_ALIVE_MS,
-    unreadMs,
-    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     ending: ending.signal,
-    count: countKeyed(metricsRegistry),
+    registry: metricsRegistry,
     log,
-  };
+    releases,
+  });
   const app = createApp({
     ...healthParts,
     log,
     open,
-    isEnding: () => isEnding,
+    isEnding: () => ending.signal.aborted,
     tracing,
     dispatcher,
     mcp,
@@ -344,7 +307,7 @@ await runService(async (environment, releases) => {
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: { responses: answers, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
-    recorder: isRecording ? recorder : undefined,
+    recorder,
     files,
     inputFiles: { files: patientFiles, maxBytes: config.MAX_BODY_BYTES, store },
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
@@ -363,24 +326,23 @@ await runService(async (environment, releases) => {
   const server = createClientServer(app, { log, open, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
   await serving.announced;
   await listen(server, config.PORT, config.HOST, releases);
-  releases.add('running answers', async () => {
-    open.leave();
-    log.info({ ms: config.LEAVE_MS }, 'leaving: requests are still served');
-    await pause(config.LEAVE_MS);
-    log.info({ active: dispatcher.active }, 'finishing running answers');
-    // The server's own `close` also closes idle connections, on which a request may be on its way.
-    Server.prototype.close.call(server);
-    // Their clients go on at another node.
-    closing.abort();
-    const drained = open.drain(config.DRAIN_MS);
-    mcp.stopListening();
-    webConsole.feed.close();
-    await drained;
-    isEnding = true;
-    ending.abort();
-    await dispatcher.drain(0);
-    await open.drain(lastErrorsMs);
-  });
+  releases.add('running answers', () =>
+    drainRequests({
+      open,
+      server,
+      dispatcher,
+      leaveMs: config.LEAVE_MS,
+      drainMs: config.DRAIN_MS,
+      onFinishing: () => {
+        // Their clients go on at another node.
+        closing.abort();
+        mcp.stopListening();
+        webConsole.feed.close();
+      },
+      onEnding: () => ending.abort(),
+      log,
+    }),
+  );
   reports = {
     health: async () => {
       const facts = await readHealth(healthParts);

@@ -1,0 +1,59 @@
+import type { Registry } from 'prom-client';
+import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import {
+  idempotencyBounds,
+  type idempotencySettings,
+} from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import type { IngressConfig } from '../config.ts';
+import { unreadMs } from '../http/unread/unread-outputs.ts';
+import { countKeyed } from '../metrics/count-keyed.ts';
+import type { IdempotencyParts } from './idempotency-parts.ts';
+
+/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together. */
+const mostUnwritten = 32 * 1024 * 1024;
+
+/** Milliseconds between two pings of Redis. */
+const pingMs = 1_000;
+
+export interface OpenIdempotencyOptions extends Pick<
+  IdempotencyParts,
+  'outages' | 'changes' | 'unread' | 'open' | 'ending'
+> {
+  config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
+  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'store'>;
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+/** Opens what requests with an idempotency key need, with its metric. */
+export function openIdempotency(options: OpenIdempotencyOptions): IdempotencyParts {
+  const { config, serving, outages, changes, unread, open, ending, registry, log, releases } = options;
+  const { storedRedis, ownerKeys: keys, store } = serving;
+  // An idle connection does not notice that Redis hangs, in which leases of idempotency keys run out.
+  const pings = setInterval(() => void storedRedis.ready(), pingMs);
+  releases.add('pings of redis', () => clearInterval(pings));
+  return {
+    answers: new IdempotentAnswers(storedRedis.redis, `${config.RTR_PREFIX}:`, {
+      bounds: idempotencyBounds(config),
+      keys,
+    }),
+    outages,
+    changes,
+    room: new StoringRoom(mostUnwritten),
+    unread,
+    open,
+    store,
+    graceMs: config.IDEMPOTENCY_GRACE_MS,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    unreadMs,
+    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    ending,
+    count: countKeyed(registry),
+    log,
+  };
+}

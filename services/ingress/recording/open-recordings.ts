@@ -1,0 +1,56 @@
+import type { Registry } from 'prom-client';
+import { recordingBounds, type recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
+import { Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { IngressConfig } from '../config.ts';
+import { countRecordings, countTraced, watchRecorder } from '../metrics/count-recordings.ts';
+import { Recorder } from './recorder.ts';
+import { traceRecorded } from './trace-recorded.ts';
+
+/** Bytes of bodies and answers of an ingress that are being recorded, in sum. */
+const roomBytes = 32 * 1024 * 1024;
+
+export interface OpenRecordingsOptions {
+  config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
+  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'unreadable'>;
+  /** Whether requests are traced. */
+  isTracing: boolean;
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+export interface OpenRecordings {
+  /** What is kept can be read and deleted also where nothing is recorded any more. */
+  store: Recordings;
+  /** Whether requests are recorded at all. */
+  isOn: boolean;
+  /** Undefined where nothing is recorded. */
+  recorder: Recorder | undefined;
+}
+
+/** Opens the store of recorded requests, and where requests are recorded, what does that, with its metrics. */
+export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
+  const { config, serving, isTracing, registry, log, releases } = options;
+  const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
+    bounds: recordingBounds(config),
+    keys: serving.ownerKeys,
+    report: serving.unreadable,
+  });
+  const isOn = config.RECORDINGS === 'on';
+  const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
+  const recorder = new Recorder({
+    recordings: store,
+    bytes: config.RECORDING_BYTES,
+    roomBytes,
+    count: countRecordings(registry),
+    trace: isTraced ? traceRecorded({ formats: clientFormats, count: countTraced(registry), log }) : undefined,
+    log,
+  });
+  watchRecorder(registry, recorder);
+  releases.add('recordings', () => recorder.close());
+  return { store, isOn, recorder: isOn ? recorder : undefined };
+}
