@@ -1,30 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chat, engineState, eventsIn, newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { startRedis } from '../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../helpers/servers/test-server.ts';
+import { startKeyedCluster, type KeyedCluster } from '../../helpers/clients/start-keyed-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let redis: TestServer;
-let cluster: Cluster;
-let otherUrl: string;
+let keyed: KeyedCluster;
 
 beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
-  ({ url: otherUrl } = await cluster.addIngress());
+  keyed = await startKeyedCluster();
 });
-afterAll(async () => {
-  await cluster.stop();
-  await redis.stop();
-});
-
-const send = (key: string, body: object, url = cluster.url) =>
-  post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
+afterAll(() => keyed?.stop());
 
 describe('while Redis is away', () => {
   it('a request with an idempotency key is refused, and one that runs goes on for its client', async () => {
+    const { cluster, redis, send } = keyed;
     const streamed = chat('tokens=60 rate=30', { stream: true });
     const key = newKey();
     // The key of the account is known by now.
@@ -46,8 +35,8 @@ describe('while Redis is away', () => {
   });
 
   it('for the time of a restart, a request with an idempotency key waits', async () => {
-    for (const url of [cluster.url, otherUrl])
-      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    const { cluster, redis, otherUrl, send, untilServed } = keyed;
+    await untilServed();
     const { started } = await engineState(cluster);
     await redis.kill();
     const key = newKey();
@@ -60,10 +49,10 @@ describe('while Redis is away', () => {
   });
 
   it('for a moment, an answer is kept all the same, and nobody loses or doubles an event', async () => {
+    const { cluster, redis, otherUrl, send, untilServed } = keyed;
     const key = newKey();
     const body = chat('tokens=120 rate=30', { stream: true });
-    for (const url of [cluster.url, otherUrl])
-      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    await untilServed();
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
@@ -80,9 +69,9 @@ describe('while Redis is away', () => {
   });
 
   it('for a moment, a request whose client leaves before it has its key holds nothing', async () => {
+    const { cluster, redis, otherUrl, send, untilServed } = keyed;
     const key = newKey();
-    for (const url of [cluster.url, otherUrl])
-      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    await untilServed();
     const { started } = await engineState(cluster);
     await redis.pause();
     const leave = new AbortController();
@@ -108,6 +97,7 @@ describe('while Redis is away', () => {
   });
 
   it('for a moment, a request whose client leaves while its account is looked up holds nothing', async () => {
+    const { cluster, redis, send } = keyed;
     const { url } = await cluster.addIngress({ MAX_ACTIVE: '1' });
     await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
     const { raw } = await cluster.addKey({});

@@ -1,37 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chat, engineState, eventsIn, newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { startRedis } from '../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../helpers/servers/test-server.ts';
+import { chat, engineState, eventsIn, newKey } from '../../helpers/clients/keyed-requests.ts';
+import { startKeyedCluster, type KeyedCluster } from '../../helpers/clients/start-keyed-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let redis: TestServer;
-let cluster: Cluster;
-let otherUrl: string;
+let keyed: KeyedCluster;
 
 beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
-  ({ url: otherUrl } = await cluster.addIngress());
+  keyed = await startKeyedCluster();
 });
-afterAll(async () => {
-  await cluster.stop();
-  await redis.stop();
-});
-
-const send = (key: string, body: object, url = cluster.url) =>
-  post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
+afterAll(() => keyed?.stop());
 
 describe('while Redis is away for longer than the lease of an idempotency key', () => {
   it.each([
-    { how: 'is killed', end: () => redis.kill(), begin: () => redis.restart() },
-    { how: 'hangs', end: () => redis.pause(), begin: () => redis.resume() },
+    { how: 'is killed', end: () => keyed.redis.kill(), begin: () => keyed.redis.restart() },
+    { how: 'hangs', end: () => keyed.redis.pause(), begin: () => keyed.redis.resume() },
   ])('because it $how, who executes the request keeps the key', async ({ end, begin }) => {
+    const { cluster, otherUrl, send, untilServed } = keyed;
     const key = newKey();
     const body = chat('tokens=400 rate=30', { stream: true });
-    for (const url of [cluster.url, otherUrl])
-      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
+    await untilServed();
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
