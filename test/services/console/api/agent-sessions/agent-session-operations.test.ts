@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { sessionIdOf } from '#shared/accounts/agent-sessions/session-names.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
@@ -11,12 +8,10 @@ import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { createLog } from '#shared/core/log.ts';
 import { agentSessionOperations } from '#services/console/api/agent-sessions/agent-session-operations.ts';
-import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { setActor } from '#services/console/api/actor.ts';
-import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import type { AgentSession, AgentSessionSums, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const now = Date.now();
@@ -66,38 +61,22 @@ async function openApi(records: UsageRecord[], running: readonly RunningTurnStat
   const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
   for (const each of records) ledger.add(each);
   await ledger.close();
-  const app = express();
-  app.use((request, response, next) => {
-    const id = request.get('x-viewer') ?? '';
-    const role = viewers[id]?.isAdmin === true ? 'admin' : 'member';
-    setActor(response, { id, name: id, role, teams: new Map(), address: '' });
-    next();
-  });
-  app.use(
-    mountOperations(
-      agentSessionOperations({
-        sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
-        usage: new UsageReader(redis, prefix),
-        running: () => running,
-        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-        namesOf: async () =>
-          new Map<LimitedParty, string>([
-            ['user:ada', 'Ada'],
-            ['team:t1', 'Research'],
-          ]),
-        teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
-      }),
-      { pageSize: Infinity },
-    ),
-    answerFailure(log),
+  const origin = await serveOperations(
+    agentSessionOperations({
+      sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
+      usage: new UsageReader(redis, prefix),
+      running: () => running,
+      viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+      namesOf: async () =>
+        new Map<LimitedParty, string>([
+          ['user:ada', 'Ada'],
+          ['team:t1', 'Research'],
+        ]),
+      teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
+    }),
+    { viewers, log },
   );
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent-sessions`;
+  const url = `${origin}/agent-sessions`;
   const ask = (path: string, viewer: string): Promise<Response> =>
     fetch(url + path, { headers: { 'x-viewer': viewer } });
   const get = async <T>(path: string, viewer = 'ada'): Promise<T> => (await ask(path, viewer)).json() as Promise<T>;

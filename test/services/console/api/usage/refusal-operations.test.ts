@@ -1,8 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { inject } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
@@ -11,12 +7,10 @@ import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
-import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { setActor } from '#services/console/api/actor.ts';
-import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const viewers: Record<string, UsageViewer> = {
@@ -34,35 +28,20 @@ async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
   for (const [code, key] of refused)
     ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
   await ledger.close();
-  const app = express();
-  app.use((request, response, next) => {
-    const id = request.get('x-viewer') ?? '';
-    setActor(response, { id, name: id, role: 'member', teams: new Map(), address: '' });
-    next();
-  });
-  app.use(
-    mountOperations(
-      refusalOperations({
-        usage: new UsageReader(connection.redis, prefix),
-        refusals: new RefusalReader(connection.redis, prefix),
-        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-        namesOf: async () =>
-          new Map<LimitedParty, string>([
-            ['user:ada', 'Ada'],
-            ['team:t1', 'Research'],
-          ]),
-      }),
-      { pageSize: Infinity },
-    ),
-    answerFailure(log),
+  const origin = await serveOperations(
+    refusalOperations({
+      usage: new UsageReader(connection.redis, prefix),
+      refusals: new RefusalReader(connection.redis, prefix),
+      viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+      namesOf: async () =>
+        new Map<LimitedParty, string>([
+          ['user:ada', 'Ada'],
+          ['team:t1', 'Research'],
+        ]),
+    }),
+    { viewers, log },
   );
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage/refusals`;
+  const url = `${origin}/usage/refusals`;
   const get = (query: string, viewer = 'admin') => fetch(`${url}?${query}`, { headers: { 'x-viewer': viewer } });
   const read = async (query: string, viewer?: string) => (await (await get(query, viewer)).json()) as RefusalReport;
   return { get, read };

@@ -1,19 +1,14 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { createLog } from '#shared/core/log.ts';
-import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { setActor } from '#services/console/api/actor.ts';
-import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import { requestOperations } from '#services/console/api/usage/request-operations.ts';
 import type { RequestPage, UsageOverview, UsageRequest } from '#services/console/contract/usage.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const viewers: Record<string, UsageViewer> = {
@@ -32,12 +27,6 @@ async function openApi(...records: UsageRecord[]) {
     await ledger.close();
   };
   await write(...records);
-  const app = express();
-  app.use((request, response, next) => {
-    const id = request.get('x-viewer') ?? '';
-    setActor(response, { id, name: id, role: 'member', teams: new Map(), address: '' });
-    next();
-  });
   const operations = requestOperations({
     usage: new UsageReader(redis, prefix),
     viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
@@ -47,14 +36,7 @@ async function openApi(...records: UsageRecord[]) {
         ['team:t1', 'Research'],
       ]),
   });
-  app.use(mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage`;
+  const url = `${await serveOperations(operations, { viewers, log })}/usage`;
   const get = (path: string, viewer = 'admin') => fetch(`${url}${path}`, { headers: { 'x-viewer': viewer } });
   const read = async <T>(path: string, viewer?: string) => (await (await get(path, viewer)).json()) as T;
   const idsOf = async (query: string, viewer?: string) =>

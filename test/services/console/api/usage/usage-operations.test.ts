@@ -1,6 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
@@ -9,12 +6,10 @@ import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { createLog } from '#shared/core/log.ts';
-import { answerFailure } from '#services/console/api/answer-failure.ts';
-import { setActor } from '#services/console/api/actor.ts';
-import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
+import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const viewers: Record<string, UsageViewer> = {
@@ -54,42 +49,24 @@ async function openApi(...records: UsageRecord[]) {
   await ledger.close();
   const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
   const audit: unknown[] = [];
-  const app = express();
-  app.use(express.json());
-  app.use((request, response, next) => {
-    const id = request.get('x-viewer') ?? '';
-    const role = viewers[id]?.isAdmin === true ? 'admin' : 'member';
-    setActor(response, { id, name: id, role, teams: new Map(), address: '' });
-    next();
-  });
-  app.use(
-    mountOperations(
-      usageOperations({
-        usage: new UsageReader(redis, prefix),
-        refusals: new RefusalReader(redis, prefix),
-        limits: keeper,
-        prices,
-        viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-        namesOf: async () =>
-          new Map<LimitedParty, string>([
-            ['user:ada', '=Ada, "the" first'],
-            ['team:t1', 'Research'],
-          ]),
-        limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
-        notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
-      }),
-      { pageSize: Infinity },
-    ),
-    answerFailure(log),
+  onTestFinished(() => prices.close());
+  const url = await serveOperations(
+    usageOperations({
+      usage: new UsageReader(redis, prefix),
+      refusals: new RefusalReader(redis, prefix),
+      limits: keeper,
+      prices,
+      viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+      namesOf: async () =>
+        new Map<LimitedParty, string>([
+          ['user:ada', '=Ada, "the" first'],
+          ['team:t1', 'Research'],
+        ]),
+      limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
+      notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
+    }),
+    { viewers, log },
   );
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    prices.close();
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const get = (path: string, viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
     fetch(`${url}${path}`, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
   return { get, audit, reserve };
