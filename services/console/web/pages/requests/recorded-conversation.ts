@@ -7,9 +7,18 @@ export interface RecordedPart {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Parts that a page shows one by one. */
+const mostParts = 2_000;
+
+/** Levels of JSON below each other that are read: no client sends more, and thousands end in an overflow of the stack. */
+const mostLevels = 64;
+
+/** Characters of JSON that are shown indented. */
+const mostIndented = 10_000;
+
 /**
- * What was said in a recorded request, in the order of the conversation, in any of the formats; undefined where it is none of these, or the
- * body was cut. What is no text, such as a call of a tool, is shown as JSON.
+ * What was said in a recorded request, in the order of the conversation, in any of the formats; undefined where it is none of these, the
+ * body was cut, or it has thousands of parts. What is no text, such as a call of a tool, is shown as JSON.
  */
 export function requestParts(body: string): RecordedPart[] | undefined {
   const request = objectOf(parsed(body));
@@ -19,14 +28,14 @@ export function requestParts(body: string): RecordedPart[] | undefined {
   const said = messages ?? input ?? prompt;
   const parts = typeof said === 'string' ? [{ role: 'user', text: said }] : Array.isArray(said) ? said.map(partOf) : [];
   const first = system === undefined || system === null ? [] : [{ role: 'system', text: textOf(system) }];
-  return parts.length === 0 ? undefined : [...first, ...parts];
+  return parts.length === 0 || parts.length > mostParts ? undefined : [...first, ...parts];
 }
 
 /** What was answered, of a whole answer or of a stream of events; undefined as above. */
 export function answerParts(answer: string): RecordedPart[] | undefined {
   const whole = objectOf(parsed(answer));
   const parts = whole ? wholeParts(whole) : streamedParts(eventsOf(answer));
-  return parts.length === 0 ? undefined : parts;
+  return parts.length === 0 || parts.length > mostParts ? undefined : parts;
 }
 
 function wholeParts({ choices, content, output, error }: Json): RecordedPart[] {
@@ -41,8 +50,8 @@ function streamedParts(events: readonly Json[]): RecordedPart[] {
   let text = '';
   const calls = new Map<string, string>();
   const call = (index: unknown, piece: unknown): void => {
-    const name = String(index);
-    calls.set(name, (calls.get(name) ?? '') + String(piece));
+    const name = textOf(index ?? '');
+    calls.set(name, (calls.get(name) ?? '') + textOf(piece));
   };
   for (const event of events) {
     const response = objectOf(event['response']);
@@ -55,11 +64,11 @@ function streamedParts(events: readonly Json[]): RecordedPart[] {
     if (event['type'] === 'response.output_text.delta' && typeof event['delta'] === 'string') text += event['delta'];
     if (typeof delta?.['partial_json'] === 'string') call(event['index'], delta['partial_json']);
     const block = objectOf(event['content_block']);
-    if (block?.['type'] === 'tool_use') call(event['index'], `${String(block['name'])} `);
+    if (block?.['type'] === 'tool_use') call(event['index'], `${textOf(block['name'] ?? '')} `);
     for (const each of Array.isArray(chat?.['tool_calls']) ? chat['tool_calls'] : []) {
       const { index, function: called } = objectOf(each) ?? {};
       const { name = '', arguments: given = '' } = objectOf(called) ?? {};
-      call(index, `${String(name)}${name === '' ? '' : ' '}${String(given)}`);
+      call(index, `${textOf(name)}${name === '' ? '' : ' '}${textOf(given)}`);
     }
     if (event['error']) return [...spoken(text), ...wholeParts(event)];
   }
@@ -90,13 +99,18 @@ function partOf(value: unknown): RecordedPart {
 /** Text as it is, blocks of text joined, and everything else as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return JSON.stringify(value, undefined, 2);
+  if (!Array.isArray(value)) return jsonOf(value);
   return value
     .map((block: unknown) => {
       const text = typeof block === 'string' ? block : objectOf(block)?.['text'];
-      return typeof text === 'string' ? text : JSON.stringify(block, undefined, 2);
+      return typeof text === 'string' ? text : jsonOf(block);
     })
     .join('\n');
+}
+
+function jsonOf(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > mostIndented ? text : JSON.stringify(value, undefined, 2);
 }
 
 function objectOf(value: unknown): Json | undefined {
@@ -104,10 +118,25 @@ function objectOf(value: unknown): Json | undefined {
 }
 
 function parsed(text: string): unknown {
+  if (levelsOf(text) > mostLevels) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
     // It was cut, or is no JSON.
     return undefined;
   }
+}
+
+/** How many objects and arrays of a JSON text are within each other at most. */
+function levelsOf(text: string): number {
+  let [level, most, isInString] = [0, 0, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (isInString && character === '\\') at += 1;
+    else if (character === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (character === '[' || character === '{') most = Math.max(most, (level += 1));
+    else if (character === ']' || character === '}') level -= 1;
+  }
+  return most;
 }

@@ -28,6 +28,17 @@ describe('a recorded request', () => {
     for (const text of ['{"messages": [', '[]', 'null', '', '{}', '{"messages": 7}'])
       expect(requestParts(text)).toBeUndefined();
   });
+
+  it('that would keep a page busy or break it is shown as it is', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(requestParts(`{"messages": [{"role": "user", "content": ${deep}}]}`)).toBeUndefined();
+    expect(answerParts(`data: {"choices": [{"delta": {"content": "Hi"}}]}\n\ndata: {"error": ${deep}}\n`)).toEqual([
+      { role: 'assistant', text: 'Hi' },
+    ]);
+    expect(requestParts(JSON.stringify({ input: Array.from({ length: 100_000 }, () => '') }))).toBeUndefined();
+    const brackets = JSON.stringify({ input: `\\"${deep}` });
+    expect(requestParts(brackets)).toEqual([{ role: 'user', text: `\\"${deep}` }]);
+  });
 });
 
 describe('a recorded answer', () => {
@@ -64,6 +75,13 @@ describe('a recorded answer', () => {
       { type: 'content_block_delta', index: 1, delta: { partial_json: '{"a":1}' } },
     );
     expect(answerParts(messages)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
+  });
+
+  it('has calls of tools whose parts are no texts', () => {
+    const odd = { toString: 1, valueOf: 1 };
+    const chat = { choices: [{ delta: { tool_calls: [{ index: odd, function: { name: odd, arguments: odd } }] } }] };
+    const [said] = answerParts(streamOf(chat)) ?? [];
+    expect(said?.text).toContain('"toString": 1');
   });
 
   it('has the error', () => {
