@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core';
 import type { SessionModel } from '../../../contract/agent-sessions.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
-import { cacheHits } from './session-figures.ts';
+import { sumColumns } from './sum-columns.tsx';
+
+const { turns, tokens, hits, cost } = sumColumns<SessionModel>(({ sums }) => sums);
 
 /** What served turns, and by which rule. */
 export function ModelTable({ models, label }: { models: readonly SessionModel[]; label: string }) {
@@ -27,25 +28,10 @@ export function ModelTable({ models, label }: { models: readonly SessionModel[];
           sortBy: ({ model }) => model,
           search: ({ model, rule = '' }) => `${model} ${rule}`,
         },
-        {
-          label: 'Turns',
-          render: ({ sums }) => formatCount(sums.requests),
-          sortBy: ({ sums }) => sums.requests,
-          isNumber: true,
-        },
-        {
-          label: 'Tokens',
-          render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
-          sortBy: ({ sums }) => sums.promptTokens + sums.completionTokens,
-          isNumber: true,
-        },
-        { label: 'Cache hits', render: ({ sums }) => cacheHits(sums), isNumber: true },
-        {
-          label: 'Cost',
-          render: ({ sums }) => formatMoney(sums.cost),
-          sortBy: ({ sums }) => sums.cost,
-          isNumber: true,
-        },
+        turns,
+        tokens,
+        hits,
+        cost,
       ]}
     />
   );

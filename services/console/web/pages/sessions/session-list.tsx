@@ -2,8 +2,9 @@ import { Anchor, Badge, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { AgentSession } from '../../../contract/agent-sessions.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
-import { formatAgo, formatCount, formatDateTime, formatMoney, formatShort } from '../../parts/format.ts';
-import { cacheHits, modelNames, programNames, shortId } from './session-figures.ts';
+import { formatAgo, formatCount, formatDateTime } from '../../parts/format.ts';
+import { modelNames, programNames, shortId } from './session-figures.ts';
+import { sumColumns } from './sum-columns.tsx';
 
 export interface SessionListProps {
   sessions: readonly AgentSession[];
@@ -12,6 +13,8 @@ export interface SessionListProps {
   /** Whether there are earlier ones. */
   hasMore: boolean;
 }
+
+const { turns, tokens, hits, cost } = sumColumns<AgentSession>(({ sums }) => sums);
 
 /** Sessions, each with what its turns came to so far. */
 export function SessionList({ sessions, withOwners, hasMore }: SessionListProps) {
@@ -44,36 +47,16 @@ export function SessionList({ sessions, withOwners, hasMore }: SessionListProps)
           render: (session) => <span className="break">{modelNames(session)}</span>,
           sortBy: modelNames,
         },
-        {
-          label: 'Turns',
-          render: ({ sums }) => formatCount(sums.requests),
-          sortBy: ({ sums }) => sums.requests,
-          isNumber: true,
-        },
+        turns,
         {
           label: 'Agents',
           render: ({ agents }) => formatCount(agents),
           sortBy: ({ agents }) => agents,
           isNumber: true,
         },
-        {
-          label: 'Tokens',
-          render: ({ sums }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
-          sortBy: ({ sums }) => sums.promptTokens + sums.completionTokens,
-          isNumber: true,
-        },
-        {
-          label: 'Cache hits',
-          render: ({ sums }) => cacheHits(sums),
-          sortBy: ({ sums }) => (sums.promptTokens === 0 ? undefined : sums.cachedTokens / sums.promptTokens),
-          isNumber: true,
-        },
-        {
-          label: 'Cost',
-          render: ({ sums }) => formatMoney(sums.cost),
-          sortBy: ({ sums }) => sums.cost,
-          isNumber: true,
-        },
+        tokens,
+        hits,
+        cost,
         {
           label: 'Last turn',
           render: ({ lastAt }) => <span title={formatDateTime(lastAt)}>{formatAgo(lastAt)}</span>,

@@ -2,15 +2,14 @@ import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { AgentSessionTree } from '../../../contract/agent-sessions.ts';
 import { useApi } from '../../api/use-api.ts';
-import { formatCount, formatDateTime, formatMoney, formatShort } from '../../parts/format.ts';
+import { formatCount, formatDateTime } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Tile } from '../../parts/tile.tsx';
 import { AgentTree } from './agent-tree.tsx';
 import { ModelTable } from './model-table.tsx';
-import { cacheHits, programNames } from './session-figures.ts';
+import { programNames } from './session-figures.ts';
 import { SessionState } from './session-list.tsx';
-import { TimeBar, TimeLegend } from './time-bar.tsx';
+import { SumsView } from './sums-view.tsx';
 import { TurnList } from './turn-list.tsx';
 
 /** Milliseconds between two looks while turns run, and otherwise. */
@@ -38,7 +37,6 @@ export function SessionPage({ id }: { id: string }) {
 
 function Session({ session }: { session: AgentSessionTree }) {
   const { name, program, owner, key, startedAt, sums, models } = session;
-  const { requests, failed, promptTokens, completionTokens, reasoningTokens, cost } = sums;
   return (
     <Stack gap="md">
       <section className="panel">
@@ -55,27 +53,14 @@ function Session({ session }: { session: AgentSessionTree }) {
           {formatDateTime(startedAt)}
         </Text>
       </section>
-      <div className="tiles">
-        <Tile name="Turns" value={formatCount(requests)}>
-          {formatCount(failed)} failed, {formatCount(session.agents)} agents started
-        </Tile>
-        <Tile name="Tokens in" value={formatShort(promptTokens)}>
-          {cacheHits(sums)} from a cache
-        </Tile>
-        <Tile name="Tokens out" value={formatShort(completionTokens)}>
-          {formatShort(reasoningTokens)} of them thinking
-        </Tile>
-        <Tile name="Cost" value={formatMoney(cost)}>
-          by the price table
-        </Tile>
-      </div>
-      <section className="panel">
-        <Title order={2} size="h3" mb="xs">
-          Where the time went
-        </Title>
-        <TimeBar time={sums} />
-        <TimeLegend time={{ ...sums, toolMs: sums.toolMs === 0 ? undefined : sums.toolMs }} />
-      </section>
+      <SumsView
+        sums={sums}
+        counted={{
+          name: 'Turns',
+          count: sums.requests,
+          detail: `${formatCount(sums.failed)} failed, ${formatCount(session.agents)} agents started`,
+        }}
+      />
       <Stack gap="xs">
         <Title order={2}>Agents</Title>
         <AgentTree session={session} />

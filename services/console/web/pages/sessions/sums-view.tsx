@@ -1,0 +1,41 @@
+import { Title } from '@mantine/core';
+import type { SessionSums } from '../../../contract/agent-sessions.ts';
+import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { Tile } from '../../parts/tile.tsx';
+import { cacheHits } from './session-figures.ts';
+import { TimeBar, TimeLegend } from './time-bar.tsx';
+
+export interface SumsViewProps {
+  sums: SessionSums;
+  /** What is counted first, with a few words of detail. */
+  counted: { name: string; count: number; detail: string };
+}
+
+/** What turns came to: their count, tokens and cost, and where the time went. */
+export function SumsView({ sums, counted }: SumsViewProps) {
+  return (
+    <>
+      <div className="tiles">
+        <Tile name={counted.name} value={formatCount(counted.count)}>
+          {counted.detail}
+        </Tile>
+        <Tile name="Tokens in" value={formatShort(sums.promptTokens)}>
+          {cacheHits(sums)} from a cache
+        </Tile>
+        <Tile name="Tokens out" value={formatShort(sums.completionTokens)}>
+          {formatShort(sums.reasoningTokens)} of them thinking
+        </Tile>
+        <Tile name="Cost" value={formatMoney(sums.cost)}>
+          by the price table
+        </Tile>
+      </div>
+      <section className="panel">
+        <Title order={2} size="h3" mb="xs">
+          Where the time went
+        </Title>
+        <TimeBar time={sums} />
+        <TimeLegend time={{ ...sums, toolMs: sums.toolMs === 0 ? undefined : sums.toolMs }} />
+      </section>
+    </>
+  );
+}
