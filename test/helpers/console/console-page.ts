@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { until } from '../until.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -60,7 +61,7 @@ export async function openConsolePage(
 /** Waits until everything on the page has loaded. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main').waitFor();
-  while ((await page.locator('main [aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
+  await until(async () => (await page.locator('main [aria-busy=true]').count()) === 0, 20_000);
 }
 
 interface AxeResult {

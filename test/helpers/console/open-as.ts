@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
-import type { ConsoleClient } from './console-client.ts';
-import { openConsolePage, wide, type LookOptions, type WatchedPage } from './console-page.ts';
+import { ConsoleClient } from './console-client.ts';
+import { openConsolePage, waitUntilLoaded, wide, type LookOptions, type WatchedPage } from './console-page.ts';
 
 /** Somebody who is signed in at the console, by their client of the API. */
 export interface SignedInPerson {
@@ -18,14 +18,42 @@ export async function joinConsole(client: ConsoleClient, link: string, name: str
   return { client, id: String(body.user.id) };
 }
 
-/** Opens a tab in which a person is signed in already. @param origin where the console is, for instance by another name */
+/** Makes the account of somebody whom an administrator invites as a member. */
+export async function inviteToConsole(
+  { client }: Pick<SignedInPerson, 'client'>,
+  name: string,
+): Promise<SignedInPerson> {
+  const { body } = await client.post('/invitations', { email: `${name.toLowerCase()}@example.com`, role: 'member' });
+  return joinConsole(new ConsoleClient(client.url), String(body.link), name);
+}
+
+export interface TabOptions {
+  /** Where the console is, for instance by another name. Default: where the person has signed in. */
+  origin?: string;
+  look?: LookOptions;
+}
+
+/** Opens a tab in which a person is signed in already. */
 export async function openAs(
   browser: Browser,
-  { client: { url, cookie = '' } }: SignedInPerson,
-  { origin = url, look = wide }: { origin?: string; look?: LookOptions } = {},
+  { client: { url, cookie = '' } }: Pick<SignedInPerson, 'client'>,
+  { origin = url, look = wide }: TabOptions = {},
 ): Promise<WatchedPage> {
   const [name = '', value = ''] = cookie.split('=');
   const here = { name, value, domain: new URL(origin).hostname, path: '/', expires: -1 };
   const kept = { ...here, httpOnly: true, secure: false, sameSite: 'Lax' } as const;
   return openConsolePage(browser, origin, look, { cookies: [kept], origins: [] });
+}
+
+/** The same, with a page in it that has loaded. @param path of the page */
+export async function openPageAs(
+  browser: Browser,
+  person: Pick<SignedInPerson, 'client'>,
+  path: string,
+  options: TabOptions = {},
+): Promise<WatchedPage> {
+  const opened = await openAs(browser, person, options);
+  await opened.page.goto(path);
+  await waitUntilLoaded(opened.page);
+  return opened;
 }

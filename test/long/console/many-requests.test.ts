@@ -6,8 +6,9 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { ledgerRecord } from '../../helpers/accounts/ledger-record.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { fastest, longestTask } from '../../helpers/console/longest-task.ts';
+import { inviteToConsole, joinConsole, openAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
@@ -28,14 +29,11 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
   beforeAll(async () => {
     const prefix = `t${randomBytes(6).toString('hex')}`;
     [cluster, browser] = await Promise.all([startConsole({ prefix }), openBrowser()]);
-    ada = new ConsoleClient(cluster.url);
-    const password = 'tulip anvil 42 harbour';
-    const token = cluster.firstLink.split('/link/')[1] ?? '';
-    await ada.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
-    const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    bob = new ConsoleClient(cluster.url);
-    await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
-    await fill(prefix, String((await bob.get('/session')).body.user.id));
+    const admin = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    ada = admin.client;
+    const member = await inviteToConsole(admin, 'Bob');
+    bob = member.client;
+    await fill(prefix, member.id);
   }, 900_000);
 
   afterAll(async () => {
@@ -115,9 +113,7 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
   );
 
   async function longestTaskOf(path: string): Promise<number> {
-    const { page, context } = await openConsolePage(browser, cluster.url);
-    const [name = '', value = ''] = (ada.cookie ?? '').split('=');
-    await context.addCookies([{ name, value, url: cluster.url }]);
+    const { page, context } = await openAs(browser, { client: ada });
     const ms = await longestTask(browser, page, async () => {
       await page.goto(path);
       await waitUntilLoaded(page);

@@ -8,7 +8,13 @@ import {
   type LookOptions,
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
-import { joinConsole, joinPassword, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import {
+  inviteToConsole,
+  joinConsole,
+  joinPassword,
+  openAs,
+  type SignedInPerson,
+} from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { until } from '../../helpers/until.ts';
@@ -291,8 +297,7 @@ describe.skipIf(chromiumPath === undefined)('the playground', () => {
       const kept = await names();
       expect([kept.length, kept[0], kept.includes('The first one.')]).toEqual([100, 'The last one.', false]);
       await closeDialog();
-      const { body } = await ada.client.post('/invitations', { email: 'eve@example.com', role: 'member' });
-      const eve = await joinConsole(new ConsoleClient(cluster.url), String(body.link), 'Eve');
+      const eve = await inviteToConsole(ada, 'Eve');
       const cookies = await watched.context.cookies();
       const [mine] = cookies;
       const [, theirs = ''] = eve.client.cookie?.split('=') ?? [];

@@ -1,44 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import {
-  openConsolePage,
-  phone,
-  seriousViolations,
-  waitUntilLoaded,
-  wide,
-  type LookOptions,
-} from '../../helpers/console/console-page.ts';
+import { phone, wide, type LookOptions } from '../../helpers/console/console-page.ts';
+import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
+import { inviteToConsole, joinConsole, openPageAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
-const password = 'tulip anvil 42 harbour';
 const hostile = '</pre><img src=x onerror="document.title=1"><script>document.title="taken"</script>';
-
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await seriousViolations(page)).toEqual([]);
-  }
-}
 
 describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
   let ada: ConsoleClient;
   let bob: ConsoleClient;
+  let bobsId: string;
   let key: string;
 
   beforeAll(async () => {
     const ingress = { RECORDINGS: 'on', SEAL_SECRET: randomBytes(32).toString('hex') };
     [cluster, browser] = await Promise.all([startConsole({ ingress }), openBrowser()]);
-    ada = new ConsoleClient(cluster.url);
-    const person = { name: 'Ada', email: 'ada@example.com', password };
-    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
-    const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    bob = new ConsoleClient(cluster.url);
-    await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
+    const admin = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    ada = admin.client;
+    ({ client: bob, id: bobsId } = await inviteToConsole(admin, 'Bob'));
     key = String((await bob.post('/keys', { kind: 'user', name: 'laptop' })).body.raw);
   }, 120_000);
 
@@ -47,14 +32,8 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
     await cluster?.stop();
   });
 
-  async function open(client: ConsoleClient, path: string, look: LookOptions = wide) {
-    const opened = await openConsolePage(browser, cluster.url, look);
-    const [name = '', value = ''] = (client.cookie ?? '').split('=');
-    await opened.context.addCookies([{ name, value, url: cluster.url }]);
-    await opened.page.goto(path);
-    await waitUntilLoaded(opened.page);
-    return opened;
-  }
+  const open = (client: ConsoleClient, path: string, look: LookOptions = wide) =>
+    openPageAs(browser, { client }, path, { look });
 
   /** Sends a request once its key is recorded. */
   async function send(text: string): Promise<string> {
@@ -134,8 +113,7 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
 
   it('of a team are switched by its owners and administrators, which its members are told', async () => {
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
-    const me = (await bob.get('/session')).body.user.id as string;
-    await ada.put(`/teams/${team.id}/members/${me}`, { role: 'member' });
+    await ada.put(`/teams/${team.id}/members/${bobsId}`, { role: 'member' });
     const asMember = await open(bob, '/teams');
     await asMember.page.getByRole('heading', { name: 'Blue' }).waitFor();
     expect(await asMember.page.getByRole('button', { name: 'Record requests' }).count()).toBe(0);
@@ -148,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
     await admins.page.getByRole('dialog').waitFor({ state: 'detached' });
     await admins.context.close();
 
-    await ada.put(`/teams/${team.id}/members/${me}`, { role: 'owner' });
+    await ada.put(`/teams/${team.id}/members/${bobsId}`, { role: 'owner' });
     const { page, context, troubles } = await open(bob, '/teams', phone);
     await page.getByText(/Requests with any key of the team Blue, since .*, switched on by Ada\./).waitFor();
     await expectAccessible(page);

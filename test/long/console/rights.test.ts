@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { inviteToConsole, joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
@@ -20,7 +20,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
     ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-    [bob, eve] = await Promise.all([invite('Bob'), invite('Eve')]);
+    [bob, eve] = await Promise.all([inviteToConsole(ada, 'Bob'), inviteToConsole(ada, 'Eve')]);
     team = String((await ada.client.post('/teams', { name: 'Engines' })).body.id);
     await ada.client.put(`/teams/${team}/members/${bob.id}`, { role: 'owner' });
     await ada.client.put(`/teams/${team}/members/${eve.id}`, { role: 'member' });
@@ -36,14 +36,6 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     await browser?.close();
     await cluster?.stop();
   });
-
-  async function invite(name: string): Promise<SignedInPerson> {
-    const { body } = await ada.client.post('/invitations', {
-      email: `${name.toLowerCase()}@example.com`,
-      role: 'member',
-    });
-    return joinConsole(new ConsoleClient(cluster.url), String(body.link), name);
-  }
 
   async function offered(page: Page, key: string): Promise<string[]> {
     await page.getByRole('button', { name: `Actions for ${key}` }).click();
@@ -77,7 +69,9 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
       )) as string[];
       expect(paths.length).toBeGreaterThan(8);
       for (const path of [...paths, '/account']) {
-        await page.goto(path);
+        if (path === '/account') await page.goto(path);
+        else await page.locator(`nav a[href="${path}"]`).click();
+        await page.waitForURL((url) => url.pathname === path);
         await waitUntilLoaded(page);
         const actions = await page.locator('main').getByRole('button').allInnerTexts();
         expect([path, actions.filter((name) => /Drain|Invite|Add a worker|Set the price/.test(name))]).toEqual([
