@@ -9,14 +9,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import {
-  openConsolePage,
-  phone,
-  seriousViolations,
-  waitUntilLoaded,
-  wide,
-  type LookOptions,
-} from '../../helpers/console/console-page.ts';
+import { phone, seriousViolations, wide, type LookOptions } from '../../helpers/console/console-page.ts';
+import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
+import { inviteToConsole, joinConsole, openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { longestTask } from '../../helpers/console/longest-task.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
@@ -24,14 +19,6 @@ import { startProcess, type ServiceProcess } from '../../helpers/processes/start
 import { announceMany } from '../../helpers/broker/announce-many.ts';
 
 const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
-
-/** Looks at a page in both colour schemes. */
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await seriousViolations(page)).toEqual([]);
-  }
-}
 
 async function expectFits(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
@@ -58,13 +45,9 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
       openBrowser(),
     ]);
     otherUrl = (await cluster.addIngress()).url;
-    admin = new ConsoleClient(cluster.url);
-    const password = 'tulip anvil 42 harbour';
-    const token = cluster.firstLink.split('/link/')[1] ?? '';
-    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
-    const { body } = await admin.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    member = new ConsoleClient(cluster.url);
-    await member.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
+    const ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    admin = ada.client;
+    ({ client: member } = await inviteToConsole(ada, 'Bob'));
   }, 120_000);
 
   afterAll(async () => {
@@ -75,14 +58,8 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function open(client: ConsoleClient, path: string, look: LookOptions = wide, url = cluster.url) {
-    const opened = await openConsolePage(browser, url, look);
-    const [name = '', value = ''] = (client.cookie ?? '').split('=');
-    await opened.context.addCookies([{ name, value, url }]);
-    await opened.page.goto(path);
-    await waitUntilLoaded(opened.page);
-    return opened;
-  }
+  const open = (client: ConsoleClient, path: string, look: LookOptions = wide, origin = cluster.url) =>
+    openPageAs(browser, { client }, path, { look, origin });
 
   const goneRow = (page: Page, id: string) =>
     page.getByRole('table', { name: 'Workers that are gone' }).getByRole('row', { name: new RegExp(id) });
@@ -174,10 +151,8 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
   });
 
   it('join with the one command of the dialog, which turns green, and says after a minute what to check', async () => {
-    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    const { page, context, troubles } = await openAs(browser, { client: admin });
     await page.clock.install();
-    const [name = '', value = ''] = (admin.cookie ?? '').split('=');
-    await context.addCookies([{ name, value, url: cluster.url }]);
     await page.goto('/workers');
     await page.getByRole('button', { name: 'Add a worker' }).click();
     const dialog = page.getByRole('dialog');
@@ -291,13 +266,13 @@ describe.skipIf(chromiumPath === undefined)('workers and models in the console',
       expect(searching).toBeLessThan(200);
       await page.getByLabel('Search').fill('');
       await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByText(/^51 to 100 of 2,00\d workers$/).waitFor();
+      await page.getByText(/^51–100 of 2,00\d$/).waitFor();
       await page.getByRole('combobox', { name: 'State' }).click();
       await page.getByRole('option', { name: 'Full' }).click();
       await page.getByText(/^200 of 2,00\d workers$/).waitFor();
       await expectAccessible(page);
       await page.goto('/models');
-      await page.getByText(/^1 to 50 of 10\d models$/).waitFor();
+      await page.getByText(/^1–50 of 10\d$/).waitFor();
       expect(troubles).toEqual([]);
       await context.close();
     } finally {

@@ -23,6 +23,8 @@ export interface DataListProps<Row> {
   address?: string;
   /** Default: `Search`, and the list's name. */
   searchLabel?: string;
+  /** The page has fields of its own that narrow the rows: the list has no search. */
+  isNarrowed?: boolean;
   /** For a list that is fetched part by part: whether there is more. It has no windows, and is searched and sorted only as a whole. */
   hasMore?: boolean;
 }
@@ -51,6 +53,7 @@ export function DataList<Row>({
   actions,
   address,
   searchLabel,
+  isNarrowed = false,
   hasMore,
 }: DataListProps<Row>) {
   const isPhone = useIsPhone();
@@ -59,7 +62,8 @@ export function DataList<Row>({
   const { search, sorting, page, setSearch, setSorting, setPage, reset } = state;
   const isWhole = hasMore !== true;
   // The field follows the keyboard at once, and the rows as fast as they can.
-  const sought = useDeferredValue(isWhole ? search : '');
+  const wanted = isWhole && !isNarrowed ? search : '';
+  const sought = useDeferredValue(wanted);
   const order = isWhole ? sorting : undefined;
   const index = useMemo(() => indexRows(rows, columns), [rows, columns]);
   const found = useMemo(
@@ -72,9 +76,12 @@ export function DataList<Row>({
   const shown = useMemo(() => found.slice(at * size, (at + 1) * size), [found, at, size]);
 
   const sortable = isWhole && rows.length > 1 ? columns.filter(({ sortBy }) => sortBy) : [];
-  const isSearched = search.trim() !== '';
+  const isSearched = wanted.trim() !== '';
   const hasSearch =
-    isWhole && (isSearched || rows.length > glance) && columns.some((column) => column.sortBy ?? column.search);
+    isWhole &&
+    !isNarrowed &&
+    (isSearched || rows.length > glance) &&
+    columns.some((column) => column.sortBy ?? column.search);
   const goTo = (next: number): void => {
     setPage(next);
     const { current } = place;
@@ -84,7 +91,7 @@ export function DataList<Row>({
   const rowsProps = { label, rows: shown, idOf, columns, ...(actions && { actions }) };
   const counts = { found: found.length, all: rows.length, from: at * size, shown: shown.length };
   return (
-    <div ref={place} className="table-place" aria-busy={sought !== (isWhole ? search : '')}>
+    <div ref={place} className="table-place" aria-busy={sought !== wanted}>
       <Suspense fallback={null}>
         {hasSearch || pages > 1 || (sortable.length > 0 && (isPhone || order)) ? (
           <TableBar

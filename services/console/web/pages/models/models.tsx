@@ -1,22 +1,59 @@
 import { Alert, Button, Chip, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { About, ServedModel } from '../../../contract/live.ts';
 import { generates } from '../../parts/operations.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
-import { DataList } from '../../parts/data-list.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
-import { Pages } from '../../parts/pages.tsx';
 import { servedFormats } from '../../formats/web-formats.ts';
 import { capabilitiesOf, findModels, unpricedOf, type ModelSearch } from './find-models.ts';
 import { Capabilities, Name, Operations, Prices, ServedBy, Speed } from './model-facts.tsx';
 import { Snippets } from './snippets.tsx';
 
-/** Models of a page: an aggregator has hundreds. */
-const pageSize = 50;
+const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
+  { label: 'Model', render: (model) => <Name model={model} />, sortBy: ({ id }) => id },
+  {
+    label: 'Served by',
+    render: (model) => <ServedBy model={model} />,
+    sortBy: ({ servedBy }) => servedBy.reduce((sum, { workers }) => sum + workers, 0),
+  },
+  {
+    label: 'Price per million tokens',
+    render: (model) => <Prices model={model} />,
+    sortBy: ({ servedBy }) => least(servedBy.map(({ price }) => price?.output)),
+  },
+  {
+    label: 'Speed',
+    render: (model) => <Speed model={model} />,
+    sortBy: ({ servedBy }) => greatest(servedBy.map(({ speed }) => speed?.tokensPerSecond)),
+  },
+  {
+    label: 'Operations',
+    render: (model) => <Operations model={model} />,
+    sortBy: ({ operations }) => operations.length,
+  },
+  {
+    label: 'Capabilities',
+    render: ({ capabilities }) => <Capabilities names={capabilities} />,
+    sortBy: ({ capabilities }) => capabilities.length,
+  },
+  {
+    label: 'Context window',
+    render: ({ contextWindow }) => tokensText(contextWindow),
+    sortBy: ({ contextWindow }) => contextWindow,
+    isNumber: true,
+  },
+  {
+    label: 'Max output tokens',
+    render: ({ maxOutput }) => tokensText(maxOutput),
+    sortBy: ({ maxOutput }) => maxOutput,
+    isNumber: true,
+  },
+];
 
 /** The models that clients can ask for, who serves them, and code to use them. */
 export function Models() {
@@ -57,7 +94,7 @@ export function Models() {
 
 function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
   const [search, setSearch] = useState<ModelSearch>({ text: '', capabilities: [] });
-  const found = findModels(models, search);
+  const found = useMemo(() => findModels(models, search), [models, search]);
   return (
     <Stack gap="sm">
       <UnpricedNotice names={unpricedOf(models)} />
@@ -86,26 +123,15 @@ function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (
           <Empty title="No model matches">None of the {models.length} is as the filters say.</Empty>
         </section>
       ) : (
-        <Pages what="models" rows={found} size={pageSize}>
-          {(rows) => (
-            <DataList
-              label="Models"
-              rows={rows}
-              idOf={({ id }) => id}
-              columns={[
-                { label: 'Model', render: (model) => <Name model={model} /> },
-                { label: 'Served by', render: (model) => <ServedBy model={model} /> },
-                { label: 'Price per million tokens', render: (model) => <Prices model={model} /> },
-                { label: 'Speed', render: (model) => <Speed model={model} /> },
-                { label: 'Operations', render: (model) => <Operations model={model} /> },
-                { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
-                { label: 'Context window', render: ({ contextWindow }) => tokensText(contextWindow), isNumber: true },
-                { label: 'Max output tokens', render: ({ maxOutput }) => tokensText(maxOutput), isNumber: true },
-              ]}
-              actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
-            />
-          )}
-        </Pages>
+        <DataList
+          label="Models"
+          rows={found}
+          idOf={({ id }) => id}
+          columns={columns}
+          address=""
+          isNarrowed
+          actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
+        />
       )}
     </Stack>
   );
@@ -157,4 +183,14 @@ function UnpricedNotice({ names }: { names: readonly string[] }) {
 
 function tokensText(tokens: number | undefined): string {
   return tokens === undefined ? 'unknown' : formatTokens(tokens);
+}
+
+function least(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function greatest(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }

@@ -9,7 +9,7 @@ import { CodeBlock } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatDay } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { TierMark } from '../../parts/tier-mark.tsx';
+import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
 
 /** How workers are added, for administrators: with credentials that are made here, or on the command line. */
@@ -92,15 +92,30 @@ function CredentialList() {
               rows={all.toSorted((one, other) => other.issuedAt - one.issuedAt)}
               idOf={({ name, issuedAt }) => `${name}.${issuedAt}`}
               columns={[
-                { label: 'Name', render: ({ name }) => <span className="break">{name}</span> },
-                { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
-                { label: 'Made', render: ({ issuedAt }) => formatDay(issuedAt), wideOnly: true },
+                {
+                  label: 'Name',
+                  render: ({ name }) => <span className="break">{name}</span>,
+                  sortBy: ({ name }) => name,
+                },
+                {
+                  label: 'Tier',
+                  render: ({ tier }) => <TierMark tier={tier} />,
+                  sortBy: ({ tier }) => tierNames[tier],
+                },
+                {
+                  label: 'Made',
+                  render: ({ issuedAt }) => formatDay(issuedAt),
+                  sortBy: ({ issuedAt }) => issuedAt,
+                  wideOnly: true,
+                },
                 {
                   label: 'Expires',
                   render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatDay(expiresAt)),
+                  sortBy: ({ expiresAt }) => expiresAt,
                 },
-                { label: 'State', render: (credential) => <State of={credential} /> },
+                { label: 'State', render: (credential) => <State of={credential} />, sortBy: stateOf },
               ]}
+              address="credentials"
               actions={(credential) =>
                 stateOf(credential) === 'Valid' ? (
                   <Button

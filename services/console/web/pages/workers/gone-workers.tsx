@@ -2,16 +2,12 @@ import { Badge, Group, Stack, Text, Title } from '@mantine/core';
 import { memo, useEffect, useRef } from 'react';
 import type { GoneWorker, LiveWorkerFacts } from '../../../contract/live.ts';
 import { refresh, useApi } from '../../api/use-api.ts';
-import { DataList } from '../../parts/data-list.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatExact, formatMoment } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { TierMark } from '../../parts/tier-mark.tsx';
+import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { findGone, type WorkerSearch } from './find-workers.ts';
-import { Pages } from '../../parts/pages.tsx';
 import { states } from './worker-state.tsx';
-
-/** Workers of a page. */
-const pageSize = 20;
 
 const everyMs = 60_000;
 
@@ -21,6 +17,20 @@ const whys: Record<GoneWorker['why'], { word: string; color: string; sentence: s
   restarted: { word: 'Restarted', color: 'gray', sentence: 'Another process took its place.' },
   lost: { word: 'Lost', color: 'red', sentence: 'No heartbeat came for 3.3 s.' },
 };
+
+const columns: readonly [Column<GoneWorker>, ...Column<GoneWorker>[]] = [
+  { label: 'Worker', render: (worker) => <Name worker={worker} />, sortBy: ({ id }) => id },
+  { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
+  { label: 'Served', render: (worker) => <Served worker={worker} />, sortBy: ({ serves }) => serves.join(', ') },
+  { label: 'Gone', render: ({ goneAt }) => <Time at={goneAt} />, sortBy: ({ goneAt }) => goneAt },
+  { label: 'Why', render: (worker) => <Why worker={worker} />, sortBy: ({ why }) => whys[why].word },
+  {
+    label: 'Joined',
+    render: ({ joinedAt }) => <Time at={joinedAt} />,
+    sortBy: ({ joinedAt }) => joinedAt,
+    wideOnly: true,
+  },
+];
 
 /** The workers that have gone within a day, with when and why. */
 export const GoneWorkers = memo(function GoneWorkers({ search }: { search: WorkerSearch }) {
@@ -41,23 +51,14 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
             );
           }
           return (
-            <Pages what="workers that are gone" rows={found} size={pageSize}>
-              {(rows) => (
-                <DataList
-                  label="Workers that are gone"
-                  rows={rows}
-                  idOf={({ id, goneAt }) => `${id} ${goneAt}`}
-                  columns={[
-                    { label: 'Worker', render: (worker) => <Name worker={worker} /> },
-                    { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
-                    { label: 'Served', render: (worker) => <Served worker={worker} /> },
-                    { label: 'Gone', render: ({ goneAt }) => <Time at={goneAt} /> },
-                    { label: 'Why', render: (worker) => <Why worker={worker} /> },
-                    { label: 'Joined', render: ({ joinedAt }) => <Time at={joinedAt} />, wideOnly: true },
-                  ]}
-                />
-              )}
-            </Pages>
+            <DataList
+              label="Workers that are gone"
+              rows={found}
+              idOf={({ id, goneAt }) => `${id} ${goneAt}`}
+              columns={columns}
+              address="gone"
+              isNarrowed
+            />
           );
         }}
       </Loaded>

@@ -3,7 +3,7 @@ import { memo } from 'react';
 import type { QueuedLane } from '../../../contract/live.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { TierMark } from '../../parts/tier-mark.tsx';
+import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 
 /** The waiting requests by lane, and those that no worker can serve right now. */
 export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
@@ -25,11 +25,18 @@ export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane
         {
           label: 'Pool',
           render: ({ pool }) => <span className="break">{pool ?? 'none: no worker can serve it now'}</span>,
+          sortBy: ({ pool }) => pool,
         },
-        { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
-        { label: 'Class', render: (lane) => lane.class },
-        { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
+        { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
+        { label: 'Class', render: (lane) => lane.class, sortBy: (lane) => lane.class },
+        {
+          label: 'Waiting',
+          render: ({ waiting }) => formatCount(waiting),
+          sortBy: ({ waiting }) => waiting,
+          isNumber: true,
+        },
       ]}
+      address="queue"
     />
   );
 });

@@ -5,14 +5,39 @@ import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { DataList } from '../../parts/data-list.tsx';
+import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { Pages } from '../../parts/pages.tsx';
+import { tierNames } from '../../parts/tier-mark.tsx';
+import { shownState } from './find-workers.ts';
 import { Joined, Name, Serves, SlotBar, SteerButton, Tier } from './worker-cells.tsx';
-import { State } from './worker-state.tsx';
+import { State, states } from './worker-state.tsx';
 
-/** Workers of a page. */
-const pageSize = 50;
+const columns: readonly [Column<LiveWorkerFacts>, ...Column<LiveWorkerFacts>[]] = [
+  { label: 'Worker', render: (worker) => <Name worker={worker} />, sortBy: ({ id }) => id },
+  { label: 'Tier', render: ({ tier }) => <Tier tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
+  {
+    label: 'Serves',
+    render: (worker) => <Serves worker={worker} />,
+    sortBy: ({ models, tools }) => [...models, ...tools].join(', '),
+  },
+  {
+    label: 'Slots',
+    render: ({ busy, slots }) => <SlotBar busy={busy} slots={slots} />,
+    sortBy: ({ busy, slots }) => (slots === 0 ? undefined : busy / slots),
+  },
+  {
+    label: 'State',
+    render: (worker) => <State worker={worker} />,
+    sortBy: (worker) => states[shownState(worker)].word,
+  },
+  {
+    label: 'Joined',
+    render: (worker) => <Joined worker={worker} />,
+    sortBy: ({ joinedAt }) => joinedAt,
+    wideOnly: true,
+  },
+  { label: 'Version', render: ({ version }) => version, sortBy: ({ version }) => version, wideOnly: true },
+];
 
 interface Steered {
   id: string;
@@ -46,36 +71,26 @@ export const WorkerList = memo(function WorkerList({ workers }: { workers: reado
       {steer.error && !asked ? (
         <Failure title={`The worker ${steer.variables.id} was not changed`} error={steer.error} />
       ) : null}
-      <Pages what="workers" rows={workers} size={pageSize}>
-        {(rows) => (
-          <DataList
-            label="Workers"
-            rows={rows}
-            idOf={({ id }) => id}
-            columns={[
-              { label: 'Worker', render: (worker) => <Name worker={worker} /> },
-              { label: 'Tier', render: ({ tier }) => <Tier tier={tier} /> },
-              { label: 'Serves', render: (worker) => <Serves worker={worker} /> },
-              { label: 'Slots', render: ({ busy, slots }) => <SlotBar busy={busy} slots={slots} /> },
-              { label: 'State', render: (worker) => <State worker={worker} /> },
-              { label: 'Joined', render: (worker) => <Joined worker={worker} />, wideOnly: true },
-              { label: 'Version', render: ({ version }) => version, wideOnly: true },
-            ]}
-            {...(isAdmin
-              ? {
-                  actions: ({ id, state }: LiveWorkerFacts) => (
-                    <SteerButton
-                      id={id}
-                      isDraining={state === 'draining'}
-                      isLoading={steer.isPending && steer.variables.id === id}
-                      onSteer={onSteer}
-                    />
-                  ),
-                }
-              : {})}
-          />
-        )}
-      </Pages>
+      <DataList
+        label="Workers"
+        rows={workers}
+        idOf={({ id }) => id}
+        columns={columns}
+        address=""
+        isNarrowed
+        {...(isAdmin
+          ? {
+              actions: ({ id, state }: LiveWorkerFacts) => (
+                <SteerButton
+                  id={id}
+                  isDraining={state === 'draining'}
+                  isLoading={steer.isPending && steer.variables.id === id}
+                  onSteer={onSteer}
+                />
+              ),
+            }
+          : {})}
+      />
       <Confirm
         title={`Drain ${asked?.id ?? ''}?`}
         action="Drain"
