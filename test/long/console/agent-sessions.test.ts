@@ -172,8 +172,17 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await page.getByRole('row', { name: /Other client nightly .* Research demo/ }).waitFor();
     await page.getByRole('row', { name: /Claude Code 0a1b2c/ }).waitFor();
     await expectAccessible('/sessions?of=all');
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/agent-sessions.*team=/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
     await page.getByRole('combobox', { name: 'Owner' }).click();
     await page.getByRole('option', { name: 'Research' }).click();
+    // While they load, nothing is shown of anybody else.
+    await page.getByText('Loading the sessions').waitFor({ state: 'attached' });
+    expect(await page.getByRole('table').count()).toBe(0);
+    held.resolve();
     await page.getByRole('region', { name: 'Sessions', exact: true }).getByText('1 turns, 0 agents started').waitFor();
     await page.getByRole('row', { name: /Claude Code/ }).waitFor({ state: 'detached' });
     const { search } = new URL(page.url());

@@ -5,7 +5,7 @@ import { OneRequest } from './one-request.tsx';
 /** The log of requests; with an id in the address, the one request. */
 export function Requests() {
   const id = useParams()['*'];
-  return id === undefined || id === '' ? <LogPage /> : <OneRequest id={decoded(id)} />;
+  return id === undefined || id === '' ? <LogPage /> : <OneRequest key={id} id={decoded(id)} />;
 }
 
 /** A part of the address, in which a colon may be written as `%3A`. */

@@ -39,10 +39,13 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
   const [shown, setShown] = useState<Shown & { asked: string }>({ ...nothing, asked });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
   const last = useRef<Shown>(nothing);
+  const asking = useRef(asked);
   const current = shown.asked === asked ? shown : nothing;
 
   useEffect(() => {
     last.current = nothing;
+    asking.current = asked;
+    setLoadingEarlier(false);
   }, [asked]);
 
   useEffect(() => {
@@ -80,20 +83,28 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
 
   const showEarlier = (): void => {
     setLoadingEarlier(true);
+    const show = (next: (before: Shown) => Shown): void => {
+      // Something else may be asked for by now.
+      if (asking.current !== asked) return;
+      last.current = next(last.current);
+      setShown({ ...last.current, asked });
+    };
     void fetchSome(asked, last.current.next)
       .then(
-        ({ requests, next }) => {
-          const { current: before } = last;
-          last.current = { ...before, requests: [...(before.requests ?? []), ...requests], next, error: undefined };
-        },
-        (error: unknown) => {
-          if (!(error instanceof ApiFailure)) throw error;
-          last.current = { ...last.current, error };
+        ({ requests: found, next: following }) =>
+          show((before) => ({
+            ...before,
+            requests: [...(before.requests ?? []), ...found],
+            next: following,
+            error: undefined,
+          })),
+        (failure: unknown) => {
+          if (!(failure instanceof ApiFailure)) throw failure;
+          show((before) => ({ ...before, error: failure }));
         },
       )
       .finally(() => {
-        setLoadingEarlier(false);
-        setShown({ ...last.current, asked });
+        if (asking.current === asked) setLoadingEarlier(false);
       });
   };
   const { requests, error, next } = current;

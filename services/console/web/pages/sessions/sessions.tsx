@@ -39,11 +39,6 @@ function AllSessions() {
   const isAdmin = useIsAdmin();
   const choice = useOwner();
   const { owner, mayChoose } = choice;
-  const [limit, setLimit] = useState(pageSize);
-  const filter = owner === everybody ? '' : owner.replace(':', '=');
-  const sessions = useApi<SessionsAnswer>(`/agent-sessions?limit=${limit}&${filter}`, {
-    everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? lookEveryMs : lookIdleMs),
-  });
   const label = isAdmin ? 'Everybody' : 'You and your teams';
   return (
     <Page
@@ -55,6 +50,20 @@ function AllSessions() {
         choice={choice}
         further={mayChoose ? [{ group: label, items: [{ value: everybody, label }] }] : []}
       />
+      <OwnedSessions key={owner} owner={owner} />
+    </Page>
+  );
+}
+
+/** The sessions of an owner, or of everybody, and what they came to. */
+function OwnedSessions({ owner }: { owner: string }) {
+  const [limit, setLimit] = useState(pageSize);
+  const filter = owner === everybody ? '' : owner.replace(':', '=');
+  const sessions = useApi<SessionsAnswer>(`/agent-sessions?limit=${limit}&${filter}`, {
+    everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? lookEveryMs : lookIdleMs),
+  });
+  return (
+    <>
       <OwnerSums filter={filter} />
       <Loaded query={sessions} what="the sessions">
         {({ data, next }) =>
@@ -76,7 +85,7 @@ function AllSessions() {
           )
         }
       </Loaded>
-    </Page>
+    </>
   );
 }
 

@@ -30,14 +30,11 @@ export function Usage() {
     }
     if (next.toString() !== search.toString()) setSearch(next);
   };
-  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
     <Page title="Usage" about="Requests, tokens and their cost by the price table. Days are in UTC.">
       <LimitUses />
       <Choice query={query} set={set} />
-      <Loaded query={report} what="the usage">
-        {(found) => <Report report={found} query={query} set={set} />}
-      </Loaded>
+      <Reported key={JSON.stringify([query.by, query.filters])} query={query} set={set} />
       <Stack gap="xs">
         <Title order={2}>Recent requests</Title>
         <RecentRequests asked={query.exported} />
@@ -108,6 +105,16 @@ function Filter({ group, id, onRemove }: { group: UsageGroup; id: string; onRemo
     >
       {groups[group]}: {name} ×
     </Button>
+  );
+}
+
+/** The report on what is chosen. While another span loads, the last one is shown, but never that of other groups, people or keys. */
+function Reported({ query, set }: ChoiceProps) {
+  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
+  return (
+    <Loaded query={report} what="the usage">
+      {(found) => <Report report={found} query={query} set={set} />}
+    </Loaded>
   );
 }
 
