@@ -65,11 +65,18 @@ function SignedIn() {
     data: session,
     error,
     refetch,
-  } = useQuery({ queryKey: sessionKey, queryFn: fetchSession, staleTime: 60_000 });
+  } = useQuery({
+    queryKey: sessionKey,
+    queryFn: fetchSession,
+    staleTime: 60_000,
+    // Somebody else may have signed in meanwhile, in another tab.
+    refetchOnWindowFocus: 'always',
+  });
   if (session) {
     return (
       <SessionContext value={session}>
-        <Shell />
+        {/* Nothing of a person's pages stays for the next one. */}
+        <Shell key={session.user.id} />
       </SessionContext>
     );
   }

@@ -22,19 +22,27 @@ whenSignedOut(() => setSession(null));
 
 /** Sets the session. A change of person, or a sign-out, clears all cached answers. */
 export function setSession(session: Session | null): void {
-  const before = queryClient.getQueryData<Session | null>(sessionKey);
-  setCsrfToken(session?.csrfToken);
-  if (before?.user.id !== session?.user.id)
-    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
+  begin(session);
   queryClient.setQueryData(sessionKey, session);
 }
 
-/** Reads the session from the API; null when nobody is signed in. */
+/** Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in: it does as `setSession`. */
 export async function fetchSession(): Promise<Session | null> {
+  const session = await readSession();
+  begin(session);
+  return session;
+}
+
+function begin(session: Session | null): void {
+  const before = queryClient.getQueryData<Session | null>(sessionKey);
+  setCsrfToken(session?.csrfToken);
+  if (before !== undefined && before?.user.id !== session?.user.id)
+    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
+}
+
+async function readSession(): Promise<Session | null> {
   try {
-    const session = await callApi<Session>('GET', '/session');
-    setCsrfToken(session.csrfToken);
-    return session;
+    return await callApi<Session>('GET', '/session');
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 401) return null;
     throw error;

@@ -5,6 +5,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { forgetConversations } from '../parts/conversations-of.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { AlertEmails } from './account/alert-emails.tsx';
@@ -21,6 +22,7 @@ export function Account() {
   const [asks, setAsks] = useState<'all'>();
   const signOut = useChange<'all', void>(async () => {
     await callApi('DELETE', '/sessions');
+    forgetConversations(user.id);
     setSession(null);
   }, []);
   return (

@@ -5,7 +5,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
-import { conversationsOf } from '../parts/conversations-of.ts';
+import { forgetConversations } from '../parts/conversations-of.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
 import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
@@ -15,8 +15,7 @@ export function AccountMenu() {
   const [, go] = useLocation();
   const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
   const leave = (answer: SignOutAnswer | undefined): void => {
-    // What the playground kept for the person. The next person may use the same browser.
-    indexedDB.deleteDatabase(conversationsOf(user.id));
+    forgetConversations(user.id);
     // The provider has a session of its own.
     if (answer) window.location.assign(answer.url);
     else setSession(null);

@@ -3,6 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
+import { forgetConversations } from '../../parts/conversations-of.ts';
 import { Failure } from '../../parts/failure.tsx';
 
 /** Deletes the account of the signed-in person. */
@@ -13,7 +14,11 @@ export function DeleteAccount() {
   const remove = useChange((input: { password?: string }) => callApi('DELETE', '/account', input), []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    remove.mutate(user.hasPassword ? { password } : {}, { onSuccess: () => setSession(null) });
+    const onSuccess = (): void => {
+      forgetConversations(user.id);
+      setSession(null);
+    };
+    remove.mutate(user.hasPassword ? { password } : {}, { onSuccess });
   };
   return (
     <section className="panel">
@@ -21,8 +26,8 @@ export function DeleteAccount() {
         Delete the account
       </Title>
       <Text size="sm" mb="sm">
-        Your keys are revoked, your batches cancelled, and your files, stored responses, webhooks and connections
-        removed. What you have used stays in the usage of the router, without your name.
+        Your keys are revoked, your batches cancelled, and your files, stored responses, recordings, webhooks and
+        connections removed. What you have used stays in the usage of the router, without your name.
       </Text>
       <Button variant="default" onClick={() => ask(true)}>
         Delete my account
