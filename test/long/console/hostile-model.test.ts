@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { makeFirstAccount, openConsolePage, wide } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
 
 const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 
@@ -9,7 +10,7 @@ const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>
 const answer = [
   '# Your session has expired <form action="http://evil.test/"><input name="password"><button>Sign in</button></form>',
   '![pixel](http://evil.test/pixel.png) ![by reference][ref] <img src="http://evil.test/2.png" onerror="window.hit=1">',
-  '[run](javascript:window.hit=1) [sign in](/console/api/session) [here](https://evil.test/a) [mail](mailto:a@evil.test)',
+  '[run](javascript:window.hit=1) [sign in](/console/api/session) [here](https://evil.test/a) [https://good.test/?at=evil.test](https://evil.test/b) [mail](mailto:a@evil.test)',
   '| <script>window.hit=1</script> | ![cell](http://evil.test/cell.png) |\n|--|--|\n| [x](data:text/html,x) | <svg onload=window.hit=1> |',
   '```"><img/src=x/onerror=window.hit=1>\n<script>window.hit=1</script>\n```',
   '[ref]: http://evil.test/ref.png',
@@ -53,15 +54,29 @@ it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text
   expect(await page.evaluate(foreignParts)).toEqual([]);
   expect(await page.evaluate(`[...document.querySelectorAll('.prose a')].map(({ href }) => href)`)).toEqual([
     'https://evil.test/a',
+    'https://evil.test/b',
   ]);
-  await shown.getByText('(evil.test)').waitFor();
+  expect(await shown.getByText('(evil.test)').count()).toBe(2);
   expect(await shown.locator('tr').last().locator('td').count()).toBeLessThan(100);
   // Too deep to be rendered: it is shown as it is, and the page goes on.
-  const deep = '>'.repeat(3_000);
-  await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${deep} deep`)}]`);
-  await page.keyboard.press('Enter');
-  await shown.last().getByText(`${deep} deep`).waitFor();
+  for (const deep of ['>'.repeat(1_500), '>'.repeat(3_000)]) {
+    await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${deep} deep`)}]`);
+    await page.keyboard.press('Enter');
+    await shown.last().getByText(`${deep} deep`).waitFor();
+  }
   await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+  // Would take minutes, and make a million cells.
+  for (const slow of ['a\n=\n'.repeat(25_000), `${'|a'.repeat(64)}|\n${'|-'.repeat(64)}|\n${'|\n'.repeat(15_000)}`]) {
+    const count = await shown.count();
+    await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${slow} end`)}]`);
+    await page.keyboard.press('Enter');
+    await until(async () => expect(await shown.count()).toBe(count + 1), 10_000);
+    await shown
+      .last()
+      .getByText(/tokens in/)
+      .waitFor();
+    expect(await shown.last().locator('.prose *').count()).toBeLessThan(10);
+  }
   expect(await page.evaluate('window.hit')).toBeUndefined();
   expect(troubles).toEqual([]);
   await context.close();

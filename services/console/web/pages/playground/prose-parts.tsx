@@ -26,8 +26,8 @@ export function CodeBox({ node }: ExtraProps) {
 }
 
 /**
- * A link that an answer holds. It opens apart from the console and names its host, where its text does not; one into the console, or of a
- * scheme that is no page's, stays text.
+ * A link that an answer holds. It opens apart from the console and names its host, unless its text is an address there; one into the
+ * console, or of a scheme that is no page's, stays text.
  */
 export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   const host = foreignHost(href);
@@ -37,9 +37,16 @@ export function ForeignLink({ href, children }: { href: string | undefined; chil
       <a href={href} target="_blank" rel="noreferrer noopener">
         {children}
       </a>
-      {typeof children === 'string' && children.includes(host) ? null : <span className="prose-host"> ({host})</span>}
+      {isAddressAt(children, host) ? null : <span className="prose-host"> ({host})</span>}
     </>
   );
+}
+
+/** Whether a link's text shows its host where everybody looks for it: neither behind another one nor in a path. */
+function isAddressAt(text: ReactNode, host: string): boolean {
+  if (typeof text !== 'string') return false;
+  const [, shown] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];
+  return shown?.toLowerCase() === host;
 }
 
 function foreignHost(href = ''): string | undefined {

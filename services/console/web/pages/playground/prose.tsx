@@ -1,7 +1,8 @@
-import { Component, memo, type ReactNode } from 'react';
+import { Component, memo, useMemo, useState, type ReactNode } from 'react';
 import Markdown, { type Components, type Options } from 'react-markdown';
 import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
+import { QuickMarkdown } from './quick-markdown.ts';
 
 /** A page's first heading is the console's own: those of an answer begin below it. */
 const components: Components = {
@@ -25,19 +26,21 @@ const remarkPlugins = [markdownTables] as Options['remarkPlugins'];
 
 /**
  * A model's text, rendered as Markdown. HTML stays text, images are named instead of loaded, and links lead to other hosts only, which
- * they name.
+ * they name. What would take long to render is shown as it is.
  */
 export const Prose = memo(function Prose({ text }: { text: string }) {
+  const [markdown] = useState(() => new QuickMarkdown((children) => Markdown({ remarkPlugins, components, children })));
+  const rendered = useMemo(() => markdown.render(text), [markdown, text]);
   return (
     <div className="prose">
-      <OrPlain text={text}>
-        <Markdown remarkPlugins={remarkPlugins} components={components}>
-          {text}
-        </Markdown>
-      </OrPlain>
+      {rendered === undefined ? <Plain text={text} /> : <OrPlain text={text}>{rendered}</OrPlain>}
     </div>
   );
 });
+
+function Plain({ text }: { text: string }) {
+  return <div className="prose-plain">{text}</div>;
+}
 
 interface OrPlainProps {
   text: string;
@@ -54,6 +57,6 @@ class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
 
   override render(): ReactNode {
     const { text, children } = this.props;
-    return this.state.isPlain ? <div className="prose-plain">{text}</div> : children;
+    return this.state.isPlain ? <Plain text={text} /> : children;
   }
 }

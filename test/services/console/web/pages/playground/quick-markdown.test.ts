@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { QuickMarkdown } from '#services/console/web/pages/playground/quick-markdown.ts';
+
+/** Takes a millisecond for the first thousand characters, four for two thousand, and so on; a text with `!` is refused. */
+function render(text: string): string {
+  if (text.includes('!')) throw new Error('refused');
+  const endsAt = performance.now() + (text.length / 1_000) ** 2;
+  while (performance.now() < endsAt);
+  return `<${text.length}>`;
+}
+
+it('a text is rendered, also while it grows', () => {
+  const markdown = new QuickMarkdown(render);
+  for (const length of [0, 1, 999, 1_001, 5_000, 5_001, 9_000])
+    expect(markdown.render('a'.repeat(length))).toBe(`<${length}>`);
+});
+
+it('a text that would take minutes is not rendered, in a bounded time, nor what goes on with it', () => {
+  const markdown = new QuickMarkdown(render);
+  const begunAt = performance.now();
+  expect(markdown.render('a'.repeat(300_000))).toBeUndefined();
+  expect(markdown.render('a'.repeat(300_001))).toBeUndefined();
+  expect(performance.now() - begunAt).toBeLessThan(5_000);
+});
+
+it('a text that would take minutes is not rendered as it grows, either', () => {
+  const markdown = new QuickMarkdown(render);
+  let longest = 0;
+  for (let length = 1_000; length < 100_000; length += 4_000) {
+    const begunAt = performance.now();
+    markdown.render('a'.repeat(length));
+    longest = Math.max(longest, performance.now() - begunAt);
+  }
+  expect(markdown.render('a'.repeat(100_000))).toBeUndefined();
+  expect(longest).toBeLessThan(2_500);
+});
+
+it('another text in its place is rendered again, and one that is refused is not', () => {
+  const markdown = new QuickMarkdown(render);
+  expect(markdown.render('a'.repeat(300_000))).toBeUndefined();
+  expect(markdown.render('b')).toBe('<1>');
+  expect(markdown.render('b!')).toBeUndefined();
+  expect(markdown.render('c')).toBe('<1>');
+});
