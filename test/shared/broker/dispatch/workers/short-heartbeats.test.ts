@@ -100,14 +100,18 @@ describe.concurrent('workers that may send beats', () => {
     const { broker, workers } = ingress;
     const worker = workers.get(id);
     if (!worker) throw new Error('the worker is not known');
+    const announced = (): number => seen.filter((text) => !isBeat(text)).length;
+    const begin = performance.now();
     for (let round = 0; round < 10; round += 1) {
       for (let count = 0; count < 50; count += 1)
         broker.publish(broker.subjects.retransmit(worker.address), announceAgain);
       await sleep(50);
     }
-    await until(() => seen.filter((text) => !isBeat(text)).length === 2, 3_000);
+    // At once, once for what came in the second after that, and once for each further second that this has taken.
+    const most = 2 + Math.floor((performance.now() - begin) / 1_000);
+    await until(() => announced() >= 2, 3_000);
     await sleep(1_000);
-    expect(seen.filter((text) => !isBeat(text))).toHaveLength(2);
+    expect(announced()).toBeLessThanOrEqual(most);
   });
 
   it('send announcements again for an ingress of an older release', async (context) => {
