@@ -41,5 +41,14 @@ export function createLog({ service, level, format }: LogOptions): Logger {
     const prettily = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
     return pino({ ...options, transport: { target: 'pino-pretty', options: prettily } });
   }
-  return pino(options, pino.destination({ sync: false, minLength: writeAtLength, periodicFlush: writeEveryMs }));
+  const destination = pino.destination({ sync: false, minLength: writeAtLength });
+  let timer: NodeJS.Timeout | undefined;
+  const writeSoon = (line: string): string => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      destination.flush();
+    }, writeEveryMs).unref();
+    return line;
+  };
+  return pino({ ...options, hooks: { streamWrite: writeSoon } }, destination);
 }

@@ -13,7 +13,9 @@ export const maxEjected = 100;
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
-/** Values by second, the oldest first; the last one is of the second that ended at the message's time. */
+/**
+ * Values by second, the oldest first; the last one is of the second that ended at the message's time. Those before the first one are 0.
+ */
 const seconds = z.array(z.number().nonnegative()).max(60);
 /** Counts by tier, without the tiers that this release does not know. */
 const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
@@ -120,9 +122,23 @@ export type Failure = IngressStats['failures'][number];
 /** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: up to about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
-/** Publishes what this ingress has counted. */
+/** Publishes what this ingress has counted. Of a node without requests this is a few hundred bytes: each second all nodes read it. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
-  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, beats: true }));
+  const { requests, tokens, errors, faults, firstToken } = stats;
+  const short = {
+    requests: fromFirst(requests),
+    tokens: fromFirst(tokens),
+    errors: fromFirst(errors),
+    ...(faults && { faults: fromFirst(faults) }),
+    firstToken: firstToken.slice(0, firstToken.findLastIndex((value) => value !== 0) + 1),
+  };
+  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short, beats: true }));
+}
+
+/** The values from the first one that is not 0. */
+function fromFirst(values: readonly number[]): readonly number[] {
+  const first = values.findIndex((value) => value !== 0);
+  return first === -1 ? [] : values.slice(first);
 }
 
 /**

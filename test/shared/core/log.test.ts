@@ -38,6 +38,17 @@ describe('the JSON log', () => {
     expect(lines).toMatchObject([{ msg: 'seen' }]);
   });
 
+  it('writes nothing while there are no lines', async () => {
+    const lines = await linesOf(`
+      import fs from 'node:fs';
+      const writes = [];
+      const write = fs.write;
+      fs.write = (...given) => (writes.push(given[1]), write(...given));
+      setTimeout(() => log.info('first'), 300);
+      setTimeout(() => log.info({ writes: writes.length, first: writes[0] }, 'second'), 900);`);
+    expect(lines).toMatchObject([{ msg: 'first' }, { writes: 1, first: expect.stringContaining('first') }]);
+  });
+
   it('redacts fields that carry secrets', async () => {
     const [line] = await linesOf(`log.info({ key: 'rtr_a_b', authorization: 'Bearer c', requestId: 'd' }, 'hidden');`);
     expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });

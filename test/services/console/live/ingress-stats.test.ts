@@ -1,8 +1,10 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { ingressStatsSchema, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { ingressStatsSchema, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { overviewOf, queueOf, refusedOf } from '#services/console/live/overview-of.ts';
@@ -35,6 +37,14 @@ const personal = { kind: 'user', ownerId: 'ada' } as const;
 
 /** An upstream's refusal that quotes the prompt. */
 const quoting = new RouterError('upstream_failed', 'Cannot parse: my secret diary');
+
+/** What an ingress publishes of its stats. */
+function published(stats: IngressStats): string {
+  const sent: string[] = [];
+  const publish = (_: string, payload: string) => void sent.push(payload);
+  publishIngressStats({ subjects: createSubjects('test'), publish } as unknown as Broker, 'one', stats);
+  return sent.join('');
+}
 
 /** A meter, and a clock that only the test moves. */
 function meterWithClock(jobs: Job[] = []) {
@@ -219,5 +229,20 @@ describe('the overview', () => {
   it('includes an ingress that has just started', () => {
     const begun = { ...meterWithClock().read(), requests: [2, 1] } satisfies IngressStats;
     expect(overviewOf([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
+  });
+
+  it('are the same for who receives them, and few bytes from a node without requests', () => {
+    const meter = meterWithClock();
+    expect(published(meter.read()).length).toBeLessThan(400);
+    meter.countJob('r', personal, report({ error: new RouterError('upstream_failed', 'x'), state: 'failed' }));
+    vi.advanceTimersByTime(3_000);
+    const now = performance.now();
+    const end = { usage: { ...noUsage, completionTokens: 7 }, finishReason: 'stop' };
+    meter.countJob('r', personal, report({ queuedAt: now - 700, end }));
+    vi.advanceTimersByTime(2_000);
+    const received = ingressStatsSchema.parse(JSON.parse(published(meter.read())));
+    expect(received.requests).toHaveLength(5);
+    expect(overviewOf([received])).toEqual(overviewOf([meter.read()]));
+    expect(overviewOf([received]).firstTokenMs?.p95).toBeGreaterThan(600);
   });
 });
