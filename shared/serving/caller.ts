@@ -9,6 +9,8 @@ export interface RequestOrigin {
   identity: KeyIdentity;
   /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
+  /** Whether its body and answer are recorded. */
+  isRecorded?: boolean;
 }
 
 /** The caller that waits for an answer. The answer's bytes go to a sink. */

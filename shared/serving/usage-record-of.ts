@@ -48,7 +48,7 @@ export function costOfRequest({ report, usage }: Pick<FinishedRequest, 'report' 
 /** What the usage ledger keeps of a request. */
 export function usageRecordOf(request: FinishedRequest, cost: number): UsageRecord {
   const { origin, format, operation, asked, purpose, turn, report, usage } = request;
-  const { requestId, identity } = origin;
+  const { requestId, identity, isRecorded } = origin;
   const { queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
   const { id: keyId, name, kind, ownerId } = identity;
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
@@ -62,6 +62,7 @@ export function usageRecordOf(request: FinishedRequest, cost: number): UsageReco
     asked,
     purpose,
     turn,
+    ...(isRecorded === true && { recorded: true }),
     ...placeOf(report),
     outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
     code: error?.code,

@@ -94,6 +94,23 @@ describe('what is recorded', () => {
     expect(recording['isAnswerCut']).toBe(false);
   });
 
+  it('is marked in the ledger, where `rtr` finds it', async () => {
+    const ids: string[] = [];
+    for (const key of [recorded, cluster.key]) {
+      const answer = await ask('/openai/v1/chat/completions', chat('Hello.'), { key });
+      await answer.text();
+      ids.push(answer.headers.get('x-request-id') ?? '');
+    }
+    const rtr = adminCommandsOf(cluster);
+    const found = async (...options: string[]): Promise<string[]> => {
+      const lines = await rtr('usage', 'requests', ...options, '--json');
+      return lines.map((line) => (JSON.parse(line) as { id: string }).id).filter((id) => ids.includes(id));
+    };
+    await until(async () => (await found()).length === 2);
+    expect(await found('--recorded')).toEqual([ids[0]]);
+    expect(await found('--no-recorded')).toEqual([ids[1]]);
+  });
+
   it('works with the SDKs, whose streams are as they are without', async () => {
     const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: recorded, maxRetries: 0 });
     const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: recorded, maxRetries: 0 });

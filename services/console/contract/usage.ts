@@ -95,6 +95,10 @@ export const usageRequestSchema = z
       .optional()
       .describe('The session of a coding agent that it was a turn of, where it named one.'),
     sessionId: z.string().exactOptional().describe('The id of that session.'),
+    recorded: z
+      .literal(true)
+      .optional()
+      .describe('That its prompt and answer were recorded; the recording may be gone by now. Absent: they were not.'),
     rule: z.string().optional().describe('Where in the registry the rule stands that chose the model, if one did.'),
     model: z.string().optional(),
     tier: z.enum(tiers).optional(),
@@ -125,8 +129,8 @@ export const usageRequestSchema = z
   .meta({ id: 'UsageRequest' });
 
 /**
- * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `from=` and `to=`: single requests, newest
- * first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those with one id.
+ * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `recorded=true|false`, `from=` and `to=`:
+ * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those with one id.
  * `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;

@@ -14,6 +14,7 @@ export class HttpCaller implements Caller {
   readonly requestId: string;
   readonly identity: KeyIdentity;
   readonly trace: TraceSpan | undefined;
+  isRecorded = false;
   readonly #response: Response;
   readonly #format: Pick<AnswerFormat, 'limitHeaders'>;
 

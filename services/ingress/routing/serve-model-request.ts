@@ -69,6 +69,7 @@ async function start(
   const owner = storeOwnerOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
   if (recording) {
+    caller.isRecorded = true;
     recording.model = given.parameters.model;
     recording.turn = purposeOf(request.headers, given.parameters.signs).turn;
   }

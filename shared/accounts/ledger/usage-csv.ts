@@ -33,6 +33,7 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   seconds: ({ seconds }) => seconds,
   characters: ({ characters }) => characters,
   searches: ({ searches }) => searches,
+  recorded: ({ recorded }) => (recorded ? 'true' : undefined),
 };
 
 /** The first line of a file, with the names of its columns. */

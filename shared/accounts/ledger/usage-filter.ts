@@ -15,9 +15,10 @@ export function isOf(row: TotalsRow, filter: RowFilter): boolean {
 
 /** Whether a viewer may see a request, and a filter lets it through. */
 export function passes(record: UsageRecord, viewer: UsageViewer, filter: UsageFilter): boolean {
-  const { outcome, code, from = 0, to = Infinity } = filter;
+  const { outcome, code, recorded, from = 0, to = Infinity } = filter;
   if (outcome !== undefined && outcome !== record.outcome) return false;
   if (code !== undefined && code !== record.code) return false;
+  if (recorded !== undefined && recorded !== (record.recorded === true)) return false;
   if (record.at < from || record.at >= to) return false;
   const row = rowOf(record);
   return sees(viewer, row) && isOf(row, filter);
@@ -27,10 +28,11 @@ export function passes(record: UsageRecord, viewer: UsageViewer, filter: UsageFi
 export function mayPass(
   text: string,
   { isAdmin, userId, keyIds, teamIds }: UsageViewer,
-  { model, key, team, user, tier, purpose, code, outcome }: UsageFilter,
+  { model, key, team, user, tier, purpose, code, outcome, recorded }: UsageFilter,
 ): boolean {
   const has = (value: string): boolean => text.includes(JSON.stringify(value));
   if (!isAdmin && !has(userId) && !keyIds.some(has) && !teamIds.some(has)) return false;
+  if (recorded === true && !text.includes('"recorded"')) return false;
   // Whatever is neither done nor cancelled has failed, in whichever word.
   const exact = outcome === 'failed' ? undefined : outcome;
   return [model, key, team, user, tier, purpose, code, exact].every(

@@ -53,6 +53,8 @@ export const usageRecordSchema = z.object({
   purpose: z.string().optional(),
   /** The session of a coding agent that it was a turn of; absent where it named none. */
   turn: turnSchema.optional().catch(undefined),
+  /** That its body and answer were recorded, which may be gone by now. Absent where they were not. */
+  recorded: z.literal(true).optional().catch(undefined),
   /** Where in the registry the rule stands that chose the target; absent when none applied. */
   rule: z.string().optional(),
   /** What served it; absent when nothing did. */
@@ -96,6 +98,8 @@ export interface UsageFilter {
   purpose?: string | undefined;
   /** The error's code. */
   code?: string | undefined;
+  /** Whether it was recorded. */
+  recorded?: boolean | undefined;
   /** When it began: at `from` or later, and before `to`; in ms since 1970. */
   from?: number | undefined;
   to?: number | undefined;

@@ -13,6 +13,10 @@ const single = {
   ...filter,
   outcome: z.enum(['done', 'failed', 'cancelled']).optional(),
   code: name,
+  recorded: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
 };
 
 // Redis refuses an id before the first possible one.

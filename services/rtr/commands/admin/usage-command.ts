@@ -70,10 +70,12 @@ export function usageCommand(run: RunAdminCommand): Command {
   return command;
 }
 
+/** Adds what single requests alone are known by. */
 function withOutcome(command: Command): Command {
-  return command.addOption(
-    new Option('--outcome <outcome>', 'with this outcome only').choices(['done', 'failed', 'cancelled']),
-  );
+  return command
+    .addOption(new Option('--outcome <outcome>', 'with this outcome only').choices(['done', 'failed', 'cancelled']))
+    .option('--recorded', 'those that were recorded only')
+    .option('--no-recorded', 'those that were not recorded only');
 }
 
 async function report(context: AdminContext, options: ReportOptions): Promise<void> {

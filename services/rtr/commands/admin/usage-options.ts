@@ -19,6 +19,7 @@ export interface UsageOptions extends AdminOptions {
   tier?: string;
   purpose?: string;
   outcome?: string;
+  recorded?: boolean;
 }
 
 /** Adds the options for a span of time. */
@@ -51,7 +52,7 @@ export function spanOf({ from, to = Date.now() }: UsageOptions): { from: number;
 
 /** The filters that options say, with ids of people and teams. */
 export async function filterOf(client: AdminClient, options: UsageOptions): Promise<Query> {
-  const { model, key, team, user, tier, purpose, outcome } = options;
+  const { model, key, team, user, tier, purpose, outcome, recorded } = options;
   return {
     model,
     key,
@@ -60,5 +61,6 @@ export async function filterOf(client: AdminClient, options: UsageOptions): Prom
     tier,
     purpose,
     outcome,
+    recorded: recorded === undefined ? undefined : String(recorded),
   };
 }

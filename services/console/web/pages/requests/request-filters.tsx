@@ -66,6 +66,10 @@ export function RequestFilters({ query: { filters, span, between }, set }: Reque
         'code',
         Object.keys(errorTable).map((code) => ({ value: code, label: code })),
       )}
+      {fixed('recorded', [
+        { value: 'true', label: 'Recorded' },
+        { value: 'false', label: 'Not recorded' },
+      ])}
     </Group>
   );
 }

@@ -8,6 +8,7 @@ export const requestFilters = {
   outcome: 'Outcome',
   purpose: 'Purpose',
   code: 'Error',
+  recorded: 'Recording',
 } as const;
 export type RequestFilter = keyof typeof requestFilters;
 export const requestFilterNames = Object.keys(requestFilters) as readonly RequestFilter[];

@@ -12,7 +12,7 @@ import { Waterfall } from '../requests/waterfall.tsx';
 /** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
   const { id, at, key, owner, format, operation, asked, purpose, rule, model, tier, worker } = request;
-  const { outcome, code, attempts, turn, sessionId } = request;
+  const { outcome, code, attempts, turn, sessionId, recorded } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
     request;
   const units = formatUnits(request);
@@ -50,6 +50,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Output tokens', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them reasoning`],
     ...(units === undefined ? [] : [['Other units', units] satisfies [string, ReactNode]]),
     ['Cost', formatMoney(cost)],
+    ...(recorded ? [['Recording', 'prompt and answer were recorded'] satisfies [string, ReactNode]] : []),
   ];
   return (
     <>

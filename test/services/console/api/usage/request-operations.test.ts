@@ -76,6 +76,21 @@ describe('GET /usage/requests', () => {
     expect(next).toBe(requests[1]?.cursor);
   });
 
+  it('finds those that were recorded, and those that were not', async () => {
+    const { idsOf, get, read } = await openApi(
+      ledgerRecord({ id: 'a', recorded: true }),
+      ledgerRecord({ id: 'b', asked: '"recorded"' }),
+      ledgerRecord({ id: 'c', recorded: true, owner: { kind: 'user', id: 'eve' } }),
+    );
+    expect(await idsOf('recorded=true', 'ada')).toEqual(['a']);
+    expect(await idsOf('recorded=false', 'ada')).toEqual(['b']);
+    expect(await idsOf('recorded=true')).toEqual(['c', 'a']);
+    expect(await idsOf('')).toEqual(['c', 'b', 'a']);
+    expect((await get('/requests?recorded=maybe')).status).toBe(400);
+    expect(await read<UsageRequest[]>('/requests/a')).toMatchObject([{ recorded: true }]);
+    expect((await read<UsageRequest[]>('/requests/b'))[0]?.recorded).toBeUndefined();
+  });
+
   it('honours a span of time and an error code', async () => {
     const now = Date.now();
     const { idsOf } = await openApi(

@@ -154,7 +154,7 @@ describe('GET /usage/export', () => {
     expect(head).toContain('id,at,key_id,key_name,owner_kind');
     expect(line).toBe(
       `a,2026-11-21T12:00:00.000Z,k1,'@SUM(1+1)*cmd|' /C calc'!A0,user,ada,"'=Ada, ""the"" first",` +
-        'chat,generate,auto,m1,gpu,w1,done,,1,,,12.5,10,0,5,0,0.0015,,,,,,',
+        'chat,generate,auto,m1,gpu,w1,done,,1,,,12.5,10,0,5,0,0.0015,,,,,,,',
     );
     expect(rest).toBe('');
   });
