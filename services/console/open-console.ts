@@ -75,7 +75,7 @@ export interface ConsoleParts {
   secondFactors: ApiParts['secondFactors'];
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
-  about: Omit<About, 'managesCredentials' | 'records'>;
+  about: Omit<About, 'managesCredentials' | 'records' | 'tracesRecordings'>;
   log: Logger;
   releases: Releases;
 }
@@ -124,7 +124,12 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     releases,
   } = parts;
-  const about: About = { ...parts.about, managesCredentials: authority !== undefined, records: parts.recordings.isOn };
+  const about: About = {
+    ...parts.about,
+    managesCredentials: authority !== undefined,
+    records: parts.recordings.isOn,
+    tracesRecordings: parts.recordings.isTraced,
+  };
   const meter = new StatsMeter(() => dispatcher.jobs());
   const shortHeartbeats = new ShortHeartbeats(broker, ingress, workers);
   releases.add('short heartbeats', () => shortHeartbeats.close());

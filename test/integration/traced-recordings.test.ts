@@ -78,7 +78,7 @@ describe('the span of a recorded request', () => {
     for (const stream of [false, true]) {
       const { answer, span } = await ask(path, { model: 'demo', stream, ...bodyOf(prompt) });
       expect(answer.headers.get('content-type')?.startsWith('text/event-stream')).toBe(stream);
-      expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true']);
+      expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true; traces']);
       expect(parsed(span, 'gen_ai.input.messages')).toEqual([
         { role: 'user', parts: [{ type: 'text', content: prompt }] },
       ]);
@@ -138,7 +138,7 @@ describe('the span of a recorded request', () => {
       model: 'demo',
       messages: user('x'.repeat(2 * 1024 * 1024)),
     });
-    expect(answer.headers.get('x-rtr-recorded')).toBe('true');
+    expect(answer.headers.get('x-rtr-recorded')).toBe('true; traces');
     expect(span?.attributes['rtr.recording_cut']).toEqual(['request']);
     expect(span?.attributes['gen_ai.input.messages']).toBeUndefined();
   });
@@ -165,7 +165,9 @@ describe('nothing of a conversation is in traces', () => {
       await ask(path, control.body),
     ];
     expect(asked.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200]);
-    expect(asked.map(({ answer }) => answer.headers.get('x-rtr-recorded'))).toEqual([null, 'true', 'true', 'true']);
+    // Whoever is recorded is told which.
+    const told = asked.map(({ answer }) => answer.headers.get('x-rtr-recorded'));
+    expect(told).toEqual([null, 'true', 'true', 'true; traces']);
     expect(asked.map(({ span }) => span !== undefined)).toEqual([true, true, false, true]);
     const found = { unrecorded, silent, untraced, control };
     expect(Object.entries(found).flatMap(([name, { mark }]) => (sent().includes(mark) ? [name] : []))).toEqual([

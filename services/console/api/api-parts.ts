@@ -21,7 +21,7 @@ export interface ApiParts {
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
   /** Recorded requests, and whether recording can be switched on. */
-  recordings: { store: Recordings; isOn: boolean };
+  recordings: { store: Recordings; isOn: boolean; isTraced: boolean };
   /** How people sign in. */
   signIn: () => SignInSettings;
   /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */

@@ -208,4 +208,6 @@ export interface About {
   managesCredentials: boolean;
   /** Whether keys and teams may be switched to having their requests recorded. */
   records: boolean;
+  /** Whether messages of what is recorded are sent to a collector of traces, too. */
+  tracesRecordings: boolean;
 }

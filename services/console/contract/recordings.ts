@@ -24,7 +24,11 @@ export const recordingStateSchema = z
 export type RecordingState = z.output<typeof recordingStateSchema>;
 
 export const recordingSwitchSchema = recordingStateSchema
-  .extend({ id: z.string().describe('Id of the key or the team.'), name: z.string() })
+  .extend({
+    id: z.string().describe('Id of the key or the team.'),
+    name: z.string(),
+    traced: z.boolean().describe('Whether the messages are also sent to a collector of traces (OpenTelemetry).'),
+  })
   .meta({ id: 'RecordingSwitch' });
 
 /** `GET /recording-switches`: what of the person's own is recorded: their keys, their teams, and single keys of these. */

@@ -28,6 +28,8 @@ export interface OpenRecordings {
   store: Recordings;
   /** Whether requests are recorded at all. */
   isOn: boolean;
+  /** Whether messages of what is recorded are sent to a collector of traces, too. */
+  isTraced: boolean;
   /** Undefined where nothing is recorded. */
   recorder: Recorder | undefined;
 }
@@ -47,10 +49,10 @@ export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
     bytes: config.RECORDING_BYTES,
     roomBytes,
     count: countRecordings(registry),
-    trace: isTraced ? traceRecorded({ formats: clientFormats, count: countTraced(registry), log }) : undefined,
+    traces: isTraced ? traceRecorded({ formats: clientFormats, count: countTraced(registry), log }) : undefined,
     log,
   });
   watchRecorder(registry, recorder);
   releases.add('recordings', () => recorder.close());
-  return { store, isOn, recorder: isOn ? recorder : undefined };
+  return { store, isOn, isTraced, recorder: isOn ? recorder : undefined };
 }

@@ -9,7 +9,7 @@ import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import { CutBytes } from './cut-bytes.ts';
-import type { RecordedContent } from './trace-recorded.ts';
+import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
 /** What became of a recording: `lost` where Redis has not taken it. */
@@ -28,8 +28,8 @@ export interface RecorderParts {
   /** Bytes of all that is being recorded, until it is written. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
-  /** Adds the messages of a request to its span; absent where they are not to be in traces. */
-  trace?: ((response: Response, content: RecordedContent) => void) | undefined;
+  /** Absent where the messages of requests are not to be in traces. */
+  traces?: RecordedTraces | undefined;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -64,7 +64,7 @@ export class Recorder {
    * @param body as it has come
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
-    const { recordings, bytes, count, trace, log } = this.#parts;
+    const { recordings, bytes, count, traces, log } = this.#parts;
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
@@ -76,7 +76,8 @@ export class Recorder {
       (piece) => answer.add(piece),
       () => (isEnded = true),
     );
-    if (!response.headersSent) response.setHeader('x-rtr-recorded', 'true');
+    const told = traces?.sends(response, format) ? 'true; traces' : 'true';
+    if (!response.headersSent) response.setHeader('x-rtr-recorded', told);
     response.once('close', () => {
       const { id: key, name, kind, ownerId } = identityOf(response);
       const { model, turn } = running;
@@ -107,7 +108,7 @@ export class Recorder {
       };
       // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
       const content = { request: asked.joined(), answer: answer.joined() };
-      trace?.(response, { ...facts, ...content });
+      traces?.add(response, { ...facts, ...content });
       const write = recordings
         .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .then(count, (error: unknown) => {

@@ -33,13 +33,23 @@ export interface TraceRecordedParts {
   log: Pick<Logger, 'warn'>;
 }
 
-/**
- * Adds the messages of recorded requests to their spans, as the semantic conventions for generative AI have them. To be called when the
- * response is closed, before its span ends. A body that was cut has no messages; of a stream that was cut there are those that it has.
- */
-export function traceRecorded({ formats, count, log }: TraceRecordedParts) {
+/** Sends the messages of recorded requests to the collector of traces. */
+export interface RecordedTraces {
+  /** Whether the messages of a request in a client format are sent, unless there is no room for them. */
+  sends(response: Response, format: string): boolean;
+  /**
+   * Adds the messages to the request's span. To be called when the response is closed, before its span ends. A body that was cut has no
+   * messages; of a stream that was cut there are those that it has.
+   */
+  add(response: Response, content: RecordedContent): void;
+}
+
+/** Adds the messages of recorded requests to their spans, as the semantic conventions for generative AI have them. */
+export function traceRecorded({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
-  return (response: Response, content: RecordedContent): void => {
+  const sends = (response: Response, format: string): boolean =>
+    traceOf(response)?.isSampled === true && partsOf.get(format) !== undefined;
+  const add = (response: Response, content: RecordedContent): void => {
     const span = traceOf(response);
     const parts = partsOf.get(content.format);
     if (!span?.isSampled || !parts) return;
@@ -68,6 +78,7 @@ export function traceRecorded({ formats, count, log }: TraceRecordedParts) {
       log.warn({ err: error, requestId: content.id }, 'the messages of a recorded request are not in its trace');
     }
   };
+  return { sends, add };
 }
 
 function messagesOf(

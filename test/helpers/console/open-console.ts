@@ -111,7 +111,7 @@ export async function openConsole({
     publicUrl,
     devices: oidc.devices,
     secondFactors,
-    recordings: { store: recordings, isOn: isRecording },
+    recordings: { store: recordings, isOn: isRecording, isTraced: false },
     signIn: () => signIn,
     signOutPage: oidc.signOutPage,
   };

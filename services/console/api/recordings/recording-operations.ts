@@ -37,7 +37,7 @@ const listedAtOnce = 100;
 /** The operations of `contract/recordings.ts`. */
 export function recordingOperations(parts: RecordingParts): Operation[] {
   const { accounts } = parts;
-  const { store, isOn } = parts.recordings;
+  const { store, isOn, isTraced } = parts.recordings;
   const subject = 'recordings';
   const byId = { path: '/recordings/{id}', subject, scopes: [] } as const;
   return [
@@ -146,7 +146,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     );
     const all = [...teamsToo, ...recorded];
     const names = await accounts.users.namesOf([...new Set(all.map(({ switched }) => switched.by))]);
-    return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names) }));
+    return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
   }
 
   /** A recording that somebody sees. @throws ApiFailure 404 */

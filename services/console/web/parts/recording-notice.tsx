@@ -3,7 +3,14 @@ import type { RecordingSwitchAnswer } from '../../contract/recordings.ts';
 import { useApi } from '../api/use-api.ts';
 import { formatDateTime } from './format.ts';
 
-/** Tells people that requests of theirs are recorded, who has switched it on and since when. To all others it says nothing. */
+/** What people are told where messages leave the router. */
+export const tracedSentence =
+  'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs it.';
+
+/**
+ * Tells people that requests of theirs are recorded, who has switched it on, since when, and who else gets them. To all others it says
+ * nothing.
+ */
 export function RecordingNotice() {
   const { data: switches = [] } = useApi<RecordingSwitchAnswer[]>('/recording-switches');
   if (switches.length === 0) return null;
@@ -22,6 +29,7 @@ export function RecordingNotice() {
           {by === undefined ? '' : `, switched on by ${by}`}.
         </Text>
       ))}
+      {switches.some(({ traced }) => traced) ? <Text size="sm">{tracedSentence}</Text> : null}
     </Alert>
   );
 }

@@ -1,6 +1,8 @@
+import type { About } from '../../contract/live.ts';
 import { callApi } from '../api/call-api.ts';
-import { useChange } from '../api/use-api.ts';
+import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from './confirm.tsx';
+import { tracedSentence } from './recording-notice.tsx';
 
 /** What is to be switched. */
 export interface Recordable {
@@ -23,6 +25,7 @@ export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps)
     ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),
     ['/keys', '/teams', '/recording-switches'],
   );
+  const { data: about } = useApi<About>('/about');
   const isOn = switched?.records === true;
   return (
     <Confirm
@@ -35,6 +38,7 @@ export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps)
       {isOn
         ? 'What was recorded is kept until it expires; delete it on the page of each request.'
         : 'Prompts and answers are kept for some days, encrypted. Whoever owns the key, or its team, and administrators can read them. Each answer says that it is recorded, and the pages of keys and requests tell those concerned.'}
+      {!isOn && about?.tracesRecordings ? ` ${tracedSentence}` : null}
     </Confirm>
   );
 }

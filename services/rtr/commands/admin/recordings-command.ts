@@ -13,6 +13,7 @@ interface Switch {
   name: string;
   by?: string;
   since: number;
+  traced: boolean;
 }
 
 interface Recording {
@@ -59,8 +60,10 @@ export function recordingsCommand(run: RunAdminCommand): Command {
     (options: AdminOptions) =>
       run(options, (context) =>
         printList(context, context.client.list<Switch>('/recording-switches'), {
-          head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'NAME'],
-          row: ({ of, id, since, by = '-', name }) => [of, id, minuteText(since), by, name],
+          head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'SENT TO', 'NAME'],
+          row: ({ of, id, since, by = '-', traced, name }) => {
+            return [of, id, minuteText(since), by, traced ? 'traces' : '-', name];
+          },
           none: 'None of your requests are recorded.',
         }),
       ),
