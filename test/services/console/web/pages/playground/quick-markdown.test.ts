@@ -11,7 +11,7 @@ function render(text: string): string {
 
 it('a text is rendered, also while it grows', () => {
   const markdown = new QuickMarkdown(render);
-  for (const length of [0, 1, 999, 1_001, 5_000, 5_001, 9_000])
+  for (const length of [0, 1, 999, 1_001, 3_000, 3_001])
     expect(markdown.render('a'.repeat(length))).toBe(`<${length}>`);
 });
 
