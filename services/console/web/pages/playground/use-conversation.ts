@@ -22,7 +22,7 @@ export interface ConversationControl {
   send: (text: string, images: string[]) => void;
   /** Sends another text in place of a turn of the user. What came after it goes. @param place the turn's place among all */
   edit: (place: number, text: string) => void;
-  /** Adds the result of a tool call; after the last one the conversation is sent. */
+  /** Adds the result of a tool call; after the last one the conversation is sent. Of a call that is not the last answer's any more, nothing. */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
   /** Replaces the last answer by another one. @param model default: that of the settings */
   again: (model?: string) => void;
@@ -33,12 +33,19 @@ export interface ConversationControl {
 
 /** A conversation with a model, and the running request. */
 export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
-  const [turns, setTurns] = useState<readonly Turn[]>([]);
+  const [turns, showTurns] = useState<readonly Turn[]>([]);
   const [running, setRunning] = useState<AbortController>();
   const [asked, setAsked] = useState(0);
   const last = useRef<AbortController>(undefined);
+  // What is shown next: a result comes late, and may find another conversation than the one that it was asked for in.
+  const next = useRef(turns);
+  const [changeTurns] = useState(() => (change: (now: readonly Turn[]) => readonly Turn[]): void => {
+    next.current = change(next.current);
+    showTurns(next.current);
+  });
+  const setTurns = (now: readonly Turn[]): void => changeTurns(() => now);
   useEffect(() => () => last.current?.abort(), []);
-  useRecords(turns, setTurns);
+  useRecords(turns, changeTurns);
 
   const ask = (said: readonly Turn[], model = settings.model): void => {
     last.current?.abort();
@@ -49,7 +56,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
     setAsked((count) => count + 1);
     // Late pieces of an abandoned request must not end up in the answer of the next one.
     const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {
-      if (last.current === controller) changeAnswer(setTurns, of);
+      if (last.current === controller) changeAnswer(changeTurns, of);
     };
     const collected = collectPieces((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
     askModel(format, format.buildRequest(said, { ...settings, model }), collected.add, controller.signal)
@@ -77,11 +84,10 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
       if (turn?.role === 'user') ask([...turns.slice(0, place), { ...turn, text }]);
     },
     answerCall: (call, result) => {
-      const answered = turns.map((turn, index) =>
-        turn.role === 'assistant' && index === turns.length - 1
-          ? { ...turn, toolCalls: turn.toolCalls.map((each) => (each === call ? { ...each, result } : each)) }
-          : turn,
-      );
+      const answer = next.current.at(-1);
+      if (answer?.role !== 'assistant' || !answer.toolCalls.includes(call)) return;
+      const toolCalls = answer.toolCalls.map((each) => (each === call ? { ...each, result } : each));
+      const answered = [...next.current.slice(0, -1), { ...answer, toolCalls }];
       if (openCalls(answered).length === 0) ask(answered);
       else setTurns(answered);
     },

@@ -1,0 +1,51 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { joinConsole, openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
+
+it.skipIf(chromiumPath === undefined)('a late result of a tool does not bring an old conversation back', async () => {
+  const [cluster, browser] = await Promise.all([
+    startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } }),
+    openBrowser(),
+  ]);
+  onTestFinished(async () => {
+    await browser.close();
+    await cluster.stop();
+  });
+  await cluster.addToolsWorker();
+  const ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+  const { page, troubles } = await openAs(browser, ada);
+  const held = Promise.withResolvers<void>();
+  await page.route('**/api/tools/v1/execute', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const said = page.getByRole('article', { name: 'You' });
+  const ask = async (text: string): Promise<void> => {
+    await page.getByLabel('Your message', { exact: true }).fill(text);
+    await page.keyboard.press('Enter');
+  };
+  await page.goto('/playground?model=demo');
+  await page.getByRole('combobox', { name: 'Tools of this router' }).click();
+  await page.getByRole('option', { name: 'calculator' }).click();
+  await page.keyboard.press('Escape');
+  await ask('Use the tool calculator with expression "6*7".');
+  const asked = page.waitForRequest('**/api/tools/v1/execute');
+  await page.getByRole('button', { name: 'Run calculator' }).click();
+  await asked;
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await ask('Of harbours.');
+  await page.getByText('Saved in this browser.').waitFor();
+  const answered = page.waitForResponse('**/api/tools/v1/execute');
+  held.resolve();
+  await (await answered).finished();
+  await ask('Of tides.');
+  await until(async () => expect(await said.count()).toBe(2), 10_000);
+  expect(await said.allInnerTexts()).toMatchObject([
+    expect.stringContaining('Of harbours.'),
+    expect.stringContaining('Of tides.'),
+  ]);
+  expect(troubles).toEqual([]);
+});
