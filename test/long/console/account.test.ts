@@ -4,6 +4,7 @@ import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 const password = 'tulip anvil 42 harbour';
@@ -12,6 +13,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
   let ada: ConsoleClient;
+  let carol: string;
 
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([
@@ -21,6 +23,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     ada = new ConsoleClient(cluster.url);
     const person = { name: 'Ada', email: 'ada@example.com', password };
     await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+    ({ email: carol } = await invite('carol'));
   });
   afterAll(async () => {
     await browser?.close();
@@ -28,11 +31,12 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
   });
 
   /** Somebody whom Ada has invited, as a client of the API. */
-  async function invite(name: string): Promise<ConsoleClient> {
-    const { body } = await ada.post('/invitations', { email: `${name}@example.com`, role: 'member' });
+  async function invite(name: string): Promise<{ client: ConsoleClient; email: string }> {
+    const email = `${uniqueName(name)}@example.com`;
+    const { body } = await ada.post('/invitations', { email, role: 'member' });
     const client = new ConsoleClient(cluster.url);
     await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password });
-    return client;
+    return { client, email };
   }
 
   async function open(email: string, ...look: [Parameters<typeof openConsolePage>[2]?]) {
@@ -48,8 +52,8 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
   }
 
   it('lists the sessions, ends another one, and changes the name', async () => {
-    const bob = await invite('bob');
-    const { page, troubles } = await open('bob@example.com');
+    const { client: bob, email } = await invite('bob');
+    const { page, troubles } = await open(email);
     const own = page.getByRole('row', { name: /This one/ });
     await own.getByText('Chrome on Linux').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
@@ -64,11 +68,11 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
   });
 
   it('switches alerts by e-mail off and on', async () => {
-    const eve = await invite('eve');
-    const { page, troubles } = await open('eve@example.com');
+    const { client: eve, email } = await invite('eve');
+    const { page, troubles } = await open(email);
     const wants = async () => (await eve.get('/session')).body.user.alertEmails;
     const choice = page.getByRole('switch', { name: 'Send me alerts by e-mail' });
-    expect(await choice.isChecked()).toBe(true);
+    await until(async () => expect(await choice.isChecked()).toBe(true));
     for (const wanted of [false, true]) {
       await choice.click();
       await until(async () => (await wants()) === wanted && (await choice.isChecked()) === wanted);
@@ -93,8 +97,8 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
   });
 
   it('deletes the account with the password', async () => {
-    await invite('dave');
-    const { page } = await open('dave@example.com');
+    const { email } = await invite('dave');
+    const { page } = await open(email);
     await page.getByRole('button', { name: 'Delete my account' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
     await dialog.getByRole('textbox', { name: 'Your password' }).fill('wrong');
@@ -103,14 +107,13 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
     await dialog.getByRole('button', { name: 'Delete my account' }).click();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    const gone = await new ConsoleClient(cluster.url).signIn('dave@example.com', password);
+    const gone = await new ConsoleClient(cluster.url).signIn(email, password);
     expect(gone.status).toBe(401);
   });
 
   it('is all that somebody sees of whom a second factor is demanded', async () => {
-    await invite('carol');
     await ada.patch('/settings', { requireSecondFactor: true });
-    const { page } = await open('carol@example.com', phone);
+    const { page } = await open(carol, phone);
     await page.getByText('Your administrator demands a second factor.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.goto('/keys');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -11,6 +12,8 @@ import {
 } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { goodPassword } from '../../helpers/console/open-console.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+import { until } from '../../helpers/until.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 
@@ -23,9 +26,10 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
   let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
   let watched: WatchedPage;
   let page: Page;
-  /** Keys of the administrator and of a team. */
+  /** The administrator's key. */
   let own: string;
-  let ofTeam: string;
+  /** The newest session of Claude Code, as its rows begin. */
+  let session: string;
 
   beforeAll(async () => {
     cluster = await startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
@@ -36,8 +40,6 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await first.context.close();
     rtr = adminCommandsOf(cluster);
     own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com')).key);
-    await rtr('teams', 'create', 'Research');
-    ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', 'Research')).key);
   }, 120_000);
 
   afterAll(async () => {
@@ -68,20 +70,25 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     expect(answer.status, await answer.text()).toBe(200);
   }
 
-  /** What Claude Code says of a turn, and of one of an agent that it has started. */
-  const main = { 'x-claude-code-session-id': '0a1b2c3d-session', 'x-claude-code-request-class': 'main' };
-  const agent = {
-    ...main,
-    'x-claude-code-request-class': 'subagent',
-    'x-claude-code-agent-id': 'agent-1',
-    'x-claude-code-agent-type': 'Explore',
-  };
-  const child = {
-    ...main,
-    'x-claude-code-request-class': 'subagent',
-    'x-claude-code-agent-id': 'agent-2',
-    'x-claude-code-parent-agent-id': 'agent-1',
-  };
+  /** What Claude Code says of a turn of a new session, and of those of an agent that it has started, and of that one's. */
+  function newSession() {
+    const id = randomUUID();
+    session = `Claude Code ${id.slice(0, 6)}`;
+    const main = { 'x-claude-code-session-id': id, 'x-claude-code-request-class': 'main' };
+    const agent = {
+      ...main,
+      'x-claude-code-request-class': 'subagent',
+      'x-claude-code-agent-id': 'agent-1',
+      'x-claude-code-agent-type': 'Explore',
+    };
+    const child = {
+      ...main,
+      'x-claude-code-request-class': 'subagent',
+      'x-claude-code-agent-id': 'agent-2',
+      'x-claude-code-parent-agent-id': 'agent-1',
+    };
+    return { main, agent, child };
+  }
 
   /** Checks the page for accessibility in both colour schemes and at a phone's width, where nothing may stand out. */
   async function expectAccessible(path: string): Promise<void> {
@@ -106,9 +113,10 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
   });
 
   it('shows a session while it runs, and then what it came to, with its agents as a tree', async () => {
+    const { main, agent, child } = newSession();
     await send(own, main);
     await page.goto('/sessions');
-    const row = page.getByRole('row', { name: /Claude Code 0a1b2c/ });
+    const row = page.getByRole('row', { name: new RegExp(session) });
     await row.getByText('Idle').waitFor();
     const leaving = new AbortController();
     const running = ask(own, agent, 'Hello!\n[demo delay=60000]', leaving.signal);
@@ -129,15 +137,17 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
 
     const turns = page.getByRole('table', { name: 'Turns' });
     await turns.getByRole('row', { name: /Bash 1.7 s/ }).waitFor();
-    expect(await turns.getByRole('row').count()).toBe(5);
+    await until(async () => expect(await turns.getByRole('row').count()).toBe(5));
     // Below the agent that has started it, and further in.
-    const names = await agents.getByRole('row').allTextContents();
-    expect(names.map((name) => /Main agent|agent-\d/.exec(name)?.[0])).toEqual([
-      undefined,
-      'Main agent',
-      'agent-1',
-      'agent-2',
-    ]);
+    await until(async () => {
+      const names = await agents.getByRole('row').allTextContents();
+      expect(names.map((name) => /Main agent|agent-\d/.exec(name)?.[0])).toEqual([
+        undefined,
+        'Main agent',
+        'agent-1',
+        'agent-2',
+      ]);
+    });
     const indent = async (name: string): Promise<number> =>
       (await agents.getByText(name, { exact: false }).boundingBox())?.x ?? 0;
     expect(await indent('Explore agent-1')).toBeGreaterThan(await indent('Main agent'));
@@ -152,25 +162,29 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
       .first()
       .click();
     await page.getByRole('dialog', { name: 'Request details' }).getByText('laptop').waitFor();
-    const session = new URL(page.url()).pathname;
+    const path = new URL(page.url()).pathname;
     await page.getByRole('dialog').getByRole('link', { name: /^req_/ }).click();
     // A request leads back to its session.
     await page.getByRole('heading', { level: 1, name: 'Request', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Claude Code 0a1b2c' }).click();
+    await page.getByRole('link', { name: session }).click();
     await agents.waitFor();
-    expect(new URL(page.url()).pathname).toBe(session);
-    await expectAccessible(session);
+    expect(new URL(page.url()).pathname).toBe(path);
+    await expectAccessible(path);
   });
 
   it('shows an administrator the sums of each team, and of one', async () => {
+    const team = uniqueName('Research');
+    await rtr('teams', 'create', team);
+    const ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', team)).key);
+    await send(own, newSession().main);
     await send(ofTeam, { 'x-rtr-session': 'nightly' });
     await page.goto('/sessions');
     await page.getByRole('combobox', { name: 'Owner' }).click();
     await page.getByRole('option', { name: 'Everybody' }).click();
     const teams = page.getByRole('table', { name: 'Sessions by team' });
-    await teams.getByRole('row', { name: /Research 1 1 0 / }).waitFor();
-    await page.getByRole('row', { name: /Other client nightly .* Research demo/ }).waitFor();
-    await page.getByRole('row', { name: /Claude Code 0a1b2c/ }).waitFor();
+    await teams.getByRole('row', { name: new RegExp(`${team} 1 1 0 `) }).waitFor();
+    await page.getByRole('row', { name: new RegExp(`Other client nightly .* ${team} demo`) }).waitFor();
+    await page.getByRole('row', { name: new RegExp(session) }).waitFor();
     await expectAccessible('/sessions?of=all');
     const held = Promise.withResolvers<void>();
     await page.route(/\/agent-sessions.*team=/, async (route) => {
@@ -178,19 +192,20 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
       await route.continue();
     });
     await page.getByRole('combobox', { name: 'Owner' }).click();
-    await page.getByRole('option', { name: 'Research' }).click();
+    await page.getByRole('option', { name: team }).click();
     // While they load, nothing is shown of anybody else.
     await page.getByText('Loading the sessions').waitFor({ state: 'attached' });
     expect(await page.getByRole('table').count()).toBe(0);
     held.resolve();
     await page.getByRole('region', { name: 'Sessions', exact: true }).getByText('1 turns, 0 agents started').waitFor();
-    await page.getByRole('row', { name: /Claude Code/ }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /nightly/ }).waitFor();
+    expect(await page.getByRole('row', { name: /Claude Code/ }).count()).toBe(0);
     const { search } = new URL(page.url());
     await expectAccessible(`/sessions${search}`);
   });
 
   it('shows a member nothing of sessions that are not theirs', async () => {
-    const [line = ''] = await rtr('invitations', 'create', 'bob@example.com');
+    const [line = ''] = await rtr('invitations', 'create', `${uniqueName('bob')}@example.com`);
     const link = /\/link\/\S+/.exec(line)?.[0].replace(/\.$/, '') ?? '';
     const member = await openConsolePage(browser, cluster.url);
     await member.page.goto(link);
@@ -199,8 +214,9 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await member.page.getByRole('button', { name: 'Create account' }).click();
     await member.page.getByRole('link', { name: 'Agent sessions' }).click();
     await member.page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    await send(own, newSession().main);
     await page.goto('/sessions');
-    const href = (await page.getByRole('link', { name: /Claude Code 0a1b2c/ }).getAttribute('href')) ?? '';
+    const href = (await page.getByRole('link', { name: session }).getAttribute('href')) ?? '';
     expect(href).toMatch(/^\/sessions\/[\da-f]{32}$/);
     await member.page.goto(href);
     await member.page.getByText('Could not load the session').waitFor();

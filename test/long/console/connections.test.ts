@@ -1,21 +1,26 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import {
-  makeFirstAccount,
-  openConsolePage,
-  phone,
-  seriousViolations,
-  waitUntilLoaded,
-} from '../../helpers/console/console-page.ts';
+  inviteToConsole,
+  joinConsole,
+  joinPassword,
+  openAs,
+  type SignedInPerson,
+} from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+import { until } from '../../helpers/until.ts';
 import { startProtectedMcp, type ProtectedMcp } from '../../helpers/upstreams/start-protected-mcp.ts';
 
 describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
   let notes: ProtectedMcp;
   let cluster: ConsoleCluster;
   let browser: Browser;
+  let ada: SignedInPerson;
 
   beforeAll(async () => {
     notes = await startProtectedMcp();
@@ -24,6 +29,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
     cluster = await startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
     await cluster.addToolsWorker(registry);
     browser = await openBrowser();
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
   }, 120_000);
 
   afterAll(async () => {
@@ -45,10 +51,11 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
   }
 
   it('connects a person by way of the authorization server, lets them use the tools, and disconnects them', async () => {
-    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    const person = await inviteToConsole(ada, uniqueName('Bob'));
+    const { page, context, troubles } = await openAs(browser, person);
     // The authorization server's pages ask for a font, and a machine without the internet waits for its name.
     await context.route('https://fonts.googleapis.com/**', (route) => route.abort());
-    await makeFirstAccount(page, cluster.firstLink);
+    await page.goto('/');
     await page.getByRole('link', { name: 'Connections' }).click();
     const row = page.getByRole('row', { name: /notes/ });
     await row.getByText('Not connected').waitFor();
@@ -88,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
     await page.getByRole('button', { name: 'Disconnect from notes' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('Not connected', { exact: true }).waitFor();
-    expect(notes.asked).toContain('/token/revocation');
+    await until(() => expect(notes.asked).toContain('/token/revocation'));
 
     expect(troubles.filter((trouble) => !isOfNotes(trouble))).toEqual([]);
     await context.close();
@@ -98,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
     const { page, context } = await openConsolePage(browser, cluster.url);
     await page.goto('/connections?state=forged&code=stolen');
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page
       .getByRole('alert')

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { deviceGrant, postForm } from '../../helpers/clients/device-flow.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import {
-  makeFirstAccount,
-  openConsolePage,
-  phone,
-  seriousViolations,
-  waitUntilLoaded,
-  wide,
-  type WatchedPage,
-} from '../../helpers/console/console-page.ts';
+  inviteToConsole,
+  joinConsole,
+  joinPassword,
+  openAs,
+  type SignedInPerson,
+} from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
 describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
-  let ada: WatchedPage;
+  let ada: SignedInPerson;
 
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
-    ada = await openConsolePage(browser, cluster.url, wide);
-    await makeFirstAccount(ada.page, cluster.firstLink);
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
   });
   afterAll(async () => {
-    await browser.close();
-    await cluster.stop();
+    await browser?.close();
+    await cluster?.stop();
   });
 
   const begin = async () => (await postForm(`${cluster.url}/oauth/device_authorization`, { client_id: 'rtr' })).body;
@@ -36,15 +36,17 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
     (await fetch(`${cluster.url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it('signs in first, then approves the program that led there, and signs it out again', async () => {
+    const name = uniqueName('Grace');
+    await inviteToConsole(ada, name);
     const start = await begin();
     // A browser without a session is led to the page after the sign-in.
     const { page, troubles } = await openConsolePage(browser, cluster.url, phone);
     await page.goto(start.verification_uri_complete);
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+    await page.getByLabel('E-mail').fill(`${name.toLowerCase()}@example.com`);
+    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'rtr' }).waitFor();
-    expect(await page.getByText(start.user_code).isVisible()).toBe(true);
+    await page.getByText(start.user_code).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     // Nothing is approved before somebody presses the button.
     expect((await poll(start)).body).toMatchObject({ error: 'authorization_pending' });
@@ -68,7 +70,7 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
 
   it('denies a program, and is told when a code is wrong', async () => {
     const start = await begin();
-    const { page, troubles } = ada;
+    const { page, troubles } = await openAs(browser, ada);
     await page.goto('/device');
     await page.getByLabel('Code that the program shows').fill('bbbb-bbbb');
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeFirstAccount, openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
@@ -10,12 +10,13 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
 
-  beforeAll(async () => {
+  // Each run of the test begins with the link of the first account.
+  beforeEach(async () => {
     cluster = await startConsole();
     browser = await openBrowser();
   }, 120_000);
 
-  afterAll(async () => {
+  afterEach(async () => {
     await browser?.close();
     await cluster?.stop();
   });

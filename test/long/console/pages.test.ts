@@ -138,8 +138,8 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await page.getByRole('link', { name: 'Workers' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
-    expect(await page.title()).toBe('Workers · Model Router');
+    await until(async () => expect(await page.evaluate('document.activeElement.tagName')).toBe('H1'));
+    await until(async () => expect(await page.title()).toBe('Workers · Model Router'));
     await context.close();
   });
 

@@ -1,25 +1,26 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  makeFirstAccount,
-  openConsolePage,
-  phone,
-  seriousViolations,
-  waitUntilLoaded,
-} from '../../helpers/console/console-page.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+import { until } from '../../helpers/until.ts';
 
-const first = '# Mine\nmodels:\n  fast: { targets: [{ model: demo }] }\n';
+/** A registry that nobody has stored yet. */
+const newText = (): string => `# ${uniqueName('Mine')}\nmodels:\n  fast: { targets: [{ model: demo }] }\n`;
 
 describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
+  let ada: SignedInPerson;
 
   beforeAll(async () => {
     cluster = await startConsole();
     browser = await openBrowser();
+    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
   }, 120_000);
 
   afterAll(async () => {
@@ -27,9 +28,13 @@ describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
     await cluster?.stop();
   });
 
+  /** The number of the newest version, 0 before there is any. */
+  const newest = async (): Promise<number> => Number((await ada.client.get('/registry')).body.version);
+
   it('edits the names with its mistakes shown, keeps a history, compares, and reverts with one click', async () => {
-    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
-    await makeFirstAccount(page, cluster.firstLink);
+    const { page, context, troubles } = await openAs(browser, ada);
+    const [first, last] = [newText(), await newest()];
+    await page.goto('/');
     await page.getByRole('link', { name: 'Admin' }).click();
     await page.getByRole('tab', { name: 'Registry' }).click();
     await waitUntilLoaded(page);
@@ -54,30 +59,33 @@ describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
     await page.getByText('No problems.').waitFor();
     await page.getByLabel('What has changed').fill('A name for everybody.');
     await save.click();
-    await page.getByText('Saved as version 1.').waitFor();
-    const row = page.getByRole('row', { name: /^1/ });
+    await page.getByText(`Saved as version ${last + 1}.`).waitFor();
+    const row = page.getByRole('row', { name: new RegExp(`^${last + 1}\\b`) });
     await row.getByText('A name for everybody.').waitFor();
-    expect(await field.inputValue()).toBe(first);
+    await until(async () => expect(await field.inputValue()).toBe(first));
 
     await field.fill(first.replace('fast', 'faster'));
     await page.getByRole('button', { name: 'Show changes' }).click();
     const changes = page.getByRole('group', { name: 'Changes' });
     expect(await changes.innerText()).toMatch(/− {3}fast: .*\n\+ {3}faster: /);
     await save.click();
-    await page.getByText('Saved as version 2.').waitFor();
+    await page.getByText(`Saved as version ${last + 2}.`).waitFor();
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByText('faster', { exact: true }).first().waitFor();
 
     await page.goto('/admin/registry');
-    await page.getByRole('button', { name: 'Compare version 1' }).click();
+    await page.getByRole('button', { name: `Compare version ${last + 1}` }).click();
     const comparison = page.getByRole('dialog').getByRole('group', { name: 'Changes' });
     expect(await comparison.innerText()).toMatch(/− {3}faster: .*\n\+ {3}fast: /);
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Revert to version 1' }).click();
-    await page.getByText('Version 3 has the text of version 1 again.').waitFor();
-    await page.getByRole('row', { name: /^3/ }).getByText('Reverted to version 1').waitFor();
-    expect(await field.inputValue()).toBe(first);
+    await page.getByRole('button', { name: `Revert to version ${last + 1}` }).click();
+    await page.getByText(`Version ${last + 3} has the text of version ${last + 1} again.`).waitFor();
+    await page
+      .getByRole('row', { name: new RegExp(`^${last + 3}\\b`) })
+      .getByText(`Reverted to version ${last + 1}`)
+      .waitFor();
+    await until(async () => expect(await field.inputValue()).toBe(first));
 
     await page.setViewportSize({ width: phone.width, height: phone.height });
     await waitUntilLoaded(page);
@@ -88,39 +96,35 @@ describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
   });
 
   it('keeps what somebody has typed when another one stores a version meanwhile', async () => {
-    const { page, context } = await openConsolePage(browser, cluster.url);
-    const { page: others, context: otherContext } = await openConsolePage(browser, cluster.url);
+    const { page, context } = await openAs(browser, ada);
+    const { page: others, context: otherContext } = await openAs(browser, ada);
+    const last = await newest();
     for (const each of [page, others]) {
       await each.goto('/admin/registry');
-      await each.getByLabel('E-mail').fill('ada@example.com');
-      await each.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
-      await each.getByRole('button', { name: 'Sign in' }).click();
       await each.getByLabel('Registry (YAML)').waitFor();
     }
     const field = page.getByLabel('Registry (YAML)');
-    await field.fill('models:\n  mine: { targets: [{ model: demo }] }\n');
-    await others.getByLabel('Registry (YAML)').fill('models:\n  theirs: { targets: [{ model: demo }] }\n');
+    const text = newText();
+    await field.fill(text.replace('fast', 'mine'));
+    await others.getByLabel('Registry (YAML)').fill(text.replace('fast', 'theirs'));
     await others.getByRole('button', { name: 'Save' }).click();
-    await others.getByText('Saved as version 4.').waitFor();
+    await others.getByText(`Saved as version ${last + 1}.`).waitFor();
 
     const alert = page.getByRole('alert');
-    await alert.getByText('Version 4 was stored meanwhile').waitFor();
-    expect(await alert.getByRole('group').innerText()).toMatch(/− {3}theirs.*\n\+ {3}mine/);
-    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await alert.getByText(`Version ${last + 1} was stored meanwhile`).waitFor();
+    await until(async () => expect(await alert.getByRole('group').innerText()).toMatch(/− {3}theirs.*\n\+ {3}mine/));
+    await until(async () => expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true));
     await alert.getByRole('button', { name: 'Keep my text' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved as version 5.').waitFor();
-    expect(await field.inputValue()).toContain('mine');
+    await page.getByText(`Saved as version ${last + 2}.`).waitFor();
+    await until(async () => expect(await field.inputValue()).toContain('mine'));
     await Promise.all([context.close(), otherContext.close()]);
   });
 
   it('shows a file, and edits nothing of it', async () => {
-    const node = await cluster.addIngress(withRegistry(first));
-    const { page, context } = await openConsolePage(browser, node.url);
+    const node = await cluster.addIngress(withRegistry(newText()));
+    const { page, context } = await openAs(browser, ada, { origin: node.url });
     await page.goto('/admin/registry');
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
-    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The registry is a file').waitFor();
     expect(await page.getByRole('group', { name: 'registry' }).innerText()).toContain('"fast"');
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   makeFirstAccount,
   openConsolePage,
@@ -17,13 +17,14 @@ describe.skipIf(chromiumPath === undefined)('a person with a second factor', () 
   let cluster: ConsoleCluster;
   let browser: Browser;
 
-  beforeAll(async () => {
+  // Each run of the test begins with the link of the first account.
+  beforeEach(async () => {
     [cluster, browser] = await Promise.all([
       startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress: { HOST: 'localhost' } }),
       openBrowser(),
     ]);
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await browser?.close();
     await cluster?.stop();
   });

@@ -91,7 +91,8 @@ describe.skipIf(chromiumPath === undefined)('a table of 10,000 keys', () => {
     await expectNames(page, ['key 9999', 'key 9998']);
     await page.getByRole('status').getByText('1–50 of 10,000', { exact: true }).waitFor();
     const pages = page.getByRole('navigation', { name: 'Pages of API keys' });
-    expect(await pages.getByRole('button', { name: 'Previous' }).getAttribute('aria-disabled')).toBe('true');
+    const previous = pages.getByRole('button', { name: 'Previous' });
+    await until(async () => expect(await previous.getAttribute('aria-disabled')).toBe('true'));
     await pages.getByRole('button', { name: 'Next' }).click();
     await expectNames(page, ['key 9949']);
     await page.getByRole('status').getByText('51–100 of 10,000', { exact: true }).waitFor();
@@ -115,15 +116,15 @@ describe.skipIf(chromiumPath === undefined)('a table of 10,000 keys', () => {
     await head.getByRole('button').focus();
     await page.keyboard.press('Enter');
     await expectNames(page, ['key 0', 'key 1', 'key 2', 'key 3']);
-    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await until(async () => expect(await head.getAttribute('aria-sort')).toBe('ascending'));
     await page.keyboard.press('Space');
     await expectNames(page, ['key 9999', 'key 9998']);
-    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await until(async () => expect(await head.getAttribute('aria-sort')).toBe('descending'));
     await page.keyboard.press('Enter');
     await until(async () => expect(await head.getAttribute('aria-sort')).toBeNull(), 5_000);
     await page.getByRole('columnheader', { name: 'Owner' }).getByRole('button').click();
     await expectNames(page, ['key 9', 'key 8']);
-    expect(new URL(page.url()).search).toBe('?sort=owner');
+    await until(() => expect(new URL(page.url()).search).toBe('?sort=owner'));
     // Back undoes one order after the other.
     for (const search of ['', '?sort=-key', '?sort=key', '']) {
       await page.goBack();
@@ -151,14 +152,14 @@ describe.skipIf(chromiumPath === undefined)('a table of 10,000 keys', () => {
     await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
     await page.goBack();
     await expectNames(page, ['key 4321'], 1);
-    expect(await search.inputValue()).toBe('pérson key 4321');
+    await until(async () => expect(await search.inputValue()).toBe('pérson key 4321'));
     await search.fill('nobody has this');
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
     await page.getByRole('status').getByText('0 found in 10,000', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Reset' }).click();
     await expectNames(page, ['key 9999']);
-    expect(await search.inputValue()).toBe('');
-    expect(await page.getByRole('button', { name: 'Reset' }).count()).toBe(0);
+    await until(async () => expect(await search.inputValue()).toBe(''));
+    await until(async () => expect(await page.getByRole('button', { name: 'Reset' }).count()).toBe(0));
     await until(() => expect(new URL(page.url()).search).toBe(''), 5_000);
     await context.close();
   });

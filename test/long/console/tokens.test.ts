@@ -4,6 +4,8 @@ import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+import { until } from '../../helpers/until.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 const password = 'tulip anvil 42 harbour';
@@ -39,10 +41,11 @@ describe.skipIf(chromiumPath === undefined)('an administrator with programs', ()
   }
 
   it('makes a token, which is shown once and works, and revokes it', async () => {
+    const name = uniqueName('ci');
     const page = await open('/account');
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('ci');
+    await dialog.getByLabel('Name').fill(name);
     await dialog.getByRole('button', { name: 'Create' }).click();
     const raw = await dialog.getByLabel('token', { exact: true }).innerText();
     const client = new AdminClient(cluster.url, raw.trim());
@@ -51,23 +54,30 @@ describe.skipIf(chromiumPath === undefined)('an administrator with programs', ()
     // It is shown only here: no key closes it by mistake.
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('row', { name: /ci/ }).getByText('read').waitFor();
-    expect(await page.content()).not.toContain(raw.trim());
-    await page.getByRole('button', { name: 'Revoke ci' }).click();
+    await page
+      .getByRole('row', { name: new RegExp(name) })
+      .getByText('read')
+      .waitFor();
+    await until(async () => expect(await page.content()).not.toContain(raw.trim()));
+    await page.getByRole('button', { name: `Revoke ${name}` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await client.get('/users')).status).toBe(401);
   });
 
   it('finds in the audit trail what somebody did, and saves it as a file', async () => {
-    await ada.post('/teams', { name: 'Blue' });
+    await ada.post('/teams', { name: uniqueName('Blue') });
     await ada.patch('/settings', { membersMakeKeys: true });
     const page = await open('/admin/audit');
-    await page.getByRole('row', { name: /settings\.change/ }).waitFor();
+    const changes = page.getByRole('row', { name: /settings\.change/ });
+    await changes.first().waitFor();
     await page.getByRole('combobox', { name: 'Action' }).click();
     await page.getByRole('option', { name: 'Teams' }).click();
-    await page.getByRole('row', { name: /team\.create/ }).waitFor();
-    await page.getByRole('row', { name: /settings\.change/ }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('row', { name: /team\.create/ })
+      .first()
+      .waitFor();
+    await until(async () => expect(await changes.count()).toBe(0));
     const saved = page.waitForEvent('download');
     await page.getByRole('link', { name: 'CSV' }).click();
     expect((await saved).suggestedFilename()).toBe('audit.csv');
