@@ -47,6 +47,31 @@ export const usageReportSchema = z
  */
 export type UsageReport = z.output<typeof usageReportSchema>;
 
+const hourSumsSchema = z
+  .object({
+    requests: z.number(),
+    failed: z.number(),
+    promptTokens: z.number(),
+    completionTokens: z.number(),
+    cost: z.number().describe('US dollars.'),
+  })
+  .meta({ id: 'UsageHour', description: 'What requests of an hour came to.' });
+
+export const usageHoursSchema = z
+  .object({
+    times: z.array(time).describe('The start of each hour, oldest first.'),
+    groups: z
+      .array(z.object({ id: z.string(), name: z.string(), totals: hourSumsSchema, steps: z.array(hourSumsSchema) }))
+      .describe('Those with the most requests first. `other` stands for those that were counted together.'),
+  })
+  .meta({ id: 'UsageHours' });
+
+/**
+ * `GET /usage/hours?from=<ms>&to=<ms>&by=model|key|team|user`: the hours of at most eight days, which are rounded outwards. By key, team and
+ * person they can be narrowed by `key=`, `team=` and `user=`.
+ */
+export type UsageHours = z.output<typeof usageHoursSchema>;
+
 const attemptSchema = z
   .object({
     worker: z.string(),

@@ -6,6 +6,7 @@ import { storedJson } from '../redis/stored-value.ts';
 import {
   spanBeginning,
   spanName,
+  spanOwners,
   spanSteps,
   thingCounts,
   thingKinds,
@@ -55,7 +56,7 @@ const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 export async function readSpan(
   redis: Redis,
   prefix: string,
-  { isAdmin, userId, teamIds }: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>,
+  viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>,
   span: UsageSpan,
   most: number,
   now = Date.now(),
@@ -64,9 +65,8 @@ export async function readSpan(
   const { ms: stepMs } = spanSteps[step];
   const last = spanBeginning(step, now);
   const times = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
-  const owners = isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
   const names = times.flatMap((time, index) =>
-    owners.map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
+    spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
   );
   const sums = new Sums(count);
   for (let from = 0; from < names.length; from += readAtOnce) {

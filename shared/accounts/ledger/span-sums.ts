@@ -1,6 +1,6 @@
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { countNames, other, rowOf, totalsOf } from './totals.ts';
-import type { UsageRecord } from './usage-record.ts';
+import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
@@ -34,6 +34,15 @@ export const maxSpanFields = { everybody: 1_000, owner: 100 } as const;
 /** The name of a period's sums below `usage:spans:`, as `hour:2026-11-28T08` and `minutes:2026-11-28T08:45`. */
 export function spanName(step: SpanStep, beginning: number): string {
   return `${step}:${new Date(beginning).toISOString().slice(0, step === 'hour' ? 13 : 16)}`;
+}
+
+/** The ends of the names of the sums that somebody may see: an administrator everybody's, others their own and those of their teams. */
+export function spanOwners({
+  isAdmin,
+  userId,
+  teamIds,
+}: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>): string[] {
+  return isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
 }
 
 /** The beginning of the period that a time is in, both in ms since 1970. */

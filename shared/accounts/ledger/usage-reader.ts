@@ -3,6 +3,7 @@ import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
+import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
 import { findEntries } from './request-index.ts';
 import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
 import {
@@ -152,6 +153,11 @@ export class UsageReader {
   /** What the requests of the last hours or days came to, see `readSpan`. */
   overview(viewer: UsageViewer, span: UsageSpan, most: number): Promise<SpanSums> {
     return readSpan(this.#redis, this.#prefix, viewer, span, most);
+  }
+
+  /** What requests came to by hour and by group, see `readHourGroups`. */
+  hours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
+    return readHourGroups(this.#redis, this.#prefix, query);
   }
 
   /** All single requests that began between two times, in the order in which they ended. */

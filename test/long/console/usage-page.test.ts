@@ -152,16 +152,23 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     const timezoneId = 'Asia/Tokyo';
     const { page, context, troubles } = await openAs(browser, ada, { look: { ...wide, timezoneId } });
     await page.goto('/usage?span=1d&measure=requests');
-    await page.getByRole('heading', { name: 'Requests by hour' }).waitFor();
+    await page.getByRole('heading', { name: 'Requests by model and hour', exact: true }).waitFor();
     await page.getByText('each hour').waitFor();
+    const groups = page.getByRole('list', { name: 'Groups of the chart' });
+    await until(async () => expect(await groups.innerText()).toMatch(/demo: \d[^]*other: 1/));
     const hour = new Intl.DateTimeFormat('en-US', { hour: 'numeric', timeZone: timezoneId });
     const [time] = (await ada.client.get('/usage/requests?limit=1')).body.requests;
     // It is the last hour, or the next one has begun meanwhile.
     await pointAt(page, 12);
     const shown = await tooltipOf(page).innerText();
     expect([time.at, Date.now()].map((at) => hour.format(at))).toContain(/, (\d+\s[AP]M)/.exec(shown)?.[1]);
+    await choose(page, 'By', 'Key');
+    await page.getByRole('heading', { name: 'Requests by key and hour', exact: true }).waitFor();
+    // Tiers have no hours of their own.
+    await choose(page, 'By', 'Tier');
+    await page.getByRole('heading', { name: 'Requests by hour', exact: true }).waitFor();
     await choose(page, 'Time', 'Last 7 days');
-    await page.getByRole('heading', { name: 'Requests by model' }).waitFor();
+    await page.getByRole('heading', { name: 'Requests by tier', exact: true }).waitFor();
     expect(troubles).toEqual([]);
     await context.close();
   });

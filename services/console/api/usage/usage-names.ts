@@ -1,6 +1,8 @@
+import type { HourGroup, HourGroupName } from '#shared/accounts/ledger/hour-groups.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import type { UsageGroup } from '../../contract/usage.ts';
+import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 
 /** The names of a report's groups: those of people, teams and keys are looked up, models and tiers are their own. */
@@ -20,4 +22,22 @@ export async function groupNames(
     if (id === '') return 'none';
     return names.get(`${by}:${id}`) ?? (by === 'user' ? deletedName(id) : id);
   };
+}
+
+/** The names of groups of hours: of keys as those who look at a single key see them. */
+export async function hourGroupNames(
+  parts: Pick<UsageParts, 'usage' | 'namesOf'>,
+  by: HourGroupName,
+  groups: readonly HourGroup[],
+): Promise<(group: HourGroup) => string> {
+  if (by === 'key') {
+    const whoOf = await nameSenders(parts, groups);
+    return (group) => whoOf(group).key?.name ?? group.id;
+  }
+  const nameOf = await groupNames(
+    parts,
+    by,
+    groups.map(({ id }) => id),
+  );
+  return ({ id }) => nameOf(id);
 }

@@ -3,17 +3,17 @@ import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { limitNames } from '#shared/accounts/limits/limits.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { limitUseSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
+import { limitUseSchema, usageHoursSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
 import { exportRecords } from '../export-records.ts';
 import { usageFile } from './usage-file.ts';
 import { priceOperations } from './price-operations.ts';
-import { inDollars } from './in-dollars.ts';
+import { hourInDollars, inDollars } from './in-dollars.ts';
 import { refusalOperations } from './refusal-operations.ts';
 import { requestOperations } from './request-operations.ts';
-import { groupNames } from './usage-names.ts';
+import { groupNames, hourGroupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
-import { exportQuery, reportQuery } from './usage-query.ts';
+import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
 
 /** The operations of `contract/usage.ts`. */
 export function usageOperations(parts: UsageParts): Operation[] {
@@ -44,6 +44,27 @@ export function usageOperations(parts: UsageParts): Operation[] {
           steps: steps.map(inDollars),
         }));
         return { step, times: [...times], groups: named, totals: inDollars(totals) };
+      },
+    }),
+    operation({
+      ...about,
+      method: 'get',
+      path: '/usage/hours',
+      id: 'getUsageHours',
+      summary: 'Answers sums over requests by hour, by model, key, team or person: of the last eight days.',
+      command: 'usage report',
+      query: hoursQuery,
+      answer: usageHoursSchema,
+      handle: async ({ actor, query: { from, to, by, ...filter } }) => {
+        const { times, groups } = await usage.hours({ viewer: viewerOf(actor), from, to, by, filter });
+        const nameOf = await hourGroupNames(parts, by, groups);
+        const named = groups.map((group) => ({
+          id: group.id,
+          name: nameOf(group),
+          totals: hourInDollars(group.totals),
+          steps: group.steps.map(hourInDollars),
+        }));
+        return { times, groups: named };
       },
     }),
     fileOperation({

@@ -17,7 +17,7 @@ export interface LimitedThing extends PartyLimits {
 
 /** The dependencies of the operations for usage and prices. */
 export interface UsageParts {
-  usage: Pick<UsageReader, 'report' | 'requests' | 'byId' | 'overview' | 'export' | 'keyNames'>;
+  usage: Pick<UsageReader, 'report' | 'hours' | 'requests' | 'byId' | 'overview' | 'export' | 'keyNames'>;
   refusals: Pick<RefusalReader, 'report' | 'samples'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;

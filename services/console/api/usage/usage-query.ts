@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { purposes } from '#shared/core/purpose.ts';
+import { hourGroups, mostHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 
 /** The most steps of one report: more than a year of days. */
 const maxSteps = 400;
+
+const hourMs = 3_600_000;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
 const name = z.string().min(1).max(256).optional();
@@ -36,6 +39,19 @@ export const reportQuery = z
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
   );
+
+/** The query of `GET /usage/hours`. */
+export const hoursQuery = z
+  .object({ from: time, to: time, by: z.enum(hourGroups), key: name, team: name, user: name })
+  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
+  .refine(({ from, to }) => to - from < (mostHours - 1) * hourMs, {
+    path: ['from'],
+    error: `is too long ago: hours are kept for ${mostHours / 24} days`,
+  })
+  .refine(({ by, key, team, user }) => by !== 'model' || [key, team, user].every((each) => each === undefined), {
+    path: ['by'],
+    error: 'must not be model where key, team or user are given: the hours of models are those of all keys together',
+  });
 
 /** The query of `GET /usage/requests`. */
 export const requestsQuery = z.object({

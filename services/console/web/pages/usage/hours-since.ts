@@ -1,8 +1,9 @@
-import type { UsageOverview, UsageReport } from '../../../contract/usage.ts';
+import type { UsageOverview } from '../../../contract/usage.ts';
+import type { Charted } from './chart-series.ts';
 import type { Step } from './step-name.ts';
 
 /** What a chart shows: groups of sums by step. */
-export interface Plotted extends Pick<UsageReport, 'times' | 'groups'> {
+export interface Plotted extends Charted {
   step: Step;
   /** What the groups are, as `Model`. */
   by: string;
@@ -17,5 +18,16 @@ export function hoursSince({ times, steps, totals }: UsageOverview, from: number
     by: 'Hour',
     times: times.slice(begin),
     groups: [{ id: 'all', name: 'All requests', totals, steps: steps.slice(begin) }],
+  };
+}
+
+/** The steps that have begun. */
+export function untilNow(plotted: Plotted, now = Date.now()): Plotted {
+  const { times, groups } = plotted;
+  const count = times.filter((time) => time <= now).length;
+  return {
+    ...plotted,
+    times: times.slice(0, count),
+    groups: groups.map((group) => ({ ...group, steps: group.steps.slice(0, count) })),
   };
 }

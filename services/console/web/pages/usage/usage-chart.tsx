@@ -1,14 +1,14 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import type { UsageReport } from '../../../contract/usage.ts';
 import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
-import { otherColour, seriesOf } from './chart-series.ts';
+import { otherColour, seriesOf, type Charted } from './chart-series.ts';
+import type { Measured } from './usage-query.ts';
 
 /** What is imported here is in no file of the page's own code, so that either can be fetched again apart from the other. */
 export interface UsageChartProps {
-  report: Pick<UsageReport, 'times' | 'groups'>;
-  measure: { name: string; of: (totals: UsageReport['totals']) => number; format: (value: number) => string };
+  report: Charted;
+  measure: { name: string; of: (sums: Measured) => number; format: (value: number) => string };
   stepName: (at: number) => string;
 }
 

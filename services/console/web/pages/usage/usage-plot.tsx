@@ -1,10 +1,10 @@
 import { Badge, Group, Title } from '@mantine/core';
 import { Suspense } from 'react';
-import type { UsageOverview, UsageReport } from '../../../contract/usage.ts';
+import type { UsageHours, UsageOverview, UsageReport } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { lazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
-import { hoursSince, type Plotted } from './hours-since.ts';
+import { hoursSince, untilNow, type Plotted } from './hours-since.ts';
 import { stepName, stepText } from './step-name.ts';
 import { groups, measures, type UsageQuery } from './usage-query.ts';
 
@@ -13,14 +13,39 @@ const { Code: UsageChart } = lazyCode(
   ({ UsageChart }) => UsageChart,
 );
 
-/** The chart of a report. A single day is shown by hours where the ledger has them: of all requests together, without filters. */
-export function UsagePlot({ report, query }: { report: UsageReport; query: UsageQuery }) {
-  const hasHours = query.span === '1d' && Object.keys(query.filters).length === 0;
-  const overview = useApi<UsageOverview>('/usage/overview?span=24h', { enabled: hasHours, everyMs: 10_000 });
+interface UsagePlotProps {
+  report: UsageReport;
+  query: UsageQuery;
+}
+
+/**
+ * The chart of a report. A single day is shown by hours where the ledger has them: by model, key, team or person, and without filters at
+ * least of all requests together.
+ */
+export function UsagePlot({ report, query }: UsagePlotProps) {
+  if (query.hours !== undefined) return <GroupHours hours={query.hours} report={report} query={query} />;
+  if (query.span === '1d' && Object.keys(query.filters).length === 0) return <AllHours report={report} query={query} />;
+  return <Plot plotted={{ ...report, by: groups[query.by] }} query={query} />;
+}
+
+function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }) {
+  const { data, error } = useApi<UsageHours>(`/usage/hours?${hours}`, { everyMs: 10_000 });
+  if (!data && !error) return <Loading what="the chart" />;
+  const by = groups[query.by];
+  // The last hours of the day are still to come.
+  const plotted: Plotted = data ? untilNow({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
+  return <Plot plotted={plotted} query={query} />;
+}
+
+function AllHours({ report, query }: UsagePlotProps) {
+  const { data, error } = useApi<UsageOverview>('/usage/overview?span=24h', { everyMs: 10_000 });
+  if (!data && !error) return <Loading what="the chart" />;
+  const plotted = data ? hoursSince(data, report.times[0] ?? 0) : { ...report, by: groups[query.by] };
+  return <Plot plotted={plotted} query={query} />;
+}
+
+function Plot({ plotted, query }: { plotted: Plotted; query: UsageQuery }) {
   const measure = measures[query.measure];
-  if (hasHours && !overview.data && !overview.error) return <Loading what="the chart" />;
-  const plotted: Plotted =
-    hasHours && overview.data ? hoursSince(overview.data, report.times[0] ?? 0) : { ...report, by: groups[query.by] };
   return (
     <section className="panel">
       <Group justify="space-between" mb="sm">

@@ -3,10 +3,13 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 export type Measure = 'tokens' | 'requests' | 'cost';
 
+/** Sums that each measure can be read of. */
+export type Measured = Pick<Totals, 'requests' | 'promptTokens' | 'completionTokens' | 'cost'>;
+
 /** The measures of usage. */
 export const measures: Record<
   Measure,
-  { name: string; of: (totals: Totals) => number; format: (value: number) => string }
+  { name: string; of: (sums: Measured) => number; format: (value: number) => string }
 > = {
   tokens: {
     name: 'Tokens',
@@ -51,6 +54,8 @@ export interface UsageQuery {
   exported: string;
   /** That for refused requests, which have no model, tier and purpose. */
   refused: string;
+  /** That for the hours of a single day by group; undefined where hours of that are not kept. */
+  hours: string | undefined;
 }
 
 /** Reads the page's address and ignores what is not valid. */
@@ -77,7 +82,16 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     report: new URLSearchParams({ ...time, step, by, ...filters }).toString(),
     exported: new URLSearchParams({ ...time, ...filters }).toString(),
     refused: new URLSearchParams({ ...time, step, by: 'code', ...whose }).toString(),
+    hours:
+      span === '1d' && hasHours(by, filters) ? new URLSearchParams({ ...time, by, ...filters }).toString() : undefined,
   };
+}
+
+/** Whether hours are kept by a group and with filters: those of models are of all keys together. */
+function hasHours(by: UsageGroup, filters: UsageQuery['filters']): boolean {
+  const { key: _key, team: _team, user: _user, ...others } = filters;
+  if (by === 'model') return Object.keys(filters).length === 0;
+  return ['key', 'team', 'user'].includes(by) && Object.keys(others).length === 0;
 }
 
 /** When the first step of a span begins. @param today the beginning of the day, in UTC */

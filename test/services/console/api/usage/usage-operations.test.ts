@@ -7,7 +7,7 @@ import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { createLog } from '#shared/core/log.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
-import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
+import type { Price, UsageHours, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
 import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
 
@@ -133,6 +133,37 @@ describe('GET /usage/requests', () => {
     expect(failed.requests.map(({ id }) => id)).toEqual(['b']);
     const none = (await (await get('/usage/requests', 'stranger')).json()) as typeof first;
     expect(none).toEqual({ requests: [], newest: expect.any(String) });
+  });
+});
+
+describe('GET /usage/hours', () => {
+  const hours = `from=${Date.now() - 3_600_000}&to=${Date.now()}`;
+
+  it('answers hours in dollars, with the names of the groups, of what the viewer may see', async () => {
+    const { get } = await openApi(
+      record('a', { at: Date.now(), cost: 2_000_000_000 }),
+      record('b', { at: Date.now(), key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } }),
+    );
+    const read = async (query: string, viewer?: string) =>
+      ((await (await get(`/usage/hours?${hours}&${query}`, viewer)).json()) as UsageHours).groups;
+    const [first] = await read('by=user&user=ada');
+    expect(first).toMatchObject({ id: 'ada', name: '=Ada, "the" first', totals: { requests: 1, cost: 2 } });
+    expect(first?.steps.at(-1)).toMatchObject({ requests: 1, cost: 2 });
+    expect((await read('by=key')).map(({ name }) => name).toSorted()).toEqual(['ci', 'laptop']);
+    expect((await read('by=team')).map(({ name }) => name).toSorted()).toEqual(['Research', 'none']);
+    expect(await read('by=model', 'eve')).toEqual([]);
+  });
+
+  it.each([
+    'by=tier',
+    'by=model&key=k1',
+    `by=key&from=${Date.now() - 9 * 86_400_000}`,
+    `by=key&from=${Date.now() + 3_600_000}`,
+  ])('refuses what it cannot answer: %s', async (query) => {
+    const { get } = await openApi();
+    const asked = new URLSearchParams(hours);
+    for (const [name, value] of new URLSearchParams(query)) asked.set(name, value);
+    expect((await get(`/usage/hours?${asked.toString()}`)).status).toBe(400);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hoursSince } from '#services/console/web/pages/usage/hours-since.ts';
+import { hoursSince, untilNow } from '#services/console/web/pages/usage/hours-since.ts';
 import type { UsageOverview } from '#services/console/contract/usage.ts';
 
 const hourMs = 3_600_000;
@@ -13,4 +13,13 @@ it('a day by hours has those of the day alone', () => {
   expect([step, shown]).toEqual(['hour', times.slice(2)]);
   expect(groups.map((group) => group.steps)).toEqual([[{ requests: 2 }, { requests: 3 }, { requests: 4 }]]);
   expect(hoursSince(overview, midnight + 24 * hourMs).times).toEqual([]);
+});
+
+it('a day by hours has no hours that are still to come', () => {
+  const times = [0, 1, 2].map((hour) => hour * hourMs);
+  const sums = (requests: number) => ({ requests, promptTokens: 0, completionTokens: 0, cost: 0 });
+  const groups = [{ id: 'm', name: 'm', totals: sums(6), steps: [1, 2, 3].map(sums) }];
+  const shown = untilNow({ step: 'hour', by: 'Model', times, groups }, hourMs);
+  expect(shown.times).toEqual([0, hourMs]);
+  expect(shown.groups[0]?.steps.map(({ requests }) => requests)).toEqual([1, 2]);
 });

@@ -35,6 +35,19 @@ describe("the usage page's address", () => {
     expect(from(Date.UTC(2028, 1, 29))).toBe(Date.UTC(2027, 2, 1));
   });
 
+  it('has hours of a single day by model, key, team and person, as far as hours are kept', () => {
+    const hoursOf = (address: string): string | undefined => readQuery(new URLSearchParams(address), noon).hours;
+    expect(Object.fromEntries(new URLSearchParams(hoursOf('span=1d&by=key&team=t1')))).toEqual({
+      from: String(Date.UTC(2026, 10, 21)),
+      to: String(Date.UTC(2026, 10, 22) - 1),
+      by: 'key',
+      team: 't1',
+    });
+    expect([hoursOf('span=1d'), hoursOf('span=1d&by=user')]).not.toContain(undefined);
+    for (const other of ['span=7d', 'span=1d&by=tier', 'span=1d&key=k1', 'span=1d&by=key&model=m1'])
+      expect([other, hoursOf(other)]).toEqual([other, undefined]);
+  });
+
   it('narrows refused requests to a key, a team or a person, and not to a model', () => {
     const { refused } = readQuery(new URLSearchParams('by=key&model=m1&key=k1&team=t1'), noon);
     expect(Object.fromEntries(new URLSearchParams(refused))).toMatchObject({ by: 'code', key: 'k1', team: 't1' });
