@@ -71,7 +71,7 @@ export class Dispatcher {
     const handOver = (job: Job): void => this.#placer.handOver(job);
     this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, offer, handOver, onFull });
     const { tickets } = this.#queue;
-    const jetStreamProxy = new JetStreamProxy(broker, ingress);
+    const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
     const link = new WorkerLink(broker, ingress, log);
     const suspects = new Suspects();
     const lookAgain = (job: Job, ms: number): void => this.#lookAgain(job, ms);

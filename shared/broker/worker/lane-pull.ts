@@ -4,10 +4,7 @@ import type { Lane } from '../contract/subjects.ts';
 /** Milliseconds that a pull waits for tickets at the server. */
 export const expiresMs = 30_000;
 
-/**
- * Milliseconds between the server's heartbeats for a pull that waits. For each of them the server goes through all pulls that
- * wait in the lane, so many idle workers make short intervals expensive.
- */
+/** Milliseconds between the server's heartbeats for a pull that waits. In a large pool the ingress asks for none for most of them. */
 export const heartbeatMs = 5_000;
 
 /**

@@ -4,6 +4,13 @@ import { decodePull } from '../../contract/pull.ts';
 import { decodeAck, isTicketOf, ackPayloads, type AckKind } from '../../contract/ack.ts';
 import { consumerName, isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+
+/**
+ * Pulls of a pool, on average, for which the server sends heartbeats while they wait. For each heartbeat it goes through all that wait in
+ * the lane, so heartbeats for all cost the square of the pool. The other pulls show after half a minute whether they were forgotten.
+ */
+const withHeartbeats = 200;
 
 /**
  * Hands workers' pulls and acks on to JetStream. A worker has no permission for JetStream's API: the server publishes its answer
@@ -13,10 +20,12 @@ import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.
  */
 export class JetStreamProxy {
   readonly #broker: Broker;
+  readonly #workers: Pick<LiveWorkers, 'at'>;
   readonly #stop: () => void;
 
-  constructor(broker: Broker, ingress: string) {
+  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'at'>) {
     this.#broker = broker;
+    this.#workers = workers;
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(subjects.allPulls(ingress), (message) => this.#onPull(message)),
@@ -45,7 +54,9 @@ export class JetStreamProxy {
     const worker = addressAtEnd(subject);
     const pull = decodePull(data);
     if (!worker || !pull || !isInboxOf(subjects, worker, reply)) return;
-    const { batch, expiresMs, heartbeatMs } = pull;
+    const { batch, expiresMs } = pull;
+    const isBeating = Math.random() * (this.#workers.at(worker)?.pool.workers.size ?? 1) < withHeartbeats;
+    const heartbeatMs = isBeating ? pull.heartbeatMs : undefined;
     const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
     const options =
       expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };

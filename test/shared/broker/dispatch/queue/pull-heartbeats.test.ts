@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { encodePull } from '#shared/broker/contract/pull.ts';
+import { createSubjects } from '#shared/broker/contract/subjects.ts';
+import { JetStreamProxy } from '#shared/broker/dispatch/queue/jetstream-proxy.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+
+const subjects = createSubjects('test');
+const address = { tier: 'gpu', owner: 'open', worker: 'one' } as const;
+const inbox = `${subjects.inbox(address)}.pull`;
+
+/** What an ingress publishes for so many pulls that wait, of workers in a pool of this size. */
+function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: number; others: number } {
+  const counts = { asked: 0, confirmed: 0, others: 0 };
+  let pull: ((message: object) => void) | undefined;
+  const broker = {
+    subjects,
+    subscribe: (subject: string, onMessage: (message: object) => void) => {
+      if (subject === subjects.allPulls('i1')) pull = onMessage;
+      return { unsubscribe: () => undefined };
+    },
+    publish: (subject: string, payload: string) => {
+      if (subject !== inbox) counts.asked += payload.includes('idle_heartbeat') ? 1 : 0;
+      else if (payload === 'heartbeats') counts.confirmed += 1;
+      else counts.others += 1;
+    },
+  };
+  const worker = { pool: { workers: { size: poolSize } } } as unknown as LiveWorker;
+  const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { at: () => worker });
+  const request = encodePull({ pool: 'p', class: 'normal', batch: 1, expiresMs: 30_000, heartbeatMs: 5_000 });
+  for (let count = 0; count < pulls; count += 1)
+    pull?.({ subject: subjects.pull('i1', address), data: Buffer.from(request), reply: inbox });
+  proxy.close();
+  return counts;
+}
+
+describe('heartbeats for pulls that wait', () => {
+  it('are asked for all of a small pool', () => {
+    expect(handedOn(200, 200)).toEqual({ asked: 200, confirmed: 200, others: 0 });
+  });
+
+  it('are asked for about two hundred of a large one, and each worker knows of its own', () => {
+    const { asked, confirmed, others } = handedOn(4_000, 4_000);
+    expect(asked).toBeGreaterThan(100);
+    expect(asked).toBeLessThan(300);
+    expect(confirmed).toBe(asked);
+    expect(confirmed + others).toBe(4_000);
+  });
+});
