@@ -110,13 +110,13 @@ export class Broker {
   }
 
   /** Sends a message at once, ahead of those that were published before and wait. */
-  publishAhead(subject: string, payload: Payload, headers?: MsgHdrs): void {
-    this.#outbox.sendAhead({ subject, payload, headers });
+  publishAhead(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
+    this.#outbox.sendAhead({ subject, payload, reply, headers });
   }
 
   /** Sends a message that nobody waits for: with the next one, or within a few milliseconds. */
-  publishUnhurried(subject: string, payload: Payload, headers?: MsgHdrs): void {
-    this.#outbox.addUnhurried({ subject, payload, headers });
+  publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
+    this.#outbox.addUnhurried({ subject, payload, reply, headers });
   }
 
   /** A new subject for answers, which no worker may publish to. */

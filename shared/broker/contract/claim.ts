@@ -54,6 +54,8 @@ const grantSchema = z.object({
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** Subject of this attempt's frames, before kind and number. Nobody else can know it. */
   reply: z.string(),
+  /** Whether the ingress reads frames whose number is not in their subject, see `numberedBeside`. Absent from older releases. */
+  numbersBeside: z.boolean().optional().catch(undefined),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,
   /**

@@ -8,7 +8,10 @@ import { parseJson } from './ticket.ts';
 
 const count = z.number().int().nonnegative();
 
-/** A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. Data frames carry raw bytes. */
+/**
+ * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`; data frames go to `<…>.d._` where the grant
+ * allows it, with the number beside the subject, see `numberedBeside`. Data frames carry raw bytes.
+ */
 const endSchema = z.object({
   usage: z.object({
     promptTokens: count,

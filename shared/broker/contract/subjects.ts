@@ -16,7 +16,15 @@ export interface Lane {
  */
 export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
-/** One reply subject, taken apart. */
+/**
+ * Stands for the number in the subject of a frame whose number is where a message names who is to be answered. A stream's frames
+ * have one subject then, and the broker finds out once who receives them. Nobody may answer such a message: a number is no subject
+ * of the cluster.
+ * See docs/decisions/0041-numbers-beside-subjects.md.
+ */
+const numberBeside = '_';
+
+/** A frame's subject and number, taken apart. */
 export interface FrameAddress {
   /** The token that the grant carried: only the worker that got it can know it. */
   grant: string;
@@ -83,9 +91,9 @@ export function createSubjects(prefix: string) {
     /** A `Claim`, to the ingress that a ticket names. It answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
-    /** A frame's subject before `.<kind>.<number>`; the grant carries it to the worker. */
+    /** A frame's subject before `.<kind>.<number>` or `.<kind>._`, see `numberedBeside`; the grant carries it to the worker. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
-    /** Its wildcards stand for grant, kind and number. */
+    /** Its wildcards stand for grant, kind and number, or what stands for it. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
     /** An `Announcement`, on change and on request; each second a `Beat` or an announcement; or `goodbye`. Every ingress subscribes. */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
@@ -131,11 +139,29 @@ export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
   return `${lane.pool}_${lane.class}`;
 }
 
-/** Takes `<grant>.<kind>.<seq>` apart, the part of a reply subject after the ingress's own prefix. */
-export function parseFrameAddress(rest: string): FrameAddress | undefined {
-  const [grant, kind, seq] = rest.split('.');
-  if (grant === undefined || !isFrameKind(kind)) return undefined;
-  return { grant, kind, seq: Number(seq) };
+/**
+ * The one subject of a grant's frames of a kind, each of which is sent with its number as the subject to be answered at. Only to an
+ * ingress that has said so in the grant, see `Grant.numbersBeside`.
+ */
+export function numberedBeside(reply: string, kind: FrameKind): string {
+  return `${reply}.${kind}.${numberBeside}`;
+}
+
+/**
+ * Takes a frame's subject apart.
+ * @param rest `<grant>.<kind>.<number>` or `<grant>.<kind>._`, the part after the ingress's own prefix
+ * @param message where the number is in the second case
+ * @returns undefined for what is no frame, as one without a number that can be read
+ */
+export function parseFrameAddress(rest: string, message: { readonly reply?: string }): FrameAddress | undefined {
+  // This is the hot path: `split` takes twice as long.
+  const end = rest.indexOf('.');
+  const kind = rest[end + 1];
+  if (end < 1 || !isFrameKind(kind) || rest[end + 2] !== '.') return undefined;
+  const token = rest.slice(end + 3);
+  const number = token === numberBeside ? message.reply : token;
+  const seq = number ? Number(number) : Number.NaN;
+  return Number.isInteger(seq) ? { grant: rest.slice(0, end), kind, seq } : undefined;
 }
 
 /**

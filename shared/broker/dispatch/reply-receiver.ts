@@ -36,7 +36,7 @@ export class ReplyReceiver {
 
   onReply(message: Msg): void {
     const { jobs, endings } = this.#parts;
-    const frame = parseFrameAddress(message.subject.slice(this.#prefixLength));
+    const frame = parseFrameAddress(message.subject.slice(this.#prefixLength), message);
     const job = frame && jobs.byGrant(frame.grant);
     if (!job) return this.#onUnwanted(message, frame);
     try {

@@ -138,6 +138,7 @@ export class WorkerLink {
       unread,
       trace,
       reply: this.#replySubject(grant),
+      numbersBeside: true,
       bodyBytes: payload.length,
       relayedBytes: payload.relayedBytes,
     };

@@ -89,6 +89,7 @@ export class JobRunner {
     const contact = contacts.at(ingressOf(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
+      numbersBeside: grant.numbersBeside === true,
       aliveInbox: `${inbox}.${id}`,
       stream,
       coalesceMs,

@@ -5,7 +5,7 @@ import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
-import type { FrameKind } from '../contract/subjects.ts';
+import { numberedBeside, type FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import type { IngressContact } from './ingress-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
@@ -21,6 +21,8 @@ const nothing = new Uint8Array(0);
 export interface ReplyWriterOptions {
   /** Reply subject of the grant, before kind and number. */
   subject: string;
+  /** Whether the ingress reads data frames whose number is not in their subject. */
+  numbersBeside: boolean;
   /** Subject at which keep-alives are answered when nobody waits for this answer any more. */
   aliveInbox: string;
   /** Whether the client sees the pieces as they come. */
@@ -46,6 +48,8 @@ export interface ReplyWriterOptions {
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
   readonly #subject: string;
+  /** Subject of all data frames, if their numbers are beside it. */
+  readonly #dataSubject: string | undefined;
   readonly #stream: boolean;
   readonly #coalesceMs: number;
   readonly #aliveInbox: string;
@@ -65,9 +69,11 @@ export class ReplyWriter implements Reply {
   #lastProbeAt = performance.now();
   #closed = false;
 
-  constructor(broker: Broker, { subject, aliveInbox, stream, coalesceMs, memory, contact }: ReplyWriterOptions) {
+  constructor(broker: Broker, options: ReplyWriterOptions) {
+    const { subject, numbersBeside, aliveInbox, stream, coalesceMs, memory, contact } = options;
     this.#broker = broker;
     this.#subject = subject;
+    this.#dataSubject = numbersBeside ? numberedBeside(subject, 'd') : undefined;
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;
@@ -201,10 +207,16 @@ export class ReplyWriter implements Reply {
 
   #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
     this.#lastSentAt = performance.now();
-    const subject = `${this.#subject}.${kind}.${seq}`;
     const headers = seq === 0 && kind !== 'k' ? this.#headers : undefined;
-    if (kind === 'd' && seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload, headers);
-    else if (kind === 'd' && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload, headers);
-    else this.#broker.publish(subject, payload, answerTo, headers);
+    if (kind === 'd') return this.#publishData(seq, payload, headers);
+    this.#broker.publish(`${this.#subject}.${kind}.${seq}`, payload, answerTo, headers);
+  }
+
+  #publishData(seq: number, payload: Uint8Array, headers: MsgHdrs | undefined): void {
+    const subject = this.#dataSubject ?? `${this.#subject}.d.${seq}`;
+    const number = this.#dataSubject === undefined ? undefined : String(seq);
+    if (seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload, number, headers);
+    else if (this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload, number, headers);
+    else this.#broker.publish(subject, payload, number, headers);
   }
 }

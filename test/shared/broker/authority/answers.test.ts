@@ -65,6 +65,8 @@ const asks: [string, string, string][] = [
   ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
   ['a heartbeat', 'rtr.heartbeat.gpu.gpu.w1', 'gone'],
   ['a frame', 'rtr.reply.in.grant.k.0', ''],
+  ['a frame without a number in its subject', 'rtr.reply.in.grant.d._', ''],
+  ['a frame that no ingress receives', 'rtr.reply.gone.grant.d._', ''],
 ];
 
 /** Where no worker may publish, and an ingress or the server itself may. */

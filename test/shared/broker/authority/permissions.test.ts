@@ -3,7 +3,7 @@ import { PermissionViolationError, connect, credsAuthenticator, type NatsConnect
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { createSubjects } from '#shared/broker/contract/subjects.ts';
+import { createSubjects, numberedBeside } from '#shared/broker/contract/subjects.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -203,6 +203,7 @@ it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
     pub('heartbeat', subjects.heartbeat(own)),
     pub('ask for its lanes', subjects.lanes(own)),
     pub('reply', `${subjects.reply('in', 'grant')}.d.0`),
+    pub('reply with the number beside the subject', numberedBeside(subjects.reply('in', 'grant'), 'd')),
     sub('be answered', `${subjects.inbox(own)}.secret.>`),
     sub('receive cancels', subjects.cancel(own)),
     sub('receive retransmit requests', subjects.retransmit(own)),

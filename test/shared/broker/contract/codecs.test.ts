@@ -32,6 +32,7 @@ const grant = fc.record({
   stream: fc.boolean(),
   model: fc.string(),
   reply: fc.string(),
+  numbersBeside: fc.boolean(),
   bodyBytes: count,
 });
 

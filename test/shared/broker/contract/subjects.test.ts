@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { consumerName, createSubjects, grantOf, parseFrameAddress } from '#shared/broker/contract/subjects.ts';
+import {
+  consumerName,
+  createSubjects,
+  grantOf,
+  numberedBeside,
+  parseFrameAddress,
+} from '#shared/broker/contract/subjects.ts';
 import { addressAtEnd, workerIdOf } from '#shared/broker/contract/worker-address.ts';
 
 const subjects = createSubjects('rtr');
@@ -12,15 +18,34 @@ describe('subjects', () => {
     expect(consumerName(lane)).toBe('vllm-1_high');
   });
 
-  it('lead a frame back to its grant, kind and number', () => {
-    const subject = `${subjects.reply('in', 'secret')}.d.17`;
-    const rest = subject.slice(subjects.reply('in', '').length);
-    expect(parseFrameAddress(rest)).toEqual({ grant: 'secret', kind: 'd', seq: 17 });
+  it('lead a frame back to its grant, kind and number, in the subject or beside it', () => {
+    const reply = subjects.reply('in', 'secret');
+    const parse = (subject: string, replyTo?: string): unknown =>
+      parseFrameAddress(
+        subject.slice(subjects.reply('in', '').length),
+        replyTo === undefined ? {} : { reply: replyTo },
+      );
+    const frame = { grant: 'secret', kind: 'd', seq: 17 };
+    expect(parse(`${reply}.d.17`)).toEqual(frame);
+    expect(parse(numberedBeside(reply, 'd'), '17')).toEqual(frame);
+    // A keep-alive is answered, a frame that cannot exist has a number below all others.
+    expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
+    expect(parse(`${reply}.x.-1`)).toEqual({ ...frame, kind: 'x', seq: -1 });
   });
 
-  it.each(['', 'grant', 'grant.z.0', 'grant.toString.0'])('do not take %j for a frame', (rest) => {
-    expect(parseFrameAddress(rest)).toBeUndefined();
-  });
+  it.each(['', 'grant', 'grant.d', '.d.0', 'grant.z.0', 'grant.toString.0', 'grant.d.', 'grant.d.x', 'grant.d.1.5'])(
+    'do not take %j for a frame',
+    (rest) => {
+      expect(parseFrameAddress(rest, { reply: '0' })).toBeUndefined();
+    },
+  );
+
+  it.each([undefined, '', 'x', '_', '1.5', '1e999', 'rtr.inbox.gpu.gpu.w1', '$JS.ACK.1'])(
+    'do not take a message to be answered at %j for a numbered frame',
+    (reply) => {
+      expect(parseFrameAddress('grant.d._', reply === undefined ? {} : { reply })).toBeUndefined();
+    },
+  );
 
   it('name the grant of a reply, whatever the prefix', () => {
     expect(grantOf(subjects.reply('in', 'secret'))).toBe('secret');

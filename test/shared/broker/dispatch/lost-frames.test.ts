@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { grantAsOlder } from '../../../helpers/broker/grant-as-older.ts';
 import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -21,7 +22,7 @@ function loseFrames(broker: Broker, isLost: (kind: string, seq: number) => boole
   const publish = broker.nc.publish.bind(broker.nc);
   broker.nc.publish = (subject, payload, options) => {
     const [kind = '', seq] = subject.split('.').slice(-2);
-    if (subject.includes('.reply.') && isLost(kind, Number(seq))) return;
+    if (subject.includes('.reply.') && isLost(kind, Number(seq === '_' ? options?.reply : seq))) return;
     publish(subject, payload, options);
   };
 }
@@ -36,7 +37,10 @@ function loseOnce(broker: Broker, frames: readonly string[]): ReadonlySet<string
   return left;
 }
 
-describe.concurrent('frames that are lost', () => {
+describe.concurrent.each([
+  { where: 'beside their subject', isOlder: false },
+  { where: 'in their subject', isOlder: true },
+])('frames with numbers $where that are lost', ({ isOlder }) => {
   const letters = 'abcdefgh'.split('');
 
   it.for<[string, string[]]>([
@@ -50,6 +54,7 @@ describe.concurrent('frames that are lost', () => {
     // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
     const { ingress, addWorker } = await start(context, {}, offers);
+    if (isOlder) grantAsOlder(ingress.broker);
     const { broker } = await addWorker();
     if (offers) await untilOffersAreTaken(ingress);
     const left = loseOnce(broker, lost);
@@ -65,6 +70,7 @@ describe.concurrent('frames that are lost', () => {
   ])('%s, of an answer that is not streamed: are sent again too', async ([, size, lost], context) => {
     const { expect } = context;
     const { ingress, addWorker } = await start(context, {}, false);
+    if (isOlder) grantAsOlder(ingress.broker);
     const { broker } = await addWorker();
     const left = loseOnce(broker, lost);
     const pieces = ['a', 'b'].map((letter) => letter.repeat(size));
@@ -73,7 +79,9 @@ describe.concurrent('frames that are lost', () => {
     expect(sent.text() === pieces.join('')).toBe(true);
     expect(left.size).toBe(0);
   });
+});
 
+describe.concurrent('frames that are lost', () => {
   it.for<[string, number | undefined, string]>([
     ['for longer than a second are sent again', undefined, 'done'],
     ['beyond the memory that keeps them end a stream with an error, and its generation', 200, 'failed'],

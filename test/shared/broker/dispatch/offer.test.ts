@@ -186,8 +186,8 @@ describe.concurrent('a job that is offered', () => {
       let refusals = 0;
       broker.publish = (subject, payload, reply) => {
         publish(subject, payload, reply);
-        if (!subject.endsWith('.d.0')) return;
-        for (const number of [0, 1]) publish(subject.replace(/d\.0$/, `r.${number}`), '');
+        if (!subject.endsWith('.d._') || reply !== '0') return;
+        for (const number of [0, 1]) publish(subject.replace(/d\._$/, `r.${number}`), '');
         refusals += 2;
       };
       const sent = ingress.send({ stream: false, steps: [{ write: first }, { waitMs: 50 }, { write: 'b' }] });

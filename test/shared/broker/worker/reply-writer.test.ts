@@ -18,20 +18,23 @@ beforeAll(async () => {
 
 afterAll(() => broker.nc.close());
 
-/** A writer, and the frames that arrive, each as kind, number and text. */
+/** A writer, and the frames that arrive, each as kind, number or `_`, text and, where there is one, subject to be answered at. */
 async function startReply(
   coalesceMs: number,
   stream = true,
+  numbersBeside = false,
 ): Promise<{ writer: ReplyWriter; frames: string[]; subject: string }> {
   const subject = `test.reply.${randomUUID()}`;
   const frames: string[] = [];
-  broker.subscribe(`${subject}.>`, ({ subject: to, data }) => {
-    frames.push(`${to.slice(subject.length + 1)} ${Buffer.from(data).toString()}`);
+  broker.subscribe(`${subject}.>`, ({ subject: to, data, reply }) => {
+    const frame = [to.slice(subject.length + 1), Buffer.from(data).toString()];
+    frames.push((reply ? [...frame, reply] : frame).join(' '));
   });
   await broker.flush();
   const memory = new FrameMemory();
   const contact = new IngressContact('test');
-  const writer = new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact });
+  const rest = { numbersBeside, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
+  const writer = new ReplyWriter(broker, { subject, ...rest });
   return { writer, frames, subject };
 }
 
@@ -95,6 +98,41 @@ describe('the pieces of a stream', () => {
   });
 });
 
+describe('numbers beside the subject', () => {
+  const end = { usage, finishReason: 'stop' };
+
+  it.each([0, 5])('keep all data frames of a stream at one subject, with a window of %i ms', async (coalesceMs) => {
+    const { writer, frames } = await startReply(coalesceMs, true, true);
+    for (const [at, piece] of ['a', 'b', 'c'].entries()) {
+      writer.write(piece);
+      await until(() => frames.length > at, 1_000);
+    }
+    writer.probe();
+    writer.end(end);
+    await broker.flush();
+    expect(frames).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2', 'k.3  test.alive', `e.3 ${JSON.stringify(end)}\n`]);
+  });
+
+  it('are those of frames that are sent again', async () => {
+    const { writer, frames } = await startReply(0, true, true);
+    for (const piece of ['a', 'b', 'c']) writer.write(piece);
+    writer.fail(new RouterError('upstream_failed', 'It failed.'));
+    expect(writer.retransmit(1)).toBe(true);
+    await broker.flush();
+    const sent = frames.map((frame) => frame.replace(/ \{.*/, ''));
+    expect(sent).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2', 'x.3', 'd._ b 1', 'd._ c 2', 'x.3']);
+  });
+
+  it('are those of the parts of an answer that is not streamed', async () => {
+    const { writer, frames } = await startReply(0, false, true);
+    for (const letter of ['a', 'b']) writer.write(letter.repeat(512 * 1024));
+    await until(() => frames.length === 2, 1_000);
+    writer.end(end);
+    await until(() => frames.length === 3, 1_000);
+    expect(frames.map((frame) => frame.replace(/(a+|b+|\{.*\n) ?/, ''))).toEqual(['d._ 0', 'd._ 1', 'e.2 ']);
+  });
+});
+
 it('the first piece of a stream goes ahead of later ones of others', async () => {
   const early = await startReply(5);
   const late = await startReply(5);
@@ -145,10 +183,11 @@ describe('the pieces of an answer that is not streamed', () => {
 
 describe('headers of the upstream', () => {
   it.each([
-    ['a stream', true],
-    ['an answer that is not streamed', false],
-  ])('travel with the first frame of %s, and again when it is sent again', async (_, stream) => {
-    const { writer, subject } = await startReply(5, stream);
+    ['a stream', true, false],
+    ['a stream with numbers beside the subject', true, true],
+    ['an answer that is not streamed', false, false],
+  ])('travel with the first frame of %s, and again when it is sent again', async (_, stream, numbersBeside) => {
+    const { writer, subject } = await startReply(5, stream, numbersBeside);
     const carried: unknown[] = [];
     broker.subscribe(`${subject}.>`, ({ headers, data }) => carried.push([decodeAnswerHeaders(headers), data.length]));
     await broker.flush();
@@ -180,7 +219,7 @@ describe('room for further pieces', () => {
   it('is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
     const memory = new FrameMemory(1_000);
     const contact = new IngressContact('test');
-    const options = { aliveInbox: 'test.alive', stream: true, coalesceMs: 0, memory, contact };
+    const options = { numbersBeside: true, aliveInbox: 'test.alive', stream: true, coalesceMs: 0, memory, contact };
     const writer = new ReplyWriter(broker, { subject: `test.reply.${randomUUID()}`, ...options });
     writer.write('x'.repeat(800));
     expect(writer.room()).toBeUndefined();
