@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
-import { machineMs } from '../cluster/process-usage.ts';
 import { Part } from '../cluster/start-part.ts';
 import type { Cell, PeerBench } from './cells/cell.ts';
 import type { PeerPlan } from './peer-plan.ts';
 import type { PeerResults, SystemResult } from './results/peer-results.ts';
 import { Recorder } from './results/recorder.ts';
-import { treeUsage } from './systems/process-tree.ts';
 import type { System, SystemKind, SystemName } from './systems/system.ts';
+import { machineFacts, watchOthers } from './systems/machine.ts';
 
 export interface PeerComparison {
   plan: PeerPlan;
@@ -90,13 +89,7 @@ export async function comparePeers(comparison: PeerComparison, releases: Release
   }
   return {
     date: new Date().toISOString().slice(0, 10),
-    machine: {
-      cpu: cpus()[0]?.model ?? 'unknown',
-      cores: availableParallelism(),
-      memoryGib: Math.round(totalmem() / 1024 ** 3),
-      kernel: release(),
-      node: process.version,
-    },
+    machine: machineFacts(),
     quick,
     rounds: plan.rounds,
     minutes: Math.round((performance.now() - beganAt) / 60_000),
@@ -112,15 +105,4 @@ async function stopAll(running: Map<SystemName, System>): Promise<void> {
     await system.stop();
     running.delete(name);
   }
-}
-
-/** Starts to watch; the call it returns gives the part of the machine's CPU time that went elsewhere since then. */
-function watchOthers(): () => number {
-  const now = () => ({ ...machineMs(), own: treeUsage([process.pid]).cpuMs });
-  const before = now();
-  return () => {
-    const after = now();
-    const others = after.programs - before.programs - (after.own - before.own);
-    return Math.max(0, others / (after.all - before.all));
-  };
 }

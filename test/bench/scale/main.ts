@@ -5,11 +5,14 @@ import { table } from '../report/table.ts';
 import { measurePhase, type PhaseResult } from './measure-phase.ts';
 import { phasesOf } from './phases.ts';
 import { startScaleCluster, type ScaleSize } from './scale-cluster.ts';
+import { keepScaleRun, scaleRunNames, type ScaleRun } from './scale-results.ts';
+import { machineFacts, watchOthers } from '../peers/systems/machine.ts';
 
 /*
  * `npm run bench:scale`: what a large cluster costs each of its parts, idle, under load and through events: one real ingress, one real
  * worker and real servers among stand-ins. `--sizes 10x100,50x500` chooses ingress nodes × workers, `--nats 3` a cluster of three servers,
- * `--json <file>` writes the figures.
+ * `--queued 100000` how many requests wait in the last phase, `--json <file>` writes the figures, `--keep after` keeps them for the
+ * documentation.
  */
 
 const { values } = parseArgs({
@@ -24,18 +27,28 @@ const { values } = parseArgs({
     answer: { type: 'string', default: '1000' },
     /** Requests a second at most: what the stand-ins can carry on this machine beside everything else. */
     rate: { type: 'string', default: '400' },
+    /** Requests that wait in the phase "many wait"; by the rate if left out. */
+    queued: { type: 'string' },
     /** Phases to run, by the beginning of their names; all if left out. */
     only: { type: 'string', multiple: true },
     json: { type: 'string' },
+    keep: { type: 'string' },
   },
 });
+const keep = scaleRunNames.find((name) => name === values.keep);
+if (values.keep !== undefined && keep === undefined) {
+  process.stderr.write(`--keep takes one of ${scaleRunNames.join(', ')}\n`);
+  process.exit(1);
+}
 
 if (process.platform !== 'linux') {
   process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
   process.exit(1);
 }
 
-const results: { size: ScaleSize; phases: PhaseResult[] }[] = [];
+const sizes: ScaleRun['sizes'] = [];
+let nats = '';
+const others = watchOthers();
 for (const text of values.sizes.split(',')) {
   const [ingresses = 1, workers = 1] = text.split('x').map(Number);
   const size: ScaleSize = {
@@ -47,10 +60,16 @@ for (const text of values.sizes.split(',')) {
     answerMs: Number(values.answer),
     natsServers: values.nats === '3' ? 3 : 1,
   };
-  results.push({ size, phases: await runSize(size) });
+  sizes.push({ size, phases: await runSize(size) });
 }
-process.stdout.write(results.map(report).join('\n'));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+const date = new Date().toISOString().slice(0, 10);
+const run: ScaleRun = { date, nats, machine: machineFacts(), takenByOthers: others(), sizes };
+process.stdout.write(sizes.map(report).join('\n'));
+process.stdout.write(
+  `\nnats-server ${nats}; other programs took ${Math.round(run.takenByOthers * 100)} % of the machine\n`,
+);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);
+if (keep) keepScaleRun(keep, run);
 process.exit(0);
 
 async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
@@ -61,7 +80,9 @@ async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
   const phases: PhaseResult[] = [];
   try {
     const cluster = await startScaleCluster(size, releases);
-    for (const phase of phasesOf(size, Number(values.seconds), Number(values.rate))) {
+    nats = await cluster.nats.version();
+    const queued = values.queued === undefined ? undefined : Number(values.queued);
+    for (const phase of phasesOf(size, { seconds: Number(values.seconds), maxRate: Number(values.rate), queued })) {
       if (values.only && !values.only.some((name) => phase.name.startsWith(name))) continue;
       process.stderr.write(`${size.ingresses} × ${size.workers}: ${phase.name}\n`);
       phases.push(await measurePhase(cluster, size, phase));
@@ -72,7 +93,7 @@ async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
   }
 }
 
-function report({ size, phases }: (typeof results)[number]): string {
+function report({ size, phases }: ScaleRun['sizes'][number]): string {
   const { ingresses, workers, pools, models, natsServers } = size;
   const head = [
     'phase',

@@ -4,8 +4,19 @@ import { untilKnown, type ScaleSize } from './scale-cluster.ts';
 import { quantile } from '../report/quantile.ts';
 import type { IngressesAnswer } from './orders.ts';
 
+export interface PhaseLimits {
+  seconds: number;
+  /** Requests a second at most: what this machine carries. */
+  maxRate: number;
+  /** Requests that wait in the last phase; by the rate if left out. */
+  queued: number | undefined;
+}
+
 /** What a cluster of this size goes through, in this order. */
-export function phasesOf({ workers, slots, answerMs }: ScaleSize, seconds: number, maxRate: number): Phase[] {
+export function phasesOf(
+  { ingresses, workers, slots, answerMs }: ScaleSize,
+  { seconds, maxRate, queued }: PhaseLimits,
+): Phase[] {
   // What all slots can serve, of which the machine can carry only a part.
   const capacity = (workers * slots * 1_000) / answerMs;
   const rate = Math.min(maxRate, capacity);
@@ -13,9 +24,15 @@ export function phasesOf({ workers, slots, answerMs }: ScaleSize, seconds: numbe
     {
       name: 'idle',
       probeEveryMs: 1_000,
-      run: async () => {
+      run: async (cluster) => {
+        const before = await cluster.nats.traffic();
+        const begin = performance.now();
         await sleep(seconds * 1_000);
-        return {};
+        const after = await cluster.nats.traffic();
+        // A worker's heartbeat and an ingress's stats come to all ingress nodes each second.
+        const due = ((workers + ingresses) * ingresses * (performance.now() - begin)) / 1_000;
+        const share = Math.min(1, (after.out_msgs - before.out_msgs) / due);
+        return { notes: `${Math.round(share * 100)} % of the heartbeats and stats due` };
       },
     },
     {
@@ -62,7 +79,7 @@ export function phasesOf({ workers, slots, answerMs }: ScaleSize, seconds: numbe
     {
       name: 'many wait',
       run: async (cluster) => {
-        const count = Math.min(100_000, Math.round(capacity * seconds * 2), maxRate * seconds * 4);
+        const count = queued ?? Math.min(100_000, Math.round(capacity * seconds * 2), maxRate * seconds * 4);
         const answer = await cluster.askIngresses({ kind: 'queue', count, seconds });
         return { notes: describe(answer) };
       },

@@ -90,6 +90,12 @@ export class ScaleNats {
     return sum;
   }
 
+  /** The release of the servers. */
+  async version(): Promise<string> {
+    const answer = await fetch(`http://127.0.0.1:${this.#servers[0]?.monitor ?? 0}/varz`);
+    return z.object({ version: z.string() }).parse(await answer.json()).version;
+  }
+
   /** Ends one server as a crash does, and starts it again. */
   async restart(at = 0): Promise<void> {
     const server = this.#servers[at];

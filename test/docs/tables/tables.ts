@@ -12,6 +12,7 @@ import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.
 import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
+import { keptScaleRuns } from '../../bench/scale/scale-results.ts';
 import { keptResults } from '../../clients/results.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
@@ -19,6 +20,7 @@ import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-
 import { renderAdminCommands } from './render-admin-commands.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
+import { renderBeforeAfter, renderScaleRun, renderScaleRuns } from './render-scale.ts';
 import { renderTable } from './render-table.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
@@ -52,6 +54,12 @@ export const tables: Record<string, () => string> = {
   'performance:ratios': () => renderRatios(keptPeerResults()),
   'performance:systems': () => renderSystems(keptPeerResults()),
   'performance:cells': () => renderCells(keptPeerResults()),
+  'scale:runs': () => renderScaleRuns(keptScaleRuns()),
+  'scale:10x100': () => renderBeforeAfter(keptScaleRuns(), '10x100'),
+  'scale:50x500': () => renderBeforeAfter(keptScaleRuns(), '50x500'),
+  'scale:50x2000': () => renderBeforeAfter(keptScaleRuns(), '50x2000'),
+  'scale:cluster': () => renderScaleRun(keptScaleRuns(), 'cluster'),
+  'scale:queued': () => renderScaleRun(keptScaleRuns(), 'queued'),
 };
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];

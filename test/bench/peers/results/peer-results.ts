@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MachineFacts } from '../systems/machine.ts';
 import type { SystemName } from '../systems/system.ts';
 
 /** What one run of the comparison measured. The documentation is generated from the one that is kept. */
 export interface PeerResults {
   /** Day of the run, as 2026-12-31. */
   date: string;
-  machine: { cpu: string; cores: number; memoryGib: number; kernel: string; node: string };
+  machine: MachineFacts;
   /** Whether it was a short run, whose figures are rough. */
   quick: boolean;
   rounds: number;
@@ -76,7 +77,7 @@ export function keptResults(): PeerResults {
   return JSON.parse(readFileSync(keptFile, 'utf8')) as PeerResults;
 }
 
-export function keepResults(results: PeerResults, file: string): void {
+export function keepResults(results: object, file: string): void {
   const rounded = (_: string, value: unknown): unknown =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
   writeFileSync(file, `${JSON.stringify(results, rounded, 2)}\n`);

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keepResults } from '../peers/results/peer-results.ts';
+import type { MachineFacts } from '../peers/systems/machine.ts';
+import type { PhaseResult } from './measure-phase.ts';
+import type { ScaleSize } from './scale-cluster.ts';
+
+/** What one run of the simulator measured. */
+export interface ScaleRun {
+  /** Day of the run, as 2026-12-31. */
+  date: string;
+  /** The release of the servers. */
+  nats: string;
+  machine: MachineFacts;
+  /** Part of the machine's CPU time, 0 to 1, that programs outside of the simulator took meanwhile. */
+  takenByOthers: number;
+  sizes: { size: ScaleSize; phases: PhaseResult[] }[];
+}
+
+/** The runs that the documentation shows, by name. */
+export type ScaleRuns = Partial<Record<ScaleRunName, ScaleRun>>;
+
+/**
+ * `before`: whole heartbeats, one look at all jobs for each change; `after`: the present state; `cluster`: the same with three NATS servers;
+ * `queued`: 100,000 requests that wait.
+ */
+export const scaleRunNames = ['before', 'after', 'cluster', 'queued'] as const;
+export type ScaleRunName = (typeof scaleRunNames)[number];
+
+const file = join(import.meta.dirname, '../results/scale.json');
+
+export function keptScaleRuns(): ScaleRuns {
+  return JSON.parse(readFileSync(file, 'utf8')) as ScaleRuns;
+}
+
+export function keepScaleRun(name: ScaleRunName, run: ScaleRun): void {
+  keepResults({ ...keptScaleRuns(), [name]: run }, file);
+}
