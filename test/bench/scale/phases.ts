@@ -23,7 +23,7 @@ export function phasesOf(
   return [
     {
       name: 'idle',
-      probeEveryMs: 1_000,
+      probeEveryMs: 5_000,
       run: async (cluster) => {
         const before = await cluster.nats.traffic();
         const begin = performance.now();

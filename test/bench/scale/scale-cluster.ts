@@ -16,7 +16,7 @@ import { ScaleNats } from './scale-nats.ts';
 const prefix = 'scale';
 
 /** Milliseconds after which all is as it stays: workers send beats, and the code of a service that has just started is compiled. */
-const settleMs = 8_000;
+const settleMs = 20_000;
 
 /** Milliseconds within which the ingress must know what has changed. */
 const knownMs = 60_000;
