@@ -25,7 +25,8 @@ export function encodeBeat({ digest, busy }: Beat): string {
 /** Reads a beat; undefined for anything else. */
 export function decodeBeat(payload: Uint8Array): Beat | undefined {
   if (payload[0] !== markByte || payload.length > 40) return undefined;
-  const [, digest, busy] = beatPattern.exec(Buffer.from(payload).toString('latin1')) ?? [];
+  const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('latin1');
+  const [, digest, busy] = beatPattern.exec(text) ?? [];
   return digest === undefined ? undefined : { digest, busy: Number(busy) };
 }
 

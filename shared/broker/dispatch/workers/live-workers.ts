@@ -38,8 +38,9 @@ export class LiveWorkers {
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #contract: ContractRange;
-  /** By id. */
+  /** By id, and by the subject of its heartbeats. */
   readonly #workers = new Map<string, LiveWorker>();
+  readonly #bySubject = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
@@ -137,6 +138,10 @@ export class LiveWorkers {
   }
 
   #onHeartbeat(payload: Uint8Array, subject: string): void {
+    const beat = decodeBeat(payload);
+    const beating = beat && this.#bySubject.get(subject);
+    // Nearly all are this: thousands each second in a large cluster.
+    if (beating && beating.announcement.digest === beat.digest) return this.#isAlive(beating, beat.busy);
     const address = addressAtEnd(subject);
     if (!address) return;
     const id = workerIdOf(address);
@@ -146,8 +151,7 @@ export class LiveWorkers {
       return;
     }
     const ofKnown = known?.address.tier === address.tier ? known : undefined;
-    const beat = decodeBeat(payload);
-    if (beat) return this.#onBeat(beat, address, ofKnown);
+    if (beat) return this.#onUnknownBeat(beat, address, ofKnown);
     if (ofKnown?.raw.equals(payload)) return this.#isAlive(ofKnown, ofKnown.announcedBusy);
     const announcement = decodeAnnouncement(payload);
     if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
@@ -164,11 +168,10 @@ export class LiveWorkers {
     this.#record(address, announcement, Buffer.from(payload));
   }
 
-  #onBeat({ digest, busy }: Beat, address: WorkerAddress, known: LiveWorker | undefined): void {
-    const isAsAnnounced = (): boolean => this.at(address)?.announcement.digest === digest;
-    // One that has changed is alive as well.
-    if (known) this.#isAlive(known, isAsAnnounced() ? busy : known.announcement.busy);
-    if (!isAsAnnounced()) this.#requests.ask(address, () => !isAsAnnounced());
+  /** A beat of a worker whose announcement has not come: one that has changed is alive as well. */
+  #onUnknownBeat({ digest }: Beat, address: WorkerAddress, known: LiveWorker | undefined): void {
+    if (known) this.#isAlive(known, known.announcement.busy);
+    this.#requests.ask(address, () => this.at(address)?.announcement.digest !== digest);
   }
 
   #isAlive(worker: LiveWorker, busy: number): void {
@@ -225,6 +228,7 @@ export class LiveWorkers {
     this.#isAlive(worker, announcement.busy);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
+    this.#bySubject.set(this.#broker.subjects.heartbeat(address), worker);
     if (!known) {
       const { tier, models, tools, slots } = announcement;
       const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
@@ -244,6 +248,7 @@ export class LiveWorkers {
     if (workers.length === 0) return;
     for (const worker of workers) {
       this.#workers.delete(worker.id);
+      this.#bySubject.delete(this.#broker.subjects.heartbeat(worker.address));
       this.#shares.add(worker.address.owner, -1, -worker.raw.length);
       this.#pools.leave(worker);
       this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
