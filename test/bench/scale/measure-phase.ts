@@ -4,6 +4,7 @@ import { quantile } from '../report/quantile.ts';
 import { everydayMessages } from '../load/pace.ts';
 import { upstreamModel } from '../upstream/upstream-bytes.ts';
 import type { ScaleCluster } from './scale-cluster.ts';
+import { trafficBetween } from './scale-nats.ts';
 
 /** What one phase came to. CPU is in percent of one core. */
 export interface PhaseResult {
@@ -36,6 +37,12 @@ const probeEveryMs = 100;
 /** Milliseconds until a probe must be answered. */
 const probeTimeoutMs = 30_000;
 
+const probeBody = JSON.stringify({
+  model: upstreamModel,
+  messages: everydayMessages,
+  bench_pace: { firstMs: 0, everyMs: 0, tokens: 1 },
+});
+
 export interface Phase {
   name: string;
   /** Milliseconds between two requests to the real ingress. */
@@ -52,30 +59,26 @@ export async function measurePhase(
 ): Promise<PhaseResult> {
   const { nats, ingress, worker, standInWorkers, standInIngresses } = cluster;
   const probes = startProbes(cluster, everyMs);
-  const natsCpu = (): number => nats.pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const parts = { ingress, worker, standInWorkers, standInIngresses };
   const cpuNow = () => Object.fromEntries(Object.entries(parts).map(([part, { pid }]) => [part, cpuMs(pid)]));
-  const [cpuBefore, natsBefore, before, begin] = [cpuNow(), natsCpu(), await nats.traffic(), performance.now()];
+  const [cpuBefore, before, begin] = [cpuNow(), await nats.traffic(), performance.now()];
   const { recoveredMs, notes = '' } = await run(cluster);
   const seconds = (performance.now() - begin) / 1_000;
-  const [cpuAfter, natsAfter, after] = [cpuNow(), natsCpu(), await nats.traffic()];
+  const [cpuAfter, spent] = [cpuNow(), trafficBetween(before, await nats.traffic())];
   const probed = await probes.stop();
   const percent = (ms: number): number => ms / 10 / seconds;
   const cpu = (part: keyof typeof parts): number => percent((cpuAfter[part] ?? 0) - (cpuBefore[part] ?? 0));
-  // A server that was started again counts from zero.
-  const wasRestarted = after.out_msgs < before.out_msgs;
-  const since = (now: number, then: number): number => (wasRestarted ? now : now - then) / seconds;
   return {
     name,
     seconds,
     ingressCpu: cpu('ingress'),
     workerCpu: cpu('worker'),
-    natsCpu: percent(Math.max(0, natsAfter - (wasRestarted ? 0 : natsBefore))),
+    natsCpu: percent(spent.cpu),
     standInWorkerCpu: cpu('standInWorkers') / Math.max(1, counts.workers - 1),
     standInIngressCpu: cpu('standInIngresses') / Math.max(1, counts.ingresses - 1),
-    messages: since(after.out_msgs, before.out_msgs),
-    bytes: since(after.out_bytes, before.out_bytes),
-    slowConsumers: Math.max(0, after.slow_consumers - (wasRestarted ? 0 : before.slow_consumers)),
+    messages: spent.out_msgs / seconds,
+    bytes: spent.out_bytes / seconds,
+    slowConsumers: spent.slow_consumers,
     ingressBytes: rssBytes(ingress.pid),
     natsBytes: nats.pids.reduce((sum, pid) => sum + rssBytes(pid), 0),
     probes: probed,
@@ -84,33 +87,34 @@ export async function measurePhase(
   };
 }
 
-function startProbes({ url, key }: ScaleCluster, everyMs: number): { stop: () => Promise<PhaseResult['probes']> } {
+/** Sends a request to the real ingress and waits for its answer. Returns milliseconds, or what happened instead of an answer. */
+export async function sendProbe({ url, key }: Pick<ScaleCluster, 'url' | 'key'>): Promise<number | string> {
+  const begin = performance.now();
+  try {
+    const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: probeBody,
+      signal: AbortSignal.timeout(probeTimeoutMs),
+    });
+    const text = await answer.text();
+    if (answer.status === 200) return performance.now() - begin;
+    return `${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function startProbes(cluster: ScaleCluster, everyMs: number): { stop: () => Promise<PhaseResult['probes']> } {
   const running = new Set<Promise<void>>();
   const times: number[] = [];
   const failed: Record<string, number> = {};
   let sent = 0;
-  const body = JSON.stringify({
-    model: upstreamModel,
-    messages: everydayMessages,
-    bench_pace: { firstMs: 0, everyMs: 0, tokens: 1 },
-  });
   const probe = async (): Promise<void> => {
     sent += 1;
-    const begin = performance.now();
-    const fail = (reason: string): void => void (failed[reason] = (failed[reason] ?? 0) + 1);
-    try {
-      const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body,
-        signal: AbortSignal.timeout(probeTimeoutMs),
-      });
-      const text = await answer.text();
-      if (answer.status === 200) times.push(performance.now() - begin);
-      else fail(`${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`);
-    } catch (error) {
-      fail(String(error));
-    }
+    const outcome = await sendProbe(cluster);
+    if (typeof outcome === 'number') times.push(outcome);
+    else failed[outcome] = (failed[outcome] ?? 0) + 1;
   };
   const timer = setInterval(() => {
     const one = probe().finally(() => running.delete(one));

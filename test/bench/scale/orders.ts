@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 /* What the simulator asks its stand-ins for, and what they answer. */
 
+/** Tickets that may wait at a time, also where each of 100,000 requests waits in several pools. */
+export const maxTickets = 1_000_000;
+
 const place = { natsUrl: z.string(), prefix: z.string() };
 
 export const workersOrder = z.discriminatedUnion('kind', [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Phase } from './measure-phase.ts';
+import { sendProbe, type Phase } from './measure-phase.ts';
 import { untilKnown, type ScaleSize } from './scale-cluster.ts';
+import { trafficBetween } from './scale-nats.ts';
 import { quantile } from '../report/quantile.ts';
 import type { IngressesAnswer } from './orders.ts';
 
@@ -31,7 +32,7 @@ export function phasesOf(
         const after = await cluster.nats.traffic();
         // A worker's heartbeat and an ingress's stats come to all ingress nodes each second.
         const due = ((workers + ingresses) * ingresses * (performance.now() - begin)) / 1_000;
-        const share = Math.min(1, (after.out_msgs - before.out_msgs) / due);
+        const share = Math.min(1, trafficBetween(before, after).out_msgs / due);
         return { notes: `${Math.round(share * 100)} % of the heartbeats and stats due` };
       },
     },
@@ -45,11 +46,12 @@ export function phasesOf(
     {
       name: 'NATS restarts',
       run: async (cluster) => {
-        const known = await cluster.knownWorkers();
         const begin = performance.now();
-        await cluster.nats.restart();
-        await untilKnown(cluster, (now) => now === known);
-        const recoveredMs = performance.now() - begin;
+        const isBack = cluster.nats.restart();
+        let outcome = await sendProbe(cluster);
+        while (typeof outcome === 'string') outcome = await sendProbe(cluster);
+        const recoveredMs = Math.max(0, performance.now() - begin - answerMs);
+        await isBack;
         await sleep(5_000);
         return { recoveredMs };
       },

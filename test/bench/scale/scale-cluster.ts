@@ -10,7 +10,13 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { makeKey } from '../cluster/make-key.ts';
 import { Part } from '../cluster/start-part.ts';
-import type { IngressesAnswer, IngressesOrder, WorkersAnswer, WorkersOrder } from './orders.ts';
+import {
+  maxTickets,
+  type IngressesAnswer,
+  type IngressesOrder,
+  type WorkersAnswer,
+  type WorkersOrder,
+} from './orders.ts';
 import { ScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
@@ -75,8 +81,9 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   const key = await makeKey(redisUrl, prefix);
   const port = await freePort();
   const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: 'warn' };
-  const admin = { REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()), LEAVE_MS: '0' };
-  const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin });
+  const admin = { REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()) };
+  const bounds = { LEAVE_MS: '0', MAX_QUEUED: String(maxTickets) };
+  const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin, ...bounds });
   const worker = start('worker', 'services/gpu-worker/main.ts', {
     ...common,
     ENGINE_URL: `http://127.0.0.1:${upstreamPort}`,

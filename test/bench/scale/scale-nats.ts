@@ -3,19 +3,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { spawnGuarded, stopChild, type Child } from '#services/rtr/up/children/child.ts';
+import { cpuMs } from '../cluster/process-usage.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
 /** What a NATS server has carried so far, as its monitor says. */
-const traffic = z.object({
-  in_msgs: z.number(),
-  out_msgs: z.number(),
-  in_bytes: z.number(),
-  out_bytes: z.number(),
-  slow_consumers: z.number(),
-});
+const traffic = z.object({ out_msgs: z.number(), out_bytes: z.number(), slow_consumers: z.number() });
 
-export type Traffic = z.infer<typeof traffic>;
+type Traffic = z.infer<typeof traffic> & { cpu: number };
+type ServerTraffic = Traffic & { pid: number };
+
+/** What servers have carried and taken between two looks. One that was started again meanwhile has counted from zero. */
+export function trafficBetween(before: readonly ServerTraffic[], after: readonly ServerTraffic[]): Traffic {
+  const sum: Traffic = { out_msgs: 0, out_bytes: 0, slow_consumers: 0, cpu: 0 };
+  for (const now of after) {
+    const then = before.find(({ pid }) => pid === now.pid);
+    for (const name of Object.keys(sum) as (keyof Traffic)[]) sum[name] += now[name] - (then?.[name] ?? 0);
+  }
+  return sum;
+}
 
 interface Server {
   name: string;
@@ -79,15 +85,14 @@ export class ScaleNats {
     return this.#servers.map(({ child }) => child.pid ?? 0);
   }
 
-  /** What all servers have carried since they started. */
-  async traffic(): Promise<Traffic> {
-    const sum: Traffic = { in_msgs: 0, out_msgs: 0, in_bytes: 0, out_bytes: 0, slow_consumers: 0 };
-    for (const { monitor } of this.#servers) {
-      const answer = await fetch(`http://127.0.0.1:${monitor}/varz`);
-      const read = traffic.parse(await answer.json());
-      for (const name of Object.keys(sum) as (keyof Traffic)[]) sum[name] += read[name];
-    }
-    return sum;
+  /** What each server has carried since it started, and the CPU time that it took. */
+  async traffic(): Promise<ServerTraffic[]> {
+    return Promise.all(
+      this.#servers.map(async ({ monitor, child: { pid = 0 } }) => {
+        const answer = await fetch(`http://127.0.0.1:${monitor}/varz`);
+        return { ...traffic.parse(await answer.json()), pid, cpu: cpuMs(pid) };
+      }),
+    );
   }
 
   /** The release of the servers. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { keepResults } from '../peers/results/peer-results.ts';
 import type { MachineFacts } from '../peers/systems/machine.ts';
 import type { PhaseResult } from './measure-phase.ts';
@@ -33,6 +34,20 @@ export function keptScaleRuns(): ScaleRuns {
   return JSON.parse(readFileSync(file, 'utf8')) as ScaleRuns;
 }
 
+/** Keeps a run: of a kept one of this name, the sizes and phases that the new one has are replaced. */
 export function keepScaleRun(name: ScaleRunName, run: ScaleRun): void {
-  keepResults({ ...keptScaleRuns(), [name]: run }, file);
+  const kept = keptScaleRuns();
+  const sizes = [...(kept[name]?.sizes ?? [])];
+  for (const { size, phases } of run.sizes) {
+    const at = sizes.findIndex((old) => isDeepStrictEqual(old.size, size));
+    const merged = [...(sizes[at]?.phases ?? [])];
+    for (const phase of phases) {
+      const index = merged.findIndex((old) => old.name === phase.name);
+      if (index === -1) merged.push(phase);
+      else merged[index] = phase;
+    }
+    if (at === -1) sizes.push({ size, phases: merged });
+    else sizes[at] = { size, phases: merged };
+  }
+  keepResults({ ...kept, [name]: { ...run, sizes } }, file);
 }

@@ -11,7 +11,7 @@ import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeat
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
 import { upstreamModel } from '../upstream/upstream-bytes.ts';
-import { ingressesOrder, type IngressesAnswer, type IngressesOrder } from './orders.ts';
+import { ingressesOrder, maxTickets, type IngressesAnswer, type IngressesOrder } from './orders.ts';
 
 /*
  * Stands in for many ingress nodes, in one process: each has the router's own dispatcher on a connection of its own, and publishes stats.
@@ -71,7 +71,7 @@ async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind:
           silenceMs: 10_000,
           brokerMs: 60_000,
         },
-        queue: { maxQueued: 200_000, maxAgeMs: 600_000 },
+        queue: { maxQueued: maxTickets, maxAgeMs: 600_000 },
         spillMs: 500,
         keepAliveMs: 10_000,
         maxAttempts: 3,
