@@ -10,6 +10,7 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
+import { everydayMessages } from '../load/pace.ts';
 import { upstreamModel } from '../upstream/upstream-bytes.ts';
 import { ingressesOrder, maxTickets, type IngressesAnswer, type IngressesOrder } from './orders.ts';
 
@@ -27,7 +28,8 @@ interface Ingress {
 }
 
 const ingresses: Ingress[] = [];
-const body = Buffer.from('{}');
+/** What the real worker can pass on, too. */
+const body = Buffer.from(JSON.stringify({ model: upstreamModel, messages: everydayMessages }));
 let sent = 0;
 
 process.on('message', (message) => void answerTo(message));
