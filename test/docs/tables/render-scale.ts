@@ -20,7 +20,7 @@ const columns: readonly Column[] = [
     cell: ({ probes: { p50, p99 } }) => (Number.isNaN(p50) || p50 === null ? '–' : `${seconds(p50)} / ${seconds(p99)}`),
   },
   { head: 'failed', cell: ({ probes: { failed, sent } }) => `${sumOf(failed)} of ${sent}` },
-  { head: 'as before after s', cell: ({ recoveredMs }) => (recoveredMs === undefined ? '' : seconds(recoveredMs)) },
+  { head: 'as before after s', cell: ({ recoveredMs }) => (recoveredMs === undefined ? '–' : seconds(recoveredMs)) },
 ];
 
 /** When, where and with what each run was measured. */
@@ -39,7 +39,7 @@ export function renderBeforeAfter({ before, after }: ScaleRuns, size: string): s
   const rows = now.map((phase) => {
     const was = old.find(({ name }) => name === phase.name);
     const cells = columns.map(({ cell }) => (was ? `${cell(was)} → ${cell(phase)}` : cell(phase)));
-    return [phase.name, ...cells.map((text) => (text === ' → ' ? '' : text))];
+    return [phase.name, ...cells.map((text) => (text === '– → –' ? '–' : text))];
   });
   return `${renderTable(['phase', ...columns.map(({ head }) => head)], rows)}\n${notesOf(now)}`;
 }
