@@ -79,6 +79,7 @@ describe('the Admin API of a router', () => {
     const me = (await api.get('/users')).body.data[0].id;
     const queries: Record<string, string> = {
       getUsage: `?${span}&step=day&by=model`,
+      getUsageHours: `?${span}&by=model`,
       getRefusals: `?${span}`,
       listBatches: `?owner=user:${me}`,
       listFiles: `?owner=user:${me}`,

@@ -44,12 +44,14 @@ export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
   });
   const isOn = config.RECORDINGS === 'on';
   const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
+  // Metrics are there whether or not anything is counted.
+  const count = { recorded: countRecordings(registry), traced: countTraced(registry) };
   const recorder = new Recorder({
     recordings: store,
     bytes: config.RECORDING_BYTES,
     roomBytes,
-    count: countRecordings(registry),
-    traces: isTraced ? traceRecorded({ formats: clientFormats, count: countTraced(registry), log }) : undefined,
+    count: count.recorded,
+    traces: isTraced ? traceRecorded({ formats: clientFormats, count: count.traced, log }) : undefined,
     log,
   });
   watchRecorder(registry, recorder);
