@@ -21,8 +21,8 @@ import { ScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
-/** Milliseconds after which all is as it stays: workers send beats, and the code of a service that has just started is compiled. */
-const settleMs = 20_000;
+/** Milliseconds after which all is as it stays: workers send beats, and what runs each second has been compiled. */
+const settleMs = 60_000;
 
 /** Milliseconds within which the ingress must know what has changed. */
 const knownMs = 60_000;
