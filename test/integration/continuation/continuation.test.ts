@@ -76,8 +76,9 @@ describe('a stream whose worker is killed in its middle', () => {
         completionTokens: uncut.usage?.output,
       },
     ]);
-    expect(await cluster.ingress.line('request served')).toBeDefined();
-    const line = cluster.ingress.lines.find(({ msg, requestId }) => msg === 'request served' && requestId === id);
-    expect(line).toMatchObject({ moves: ['worker_lost'], continuations: ['continued'] });
+    const served = () =>
+      cluster.ingress.lines.find(({ msg, requestId }) => msg === 'request served' && requestId === id);
+    await until(() => served() !== undefined);
+    expect(served()).toMatchObject({ moves: ['worker_lost'], continuations: ['continued'] });
   });
 });
