@@ -5,6 +5,9 @@ import { trafficBetween } from './scale-nats.ts';
 import { quantile } from '../report/quantile.ts';
 import type { IngressesAnswer } from './orders.ts';
 
+/** Milliseconds after a restart of NATS within which a request must be answered. */
+const backMs = 60_000;
+
 export interface PhaseLimits {
   seconds: number;
   /** Requests a second at most: what this machine carries. */
@@ -49,7 +52,11 @@ export function phasesOf(
         const begin = performance.now();
         const isBack = cluster.nats.restart();
         let outcome = await sendProbe(cluster);
-        while (typeof outcome === 'string') outcome = await sendProbe(cluster);
+        while (typeof outcome === 'string') {
+          if (performance.now() - begin > backMs) throw new Error(`no request is answered after a restart: ${outcome}`);
+          await sleep(50);
+          outcome = await sendProbe(cluster);
+        }
         const recoveredMs = Math.max(0, performance.now() - begin - answerMs);
         await isBack;
         await sleep(5_000);

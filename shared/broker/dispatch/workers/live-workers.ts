@@ -228,7 +228,7 @@ export class LiveWorkers {
     this.#isAlive(worker, announcement.busy);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
-    this.#bySubject.set(this.#broker.subjects.heartbeat(address), worker);
+    this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
     if (!known) {
       const { tier, models, tools, slots } = announcement;
       const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
