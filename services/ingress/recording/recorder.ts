@@ -9,6 +9,7 @@ import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import { CutBytes } from './cut-bytes.ts';
+import { LostRecordings } from './lost-recordings.ts';
 import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
@@ -47,11 +48,13 @@ export interface RunningRecording {
 export class Recorder {
   readonly #parts: RecorderParts;
   readonly #room: StoringRoom;
+  readonly #lost: LostRecordings;
   readonly #writes = new Set<Promise<void>>();
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.#room = new StoringRoom(parts.roomBytes);
+    this.#lost = new LostRecordings(parts.log);
   }
 
   /** Bytes that are held of requests being recorded. */
@@ -64,7 +67,7 @@ export class Recorder {
    * @param body as it has come
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
-    const { recordings, bytes, count, traces, log } = this.#parts;
+    const { recordings, bytes, count, traces } = this.#parts;
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
@@ -113,7 +116,7 @@ export class Recorder {
         .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .then(count, (error: unknown) => {
           count('lost');
-          log.warn({ err: error, requestId: facts.id }, 'a recorded request is lost');
+          this.#lost.add(error);
         })
         .finally(() => {
           asked.release();
@@ -130,5 +133,6 @@ export class Recorder {
     const timeout = AbortSignal.timeout(lastWritesMs);
     const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
     await Promise.race([Promise.all(this.#writes), isOver]);
+    this.#lost.close();
   }
 }

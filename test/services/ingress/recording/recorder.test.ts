@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CutBytes } from '#services/ingress/recording/cut-bytes.ts';
 import { Recorder, type RecordingOutcome } from '#services/ingress/recording/recorder.ts';
 import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -29,6 +30,7 @@ async function recording(
 ) {
   const kept: Kept[] = [];
   const outcomes: RecordingOutcome[] = [];
+  const warnings: unknown[] = [];
   const recorder = new Recorder({
     recordings: {
       keep: async (owner, facts, request, answer) => {
@@ -45,7 +47,7 @@ async function recording(
     bytes,
     roomBytes,
     count: (outcome) => outcomes.push(outcome),
-    log: { warn: () => undefined },
+    log: { warn: (facts: unknown) => void warnings.push(facts) },
   });
   const app = express();
   app.post('/ask', (request, response, next) => {
@@ -61,7 +63,8 @@ async function recording(
     server.closeAllConnections();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ask?x=1`;
-  return { kept, outcomes, recorder, ask: (init: RequestInit = {}) => fetch(url, { method: 'POST', ...init }) };
+  const ask = (init: RequestInit = {}) => fetch(url, { method: 'POST', ...init });
+  return { kept, outcomes, warnings, recorder, ask };
 }
 
 describe('a recorded request', () => {
@@ -125,6 +128,29 @@ describe('a recorded request', () => {
     await until(() => outcomes.length === 1);
     expect(outcomes).toEqual(['lost']);
     expect(recorder.heldBytes).toBe(0);
+  });
+
+  it('is one of those lost that a line a minute has the number of, without a stack', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { ask, outcomes, warnings, recorder } = await recording((_, response) => void response.end('fine'), {
+      failWith: storeUnavailable(new Error('away')),
+    });
+    const lose = async (count: number): Promise<void> => {
+      const before = outcomes.length;
+      for (let asked = 0; asked < count; asked += 1) await (await ask()).text();
+      await until(() => outcomes.length === before + count);
+    };
+    const [first, minute, rest] = [1, 20, 3].map((lost) => ({ lost, reason: 'redis: away' }));
+    await lose(21);
+    expect(warnings).toEqual([first]);
+    vi.advanceTimersByTime(60_000);
+    expect(warnings).toEqual([first, minute]);
+    vi.advanceTimersByTime(120_000);
+    await lose(4);
+    expect(warnings).toEqual([first, minute, first]);
+    await recorder.close();
+    expect(warnings).toEqual([first, minute, first, rest]);
   });
 });
 
