@@ -6,6 +6,9 @@ export interface AddressedRequest {
   get(name: 'host'): string | undefined;
 }
 
+/** A host name, an IPv4 address or an IPv6 address in brackets, and a port: what a URL may have there besides, such as `user@`, is no host. */
+const hostHeader = /^(?:(?<name>[\w.-]+)|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
 /**
  * The address at which people reach the router, without a slash at its end.
  * @param publicUrl `PUBLIC_URL`; the address of the request if unset
@@ -13,7 +16,13 @@ export interface AddressedRequest {
  */
 export function routerAddress(request: AddressedRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '');
-  const url = URL.parse(`${request.protocol}://${request.get('host') ?? ''}`);
-  if (!url) throw new RouterError('invalid_request', 'The header `Host` is not the name of a host.');
+  const host = request.get('host') ?? '';
+  const found = hostHeader.exec(host);
+  const url = found && URL.parse(`${request.protocol}://${host}`);
+  const name = found?.groups?.['name']?.toLowerCase();
+  // A URL also has `0x7f.1` and `2130706433` for 127.0.0.1.
+  if (!url || (name !== undefined && url.hostname !== name)) {
+    throw new RouterError('invalid_request', 'The header `Host` is not the name of a host.');
+  }
   return url.origin;
 }

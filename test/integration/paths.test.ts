@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
@@ -65,3 +67,36 @@ it.each([
 ])('serves %s as it is written alone', async (path) => {
   onlyAsWritten(path, await statuses(path, { authorization: `Bearer ${cluster.key}` }));
 });
+
+/** Sends a request of Ada that names another host than the router's, which `fetch` would refuse to do. */
+function askAt(host: string, method: string, path: string, body?: object) {
+  const session = { cookie: ada.cookie ?? '', 'x-csrf-token': ada.csrfToken ?? '', 'content-type': 'application/json' };
+  const headers = { host, accept: '*/*', ...session };
+  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    const sent = request(`${cluster.url}${path}`, { method, headers }, (answer) => {
+      text(answer).then((read) => resolve({ status: answer.statusCode, body: read }), reject);
+    });
+    sent.on('error', reject).end(body && JSON.stringify(body));
+  });
+}
+
+it.each(['router@evil.org', 'evil.org/router', 'evil.org?', 'evil.org#', 'evil.org\\'])(
+  'makes no address of the host %s, which is none, and nothing else either',
+  async (host) => {
+    const message = 'The header `Host` is not the name of a host.';
+    for (const path of [
+      '/',
+      '/.well-known/oauth-authorization-server',
+      '/api/openai/.well-known/oauth-authorization-server',
+    ]) {
+      const { status, body } = await askAt(host, 'GET', path);
+      expect([path, status, JSON.parse(body)]).toMatchObject([path, 400, { error: { message } }]);
+    }
+    const device = await askAt(host, 'POST', '/oauth/device_authorization');
+    expect(JSON.parse(device.body)).toEqual({ error: 'invalid_request', error_description: message });
+    const invitation = { email: 'grace@example.com', role: 'member' };
+    const { status, body } = await askAt(host, 'POST', '/console/api/invitations', invitation);
+    expect([status, JSON.parse(body)]).toEqual([400, { error: { code: 'invalid_request', message } }]);
+    expect((await ada.get('/invitations')).body).toEqual([]);
+  },
+);

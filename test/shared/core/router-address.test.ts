@@ -3,16 +3,39 @@ import { routerAddress } from '#shared/core/router-address.ts';
 
 const requestTo = (host: string | undefined) => ({ protocol: 'http', get: () => host });
 
+const hosts = [
+  ['router:8484', 'router:8484'],
+  ['localhost', 'localhost'],
+  ['127.0.0.1:8484', '127.0.0.1:8484'],
+  ['[::1]:8484', '[::1]:8484'],
+  ['[2001:DB8::1]', '[2001:db8::1]'],
+  ['[::ffff:192.0.2.1]', '[::ffff:c000:201]'],
+  ['llm.example.com', 'llm.example.com'],
+  ['LLM.Example.com:80', 'llm.example.com'],
+  ['llm.example.com.', 'llm.example.com.'],
+  ['xn--mnchen-3ya.example', 'xn--mnchen-3ya.example'],
+  ['my_router-2.internal:65535', 'my_router-2.internal:65535'],
+] as const;
+
+const others = [
+  undefined,
+  ...String.raw`|[|a b|a:99999|a:|:8484|a:b|a:1:2|a,b|a/|a/b|a?|a?b|a#|a#b|a\b|a@evil.org|a:b@evil.org|@evil.org|a%2eb|%61`.split(
+    '|',
+  ),
+  ...'::1|[]|[::1|[::1]x|[fe80::1%eth0]|[1.2.3.4]|[::1]:|1.2.3.4.5|256.1.1.1|0x7f.1|2130706433|a\tb'.split('|'),
+  ...'m\u00FCnchen.example|a\u3002b|\uFF45vil.org|evil.org\u2215x'.split('|'),
+];
+
 describe('the address of the router', () => {
   it('is the public one where it is set, whatever host a client names', () => {
     expect(routerAddress(requestTo('['), 'https://llm.example.com/')).toBe('https://llm.example.com');
   });
 
-  it.each(['router:8484', '127.0.0.1:8484', '[::1]:8484', 'llm.example.com'])('is that of a request to %s', (host) => {
-    expect(routerAddress(requestTo(host), undefined)).toBe(`http://${host}`);
+  it.each(hosts)('is that of a request to %s', (host, named) => {
+    expect(routerAddress(requestTo(host), undefined)).toBe(`http://${named}`);
   });
 
-  it.each(['[', 'a b', 'a:99999', '', undefined])('is not that of a request to %o, which is refused', (host) => {
+  it.each(others)('is not that of a request to %o, which is refused', (host) => {
     expect(() => routerAddress(requestTo(host), undefined)).toThrow('The header `Host` is not the name of a host.');
   });
 });

@@ -52,6 +52,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, body, request }) => {
         requireAccess('invitation.manage', actor);
         requireLocalAccounts(parts);
+        const address = routerAddress(request, parts.publicUrl);
         const { invitationDays } = await settings.read();
         const created = await invitations.create({ ...body, invitedBy: actor.id, ms: invitationDays * dayMs });
         if (created === 'email taken') throw emailTaken(await users.findByEmail(body.email));
@@ -60,7 +61,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
         const target = { kind: 'invitation', id, name: email };
         const details = { role: body.role, teamId: body.teamId };
         await record(parts, actor, { action: 'invitation.create', target, details });
-        const link = new URL(`/link/${created.token}`, routerAddress(request, parts.publicUrl)).href;
+        const link = new URL(`/link/${created.token}`, address).href;
         return { invitation: invitationAnswer(created.invitation), link };
       },
     }),

@@ -176,6 +176,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       statuses: [201],
       handle: async ({ actor, params: { id }, request }) => {
         requireAccess('user.manage', actor);
+        const address = routerAddress(request, parts.publicUrl);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
         // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
@@ -186,7 +187,7 @@ export function userOperations(parts: ApiParts): Operation[] {
           throw new ApiFailure(409, 'has_signed_in', message);
         }
         await note(actor, user, 'user.password-link');
-        return { link: new URL(`/link/${token}`, routerAddress(request, parts.publicUrl)).href };
+        return { link: new URL(`/link/${token}`, address).href };
       },
     }),
   ];
