@@ -96,11 +96,11 @@ export async function beginDevice({ device }, name) {
 
 /**
  * @param {Endpoints} endpoints
- * @param {string} deviceCode
+ * @param {{ name: string, deviceCode: string }} begun `name`: as at the beginning
  * @returns {Promise<Grant>}
  */
-export async function claimDevice({ token }, deviceCode) {
-  return readGrant(await postForm(token, { grant_type: deviceGrant, device_code: deviceCode }));
+export async function claimDevice({ token }, { name, deviceCode }) {
+  return readGrant(await postForm(token, { grant_type: deviceGrant, device_code: deviceCode, client_id: name }));
 }
 
 /**

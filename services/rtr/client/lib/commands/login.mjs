@@ -22,7 +22,8 @@ const longestWaitMs = 30_000;
 export async function login(entered, { opensBrowser }) {
   const router = routerAddress(entered);
   const endpoints = await discover(router);
-  const start = await beginDevice(endpoints, `rtr on ${hostname()}`).catch(explain);
+  const name = `rtr on ${hostname()}`;
+  const start = { name, ...(await beginDevice(endpoints, name).catch(explain)) };
   say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
   if (opensBrowser) openBrowser(start.completePage);
   const { email, ...tokens } = await waitForApproval(endpoints, start);
@@ -52,15 +53,15 @@ async function keepInPlace(signIn) {
 
 /**
  * @param {import('../router-api.mjs').Endpoints} endpoints
- * @param {Awaited<ReturnType<typeof beginDevice>>} start
+ * @param {{ name: string } & Awaited<ReturnType<typeof beginDevice>>} start
  */
-async function waitForApproval(endpoints, { deviceCode, expiresMs, intervalMs }) {
+async function waitForApproval(endpoints, { name, deviceCode, expiresMs, intervalMs }) {
   const deadline = performance.now() + expiresMs;
   let waitMs = intervalMs;
   while (performance.now() < deadline) {
     await pause(waitMs);
     try {
-      return await claimDevice(endpoints, deviceCode);
+      return await claimDevice(endpoints, { name, deviceCode });
     } catch (error) {
       // The router may be restarted meanwhile.
       if (error instanceof RouterAwayError) {
