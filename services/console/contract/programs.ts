@@ -4,7 +4,7 @@
  */
 
 /**
- * `GET /devices/<code>`: the program that waits for a person to approve its sign-in (404: unknown, decided or expired). `POST
+ * `POST /devices/<code>/find`: the program that waits for a person to approve its sign-in (404: unknown, decided or expired). `POST
  * /devices/<code>` `{ decision: 'approve' | 'deny', teamId? }` decides. Too many wrong codes: 429 with `retry-after`.
  */
 export interface WaitingProgram {

@@ -111,8 +111,9 @@ export function oauthRoutes(
   endpoints.post('/revoke', async (request, response) => {
     const { token } = read(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
-    const programId = await programs.signOut(token);
-    if (programId !== undefined) await announce(`program:${programId}`);
+    const signedOut = await programs.signOut(token);
+    if (signedOut) await announce(`program:${signedOut.programId}`);
+    if (signedOut?.isReplayed) await noteReplay(signedOut);
     // The same for a token that is unknown: RFC 7009, section 2.2.
     response.status(200).end();
   });

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { accessTokenMs } from '../programs/access-tokens.ts';
+import { acceptedMs } from '../programs/access-tokens.ts';
 import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
 import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
 import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
@@ -46,7 +46,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   await forgetNames(parts, id, keyIds);
   const args = {
     id,
-    revokedUntil: Date.now() + accessTokenMs,
+    revokedUntil: Date.now() + acceptedMs,
     membersOfPrefix: names.membersOf(''),
     sessionPrefix: names.session(''),
     programPrefix: names.program(''),

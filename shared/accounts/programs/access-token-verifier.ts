@@ -6,18 +6,12 @@ import type { TeamStore } from '../people/team-store.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { identityOfPerson, type IdentityParty } from '../people/person-identity.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
-import { accessTokenMs, readAccessToken, type AccessClaims } from './access-tokens.ts';
+import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from './access-tokens.ts';
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** Tokens that are known at once, and people and teams whose changes are remembered. */
 const maxKnown = 10_000;
-
-/** Milliseconds by which the clocks of nodes may differ. */
-const clockToleranceMs = 30_000;
-
-/** Milliseconds for which a token made before a change may still be used. */
-const rememberMs = accessTokenMs + clockToleranceMs;
 
 /** Milliseconds after which a token that was judged while the store was away is judged again. */
 const storeRetryMs = 1_000;
@@ -60,14 +54,14 @@ export class AccessTokenVerifier {
   /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`. ms since 1970, as all times here. */
   readonly #changes = new LRUCache<string, number>({
     max: maxKnown,
-    ttl: rememberMs,
+    ttl: acceptedMs,
     // Of one that is forgotten early, any older token may be.
     dispose: (_at, _changed, reason) => {
       if (reason === 'evict') this.#listensSince = Date.now();
     },
   });
   /** None is forgotten early: the store lists all of them, too. */
-  readonly #signedOut = new LRUCache<string, true>({ ttl: rememberMs, ttlAutopurge: true });
+  readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
   /** Changes from before may have been missed or forgotten. */
   #listensSince = Date.now();
   /** Whether the list of the programs that are signed out was read since then. */

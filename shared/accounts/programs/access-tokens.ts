@@ -7,6 +7,12 @@ import type { SigningKeys } from './signing-keys.ts';
 /** Milliseconds for which an access token lasts. */
 export const accessTokenMs = 900_000;
 
+/** Milliseconds by which the clocks of nodes may differ. */
+export const clockToleranceMs = 30_000;
+
+/** Milliseconds after which no node accepts an access token that was made at the beginning of them. */
+export const acceptedMs = accessTokenMs + clockToleranceMs;
+
 /** The issuer and the audience of the access tokens of every cluster. The id of the key tells whose token it is. */
 export const ownIssuer = 'urn:model-router';
 
@@ -15,9 +21,6 @@ const algorithm = 'EdDSA';
 
 /** RFC 9068. */
 const tokenType = 'at+jwt';
-
-/** Seconds by which the clocks of nodes may differ. */
-const clockToleranceSeconds = 30;
 
 const partySchema = z.object({
   name: z.string(),
@@ -86,7 +89,7 @@ export async function readAccessToken(
         typ: tokenType,
         issuer: ownIssuer,
         audience: ownIssuer,
-        clockTolerance: clockToleranceSeconds,
+        clockTolerance: clockToleranceMs / 1_000,
       },
     );
     return claimsSchema.safeParse(payload).data;

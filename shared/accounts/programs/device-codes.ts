@@ -11,7 +11,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import { addressGroup } from '../sign-in/sign-in-guard.ts';
-import { accessTokenMs } from './access-tokens.ts';
+import { acceptedMs } from './access-tokens.ts';
 import { programIdleMs, mostProgramsPerUser } from './program-store.ts';
 
 const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.url));
@@ -86,7 +86,8 @@ export class DeviceCodes {
     const deviceHash = tokenHash(deviceCode);
     const now = Date.now();
     const clientHash = clientId === undefined ? undefined : tokenHash(clientId);
-    const facts = { client, clientHash, address, createdAt: now, state: 'pending', intervalMs: devicePollMs };
+    const from = addressGroup(address);
+    const facts = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
     const fields = storedFields(facts);
     for (let attempt = 0; attempt < codeAttempts; attempt++) {
       const userCode = newUserCode();
@@ -94,7 +95,7 @@ export class DeviceCodes {
         this.#names.device(deviceHash),
         this.#names.userCode(userCode),
         this.#names.devicesWaiting,
-        this.#names.devicesFrom(addressGroup(address)),
+        this.#names.devicesWaitingFrom(from),
       ];
       const args = { deviceHash, now, liveMs: deviceLifeMs, most: mostWaiting, mostPerAddress, fields };
       const outcome = await beginDevice.run(this.#redis, { keys, args });
@@ -106,7 +107,7 @@ export class DeviceCodes {
     });
   }
 
-  /** The sign-in behind the code that a person has entered, in any spelling; undefined when there is none that waits. */
+  /** The sign-in behind the code that a person has entered, in any spelling; undefined when there is none that waits. See `isUserCode`. */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
     const deviceHash = code && (await askRedis(this.#redis.get(this.#names.userCode(code))));
@@ -141,10 +142,11 @@ export class DeviceCodes {
       slackMs,
       programId,
       idleMs: programIdleMs,
-      revokedUntil: now + accessTokenMs,
+      revokedUntil: now + acceptedMs,
       mostPerUser: mostProgramsPerUser,
       userPrefix: this.#names.user(''),
       membersOfPrefix: this.#names.membersOf(''),
+      waitingFromPrefix: this.#names.devicesWaitingFrom(''),
       programPrefix: this.#names.program(''),
       programsOfPrefix: this.#names.programsOf(''),
     };
@@ -169,6 +171,11 @@ function newUserCode(): string {
 
 function shownCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
+}
+
+/** Whether a text, in any spelling, can be the code that a program shows. */
+export function isUserCode(entered: string): boolean {
+  return readUserCode(entered) !== undefined;
 }
 
 /** A code without dashes and spaces, in capitals; undefined for a text that is none. */

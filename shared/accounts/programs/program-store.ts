@@ -4,7 +4,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { accessTokenMs } from './access-tokens.ts';
+import { acceptedMs } from './access-tokens.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
@@ -35,6 +35,18 @@ const programSchema = z.object({
 
 /** A program that a person has signed in. Times in ms since 1970. */
 export type Program = z.infer<typeof programSchema>;
+
+/** Who signs a program out: its person, or a refresh token of a generation. Neither: the router. */
+export interface SignOutBy {
+  userId?: string;
+  generation?: number | undefined;
+}
+
+/** A program that was signed out now, of which person, and whether by a refresh token that was replaced before: it may be stolen. */
+export interface SignedOut {
+  userId: string;
+  isReplayed: boolean;
+}
 
 /** How a refresh ended. `ended` and `replayed`: the program was signed out now. */
 export type Refresh =
@@ -79,7 +91,7 @@ export class ProgramStore {
       repeatMs,
       idleMs: programIdleMs,
       maxMs: programMaxMs,
-      revokedUntil: now + accessTokenMs,
+      revokedUntil: now + acceptedMs,
       userPrefix: this.#names.user(''),
       membersOfPrefix: this.#names.membersOf(''),
       programsOfPrefix: this.#names.programsOf(''),
@@ -96,12 +108,15 @@ export class ProgramStore {
     return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };
   }
 
-  /** Signs a program out; with `userId` only one of that person. False when there is none. */
-  async signOut(id: string, userId?: string): Promise<boolean> {
+  /** Signs a program out; undefined when there is none. @see SignOutBy */
+  async signOut(id: string, { userId, generation }: SignOutBy = {}): Promise<SignedOut | undefined> {
     const now = Date.now();
-    const args = { id, userId, now, revokedUntil: now + accessTokenMs, programsOfPrefix: this.#names.programsOf('') };
+    const programsOfPrefix = this.#names.programsOf('');
+    const args = { id, userId, generation, now, repeatMs, revokedUntil: now + acceptedMs, programsOfPrefix };
     const keys = [this.#names.program(id), this.#names.revokedPrograms];
-    return (await signOutProgram.run(this.#redis, { keys, args })) === 1;
+    const outcome = (await signOutProgram.run(this.#redis, { keys, args })) as [string, number] | [];
+    const [whose, isReplayed] = outcome;
+    return whose === undefined ? undefined : { userId: whose, isReplayed: isReplayed === 1 };
   }
 
   /** Ids of programs that were signed out, and whose access tokens may not have expired. */

@@ -7,7 +7,7 @@ import type { Confirm } from '../sign-in/session-store.ts';
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
-import { ProgramStore } from './program-store.ts';
+import { ProgramStore, type SignedOut } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -83,10 +83,13 @@ export class Programs {
     return this.#issue(outcome.token, outcome.userId, outcome.teamId);
   }
 
-  /** Signs out the program that a token of either kind belongs to, and returns its id; undefined when there is none. */
-  async signOut(token: string): Promise<string | undefined> {
-    const programId = this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
-    return programId !== undefined && (await this.store.signOut(programId)) ? programId : undefined;
+  /** Signs out the program that a token of either kind belongs to; undefined when there is none. */
+  async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
+    const read = this.#read(token);
+    const programId = read?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
+    if (programId === undefined) return undefined;
+    const signedOut = await this.store.signOut(programId, { generation: read?.generation });
+    return signedOut && { ...signedOut, programId };
   }
 
   close(): void {

@@ -24,6 +24,7 @@ const ownAccount: Record<string, string> = {
   'DELETE /second-factor/passkeys/:id': "one's own second factor",
   'POST /second-factor/recovery-codes': "one's own second factor",
   'POST /devices/:code': 'approving a program that signs in as oneself',
+  'POST /devices/:code/find': 'seeing what one is about to approve',
   'DELETE /programs/:id': "signing out a program of one's own; `users sign-out` ends those of others",
   'POST /connections': 'connecting oneself to an MCP server, in the browser',
   'POST /connections/:server': 'connecting oneself to an MCP server, in the browser',

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { deviceGrant, postForm, refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
@@ -76,7 +77,10 @@ describe('a program', () => {
     expect(page).toBe(`${cluster.url}/device?code=${code}`);
     const poll = () => postForm(`${otherUrl}/oauth/token`, { grant_type: deviceGrant, device_code: deviceCode });
     expect(await poll()).toMatchObject({ status: 400, body: { error: 'authorization_pending' } });
-    expect((await ada.get(`/devices/${code}`)).body).toMatchObject({ client: 'Claude Code', address: '127.0.0.1' });
+    expect((await ada.post(`/devices/${code}/find`)).body).toMatchObject({
+      client: 'Claude Code',
+      address: '127.0.0.1',
+    });
     expect((await ada.post(`/devices/${code}`, { decision: 'approve' })).status).toBe(204);
     const { status, body } = await poll();
     expect(status).toBe(200);
@@ -115,6 +119,16 @@ describe('a program', () => {
     const refused = await ask(cluster.url, accessToken);
     expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
+  });
+
+  it('that is signed out by a refresh token that was replaced leaves an entry in the audit trail', async () => {
+    const first = await signInProgram(cluster.url, ada);
+    const second = (await refresh(cluster.url, first.refreshToken)).body;
+    await refresh(otherUrl, second.refresh_token);
+    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: first.refreshToken })).status).toBe(200);
+    expect(await refresh(cluster.url, second.refresh_token)).toMatchObject({ status: 401 });
+    const [newest] = (await ada.get('/audit')).body.data;
+    expect(newest).toMatchObject({ action: 'program.replay', actor: null, target: { id: adaId } });
   });
 
   it('signs itself out', async () => {
@@ -227,20 +241,40 @@ describe('a request to sign a program in', () => {
   it('is not found by guessing codes', async () => {
     const bob = await invited('guesser@example.com');
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
-    for (let guess = 0; guess < 10; guess++) expect((await bob.get('/devices/BBBB-BBBB')).status).toBe(404);
-    expect(await bob.get(`/devices/${body.user_code}`)).toMatchObject({ status: 429 });
-    expect((await ada.get(`/devices/${body.user_code}`)).status).toBe(200);
+    const find = `/devices/${body.user_code}/find`;
+    // What cannot be a code is no guess.
+    for (let guess = 0; guess < 20; guess++) expect((await bob.post('/devices/ABC-123/find')).status).toBe(404);
+    expect((await bob.post(find)).status).toBe(200);
+    for (let guess = 0; guess < 10; guess++) expect((await bob.post('/devices/BBBB-BBBB/find')).status).toBe(404);
+    expect(await bob.post(find)).toMatchObject({ status: 429 });
+    expect(await bob.post(`/devices/${body.user_code}`, { decision: 'approve' })).toMatchObject({ status: 429 });
+    expect((await ada.post(find)).status).toBe(200);
   });
 
   it('is not found by guessing many codes at once, nor by mixing them with codes that are right', async () => {
     const bob = await invited('fast-guesser@example.com');
     const right = await postForm(`${cluster.url}/oauth/device_authorization`, {});
-    const paths = Array.from({ length: 60 }, (_, guess) =>
+    const codes = Array.from({ length: 60 }, (_, guess) =>
       guess % 6 === 0 ? String(right.body.user_code) : 'BBBB-BBBB',
     );
-    const answers = await Promise.all(paths.map((path) => bob.get(`/devices/${path}`)));
+    const answers = await Promise.all(codes.map((code) => bob.post(`/devices/${code}/find`)));
     expect(answers.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(10);
-    expect((await bob.get('/devices/BBBB-BBBB')).status).toBe(429);
+    expect((await bob.post('/devices/BBBB-BBBB/find')).status).toBe(429);
+  });
+
+  it('is not kept from a person by pages of other origins, nor by wrong passwords of others at their address', async () => {
+    const bob = await invited('target@example.com');
+    const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    const foreign = { origin: 'https://page.example' };
+    for (let guess = 0; guess < 20; guess++) {
+      expect((await bob.get('/devices/BBBB-BBBB/find')).status).toBe(404);
+      expect((await bob.ask('POST', '/devices/BBBB-BBBB/find', {}, foreign)).status).toBe(403);
+    }
+    const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    for (let at = 0; at < 110; at++) await accounts.guard.take({ address: '127.0.0.1', email: `${at}@example.com` });
+    connection.close();
+    expect((await bob.signIn('target@example.com', password)).status).toBe(429);
+    expect((await bob.post(`/devices/${body.user_code}/find`)).status).toBe(200);
   });
 });
 

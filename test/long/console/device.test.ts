@@ -45,6 +45,11 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
     await page.getByLabel('E-mail').fill(`${name.toLowerCase()}@example.com`);
     await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    // A link alone does not count as an attempt: the code in it is in the form, and the person goes on.
+    const code = page.getByLabel('Code that the program shows');
+    await code.waitFor();
+    expect(await code.inputValue()).toBe(start.user_code);
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'rtr' }).waitFor();
     await page.getByText(start.user_code).waitFor();
     expect(await seriousViolations(page)).toEqual([]);

@@ -168,7 +168,7 @@ describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
       const page = new URL(readFileSync(opened, 'utf8').trim());
       expect(page.pathname).toBe('/device');
       const code = page.searchParams.get('code') ?? '';
-      expect((await ada.get(`/devices/${code}`)).body).toMatchObject({ client: 'Claude Code' });
+      expect((await ada.post(`/devices/${code}/find`)).body).toMatchObject({ client: 'Claude Code' });
       await ada.post(`/devices/${code}`, { decision: 'approve' });
       await terminal.see('as ada@example.com', arrowUp + enter);
       await terminal.see('Connected to');

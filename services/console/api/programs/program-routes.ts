@@ -1,6 +1,7 @@
-import { Router, type Request } from 'express';
+import { Router } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
+import { isUserCode } from '#shared/accounts/programs/device-codes.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignedInProgram } from '../../contract/programs.ts';
@@ -23,14 +24,15 @@ const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId:
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  routes.get('/devices/:code', async (request, response) => {
-    response.json(await waiting(request, signedInOf(response), request.params.code));
+  // A change, as it counts as an attempt: no other origin may make it.
+  routes.post('/devices/:code/find', async (request, response) => {
+    response.json(await waiting(signedInOf(response), request.params.code));
   });
   routes.post('/devices/:code', async (request, response) => {
     const person = signedInOf(response);
     const { code } = request.params;
     const { decision: decided, teamId } = parse(decision, request.body);
-    const { client, address } = await waiting(request, person, code);
+    const { client, address } = await waiting(person, code);
     const team = teamId === undefined ? undefined : await teamOf(person, teamId);
     const { devices } = programs;
     const isDone = decided === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
@@ -53,7 +55,7 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     const person = signedInOf(response);
     const { id } = request.params;
     const program = await programs.store.find(id);
-    if (!(await programs.store.signOut(id, person.id))) throw notFound();
+    if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
     await announce(`program:${id}`);
     await note(person, 'program.sign-out', { client: program?.client });
     response.status(204).end();
@@ -61,9 +63,13 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   return routes;
 
   /** The sign-in that waits behind a code. @throws ApiFailure 404, and 429 for somebody who guesses */
-  async function waiting({ ip = '' }: Pick<Request, 'ip'>, { id }: SignedIn, code: string) {
-    // Wrong codes count as wrong passwords do, and apart from them.
-    const attempt = { address: ip, email: `codes of programs, entered by ${id}` };
+  async function waiting({ id, address }: SignedIn, code: string) {
+    const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
+      field: 'code',
+    });
+    if (!isUserCode(code)) throw unknown;
+    // Wrong codes count as wrong passwords do, and apart from them: for the person alone.
+    const attempt = { address, email: id, device: 'program-code' };
     const { waitMs } = await accounts.guard.take(attempt);
     if (waitMs > 0) {
       const retryAfter = Math.ceil(waitMs / 1_000);
@@ -75,7 +81,7 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
       await accounts.guard.withdraw(attempt);
       return { client: found.client, address: found.address, createdAt: found.createdAt };
     }
-    throw new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', { field: 'code' });
+    throw unknown;
   }
 
   async function teamOf({ teams }: SignedIn, teamId: string) {

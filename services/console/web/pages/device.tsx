@@ -4,21 +4,24 @@ import { useSearch } from 'wouter';
 import type { WaitingProgram } from '../../contract/programs.ts';
 import { callApi } from '../api/call-api.ts';
 import { useSession } from '../api/session.ts';
-import { useApi, useChange } from '../api/use-api.ts';
+import { useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
-import { Loading } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 
 /** Where a person approves the sign-in of a program by the code that it shows. */
 export function Device() {
   const given = new URLSearchParams(useSearch()).get('code') ?? '';
   const [entered, setEntered] = useState(given);
-  const [code, setCode] = useState(given);
   const [done, setDone] = useState<'approve' | 'deny'>();
+  const find = useChange<string, Found>(
+    async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${pathOf(code)}/find`) }),
+    [],
+  );
+  // Not by itself for a code in the address: a link of somebody else must not use up the attempts of the person.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    setCode(entered.trim());
+    find.mutate(entered.trim());
   };
   return (
     <Page title="Sign in a program">
@@ -42,12 +45,13 @@ export function Device() {
                 value={entered}
                 onChange={({ currentTarget }) => setEntered(currentTarget.value)}
               />
-              <Button type="submit" variant="default">
+              <Button type="submit" variant="default" loading={find.isPending}>
                 Continue
               </Button>
             </Group>
           </form>
-          {code === '' ? null : <Decision key={code} code={code} onDone={setDone} />}
+          {find.error ? <Failure title="There is no program with this code" error={find.error} /> : null}
+          {find.data ? <Decision key={find.data.code} found={find.data} onDone={setDone} /> : null}
         </>
       ) : (
         <section className="panel">
@@ -62,26 +66,27 @@ export function Device() {
   );
 }
 
+/** A program that waits, by the code that was entered. */
+interface Found {
+  code: string;
+  program: WaitingProgram;
+}
+
+function pathOf(code: string): string {
+  return `/devices/${encodeURIComponent(code)}`;
+}
+
 /** What is known of the program, and the decision. */
-function Decision({ code, onDone }: { code: string; onDone: (decision: 'approve' | 'deny') => void }) {
-  const path = `/devices/${encodeURIComponent(code)}`;
-  const program = useApi<WaitingProgram>(path);
+function Decision({ found, onDone }: { found: Found; onDone: (decision: 'approve' | 'deny') => void }) {
+  const { code, program } = found;
+  const { client, address } = program;
   const { user } = useSession();
   const [teamId, setTeamId] = useState('');
   const decide = useChange<'approve' | 'deny', void>(
-    (decision) => callApi('POST', path, { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
+    (decision) =>
+      callApi('POST', pathOf(code), { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
     [],
   );
-  if (program.isPending) return <Loading what="the program" />;
-  if (!program.data) {
-    return (
-      <Failure
-        title="There is no program with this code"
-        error={program.error ?? new Error('Start the sign-in again.')}
-      />
-    );
-  }
-  const { client, address } = program.data;
   const accounts = [
     { value: '', label: `${user.name} (you)` },
     ...user.teams.map(({ id, name }) => ({ value: id, label: `Team ${name}` })),

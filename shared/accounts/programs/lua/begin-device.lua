@@ -3,7 +3,7 @@
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  the code that the person enters (string: hash of the device's code)
 -- KEYS[3]  all sign-ins that wait (sorted set: hash of the device's code by expiry)
--- KEYS[4]  those that began from this address within the time that one lives (number)
+-- KEYS[4]  those of them that began from this address (sorted set, as KEYS[3])
 -- ARGV[1]  JSON:
 --   deviceHash      hash of the code that the device holds
 --   now             ms since 1970
@@ -14,22 +14,20 @@
 -- Returns 'begun', 'taken' when the person's code is in use, or 'too many'.
 local device, code, waiting, fromAddress = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-redis.call('ZREMRANGEBYSCORE', waiting, '-inf', args.now)
-if redis.call('ZCARD', waiting) >= args.most then
-  return 'too many'
-end
-if tonumber(redis.call('GET', fromAddress) or 0) >= args.mostPerAddress then
-  return 'too many'
+for set, most in pairs({ [waiting] = args.most, [fromAddress] = args.mostPerAddress }) do
+  redis.call('ZREMRANGEBYSCORE', set, '-inf', args.now)
+  if redis.call('ZCARD', set) >= most then
+    return 'too many'
+  end
 end
 if not redis.call('SET', code, args.deviceHash, 'NX', 'PX', args.liveMs) then
   return 'taken'
-end
-if redis.call('INCR', fromAddress) == 1 then
-  redis.call('PEXPIRE', fromAddress, args.liveMs)
 end
 for name, value in pairs(args.fields) do
   redis.call('HSET', device, name, value)
 end
 redis.call('PEXPIRE', device, args.liveMs)
 redis.call('ZADD', waiting, args.now + args.liveMs, args.deviceHash)
+redis.call('ZADD', fromAddress, args.now + args.liveMs, args.deviceHash)
+redis.call('PEXPIRE', fromAddress, args.liveMs)
 return 'begun'

@@ -13,7 +13,7 @@
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   mostPerUser       programs of one person
---   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
+--   userPrefix, membersOfPrefix, waitingFromPrefix, programPrefix, programsOfPrefix  of names
 -- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the person, id of the team or ''}.
 local device, waiting, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -22,7 +22,7 @@ local state, interval, polledAt, userId, epoch, teamId, client, address =
 if not state then
   return { 'expired' }
 end
-local clientHash = redis.call('HGET', device, 'clientHash')
+local clientHash, from = unpack(redis.call('HMGET', device, 'clientHash', 'from'))
 if args.clientHash and clientHash and args.clientHash ~= clientHash then
   return { 'expired' }
 end
@@ -37,6 +37,9 @@ if state == 'pending' then
 end
 redis.call('DEL', device)
 redis.call('ZREM', waiting, args.deviceHash)
+if from then
+  redis.call('ZREM', args.waitingFromPrefix .. from, args.deviceHash)
+end
 if state ~= 'approved' then
   return { 'denied' }
 end

@@ -5,18 +5,22 @@
 -- ARGV[1]  JSON:
 --   id
 --   userId            whose it must be; absent: anybody's
+--   generation        of the refresh token that asks for it; absent: none does
 --   now               ms since 1970
+--   repeatMs          milliseconds for which the token before the current one may come again
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   programsOfPrefix  of names
--- Returns 1, or 0 when there is no such program.
+-- Returns {id of the person, 1 for a token that was replaced before, else 0}; nothing when there is no such program.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-local userId = redis.call('HGET', program, 'userId')
+local userId, generation, rotatedAt = unpack(redis.call('HMGET', program, 'userId', 'generation', 'rotatedAt'))
 if not userId or (args.userId and args.userId ~= userId) then
-  return 0
+  return {}
 end
+local behind = args.generation and tonumber(generation) - args.generation or 0
+local isReplayed = behind > 1 or (behind == 1 and args.now - tonumber(rotatedAt) > args.repeatMs)
 redis.call('DEL', program)
 redis.call('ZREM', args.programsOfPrefix .. userId, args.id)
 redis.call('ZREMRANGEBYSCORE', revoked, '-inf', args.now)
 redis.call('ZADD', revoked, args.revokedUntil, args.id)
-return 1
+return { userId, isReplayed and 1 or 0 }

@@ -202,6 +202,17 @@ describe('a change of', () => {
     await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
   });
 
+  it('a program that is signed out ends its token as long as another node may accept it', async () => {
+    const { tokens, programId } = await open.signIn();
+    await open.programs.store.signOut(programId);
+    // It has expired, but the clocks of nodes may differ by half a minute.
+    pass(900_000 + 20_000);
+    const starting = open.addNode();
+    await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
+    pass(900_000 + 31_000);
+    expect(await open.programs.store.signedOut()).toEqual([]);
+  });
+
   it('a person ends or changes their tokens on a node that is told, and on one that missed it once it reconnects', async () => {
     const [told, missed] = [open.addNode(), open.addNode()];
     const { tokens } = await open.signIn();

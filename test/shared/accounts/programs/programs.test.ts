@@ -95,6 +95,19 @@ describe('the sign-in of a program', () => {
     await devices.begin({ ...asked, address: '192.0.2.2' });
   });
 
+  it('does not count for its address any more once it is decided', async () => {
+    const { devices } = open.programs;
+    const begun = await Promise.all(Array.from({ length: 50 }, () => devices.begin(asked)));
+    const [approved, denied] = begun;
+    await devices.approve(approved?.userCode ?? '', open.ada, undefined);
+    await devices.deny(denied?.userCode ?? '');
+    for (const { deviceCode } of begun.slice(0, 2)) await open.programs.claim(deviceCode);
+    await Promise.all([devices.begin(asked), devices.begin(asked)]);
+    await expect(devices.begin(asked)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    pass(600_000);
+    await devices.begin(asked);
+  });
+
   it('leaves no code in the store that could be used', async () => {
     const { deviceCode } = await open.programs.devices.begin(asked);
     const names = await open.connection.redis.keys(`${open.prefix}*`);
@@ -164,14 +177,37 @@ describe('a signed-in program', () => {
 
   it('is signed out by either of its tokens, and by its person only', async () => {
     const one = await open.signIn();
-    expect(await open.programs.store.signOut(one.programId, 'somebody else')).toBe(false);
-    expect(await open.programs.store.signOut(one.programId, open.ada.id)).toBe(true);
+    expect(await open.programs.store.signOut(one.programId, { userId: 'somebody else' })).toBeUndefined();
+    expect(await open.programs.store.signOut(one.programId, { userId: open.ada.id })).toMatchObject({
+      isReplayed: false,
+    });
     const other = await open.signIn();
-    expect(await open.programs.signOut(other.tokens.refreshToken)).toBe(other.programId);
+    expect(await open.programs.signOut(other.tokens.refreshToken)).toMatchObject({ programId: other.programId });
     expect(await open.programs.signOut(other.tokens.refreshToken)).toBeUndefined();
     const third = await open.signIn();
-    expect(await open.programs.signOut(third.tokens.accessToken)).toBe(third.programId);
+    expect(await open.programs.signOut(third.tokens.accessToken)).toMatchObject({ programId: third.programId });
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+  });
+
+  it('that is signed out by a refresh token that was replaced may have been stolen', async () => {
+    const current = await open.signIn();
+    const second = issued(await open.programs.refresh(current.tokens.refreshToken));
+    // Whoever has lost the answer has this one.
+    expect(await open.programs.signOut(current.tokens.refreshToken)).toMatchObject({ isReplayed: false });
+    expect(await open.programs.refresh(second.tokens.refreshToken)).toEqual({ state: 'unknown' });
+    const first = await open.signIn();
+    for (let { tokens } = first, count = 0; count < 2; count++)
+      ({ tokens } = issued(await open.programs.refresh(tokens.refreshToken)));
+    const { programId } = first;
+    expect(await open.programs.signOut(first.tokens.refreshToken)).toEqual({
+      programId,
+      userId: open.ada.id,
+      isReplayed: true,
+    });
+    const late = await open.signIn();
+    await open.programs.refresh(late.tokens.refreshToken);
+    pass(60_001);
+    expect(await open.programs.signOut(late.tokens.refreshToken)).toMatchObject({ isReplayed: true });
   });
 
   it('is one of fifty at most: the oldest is signed out', async () => {
