@@ -65,6 +65,14 @@ const parsed = (span: ReceivedSpan | undefined, name: string): unknown => {
 /** Everything that the collector was sent. */
 const sent = (): string => Buffer.concat(collector.raw).toString('latin1');
 
+/** A metric of the ingress with recordings in its traces. */
+async function metricOf(name: string): Promise<number> {
+  const lines = (await (await fetch(`${tracing.adminUrl}/metrics`)).text()).split('\n');
+  const line = lines.find((each) => each.startsWith(`${name} `));
+  if (line === undefined) throw new Error(`there is no ${name}`);
+  return Number(line.slice(name.length + 1));
+}
+
 const user = (content: unknown) => [{ role: 'user', content }];
 
 describe('the span of a recorded request', () => {
@@ -144,9 +152,8 @@ describe('the span of a recorded request', () => {
   });
 
   it('is counted', async () => {
-    const metrics = await (await fetch(`${tracing.adminUrl}/metrics`)).text();
-    expect(Number(/rtr_traced_recordings_total\{outcome="queued"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);
-    expect(metrics).toMatch(/rtr_traced_recordings_total\{outcome="failed"\} 0\n/);
+    expect(await metricOf('rtr_traced_recordings_total{outcome="queued"}')).toBeGreaterThan(5);
+    expect(await metricOf('rtr_traced_recordings_total{outcome="failed"}')).toBe(0);
   });
 });
 
@@ -175,5 +182,32 @@ describe('nothing of a conversation is in traces', () => {
     ]);
     for (const { span } of asked.slice(0, 2))
       expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
+  });
+
+  it('of a key that is revoked while its request runs', async () => {
+    const { raw, id } = await cluster.addKey({ name: 'for a while' });
+    await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
+    const path = '/openai/v1/chat/completions';
+    const mark = `mark-${randomUUID()}`;
+    const slow = {
+      max_tokens: 60,
+      stream: true,
+      messages: user(`Please repeat: ${mark}\n[demo tokens_per_second=20]`),
+    };
+    // It begins to be recorded within a second.
+    await until(async () => {
+      const { answer } = await ask(path, { model: 'demo', messages: user('Hello.') }, { key: raw });
+      return answer.headers.has('x-rtr-recorded');
+    });
+    const asked = ask(path, { model: 'demo', ...slow }, { key: raw });
+    await until(async () => (await metricOf('rtr_recording_held_bytes')) > 0);
+    await adminCommandsOf(cluster)('keys', 'revoke', id);
+    const { answer, text, span } = await asked;
+    expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true; traces']);
+    expect(text).toContain('[DONE]');
+    expect(span?.attributes).toMatchObject({ 'gen_ai.request.model': 'demo', 'http.response.status_code': 200 });
+    expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
+    expect(sent()).not.toContain(mark);
+    expect(await metricOf('rtr_traced_recordings_total{outcome="gone"}')).toBe(1);
   });
 });

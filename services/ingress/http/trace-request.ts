@@ -3,9 +3,15 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** A request that has a span: the same object for all responses that stand for its own. */
+interface TracedRequest {
+  readonly span: TraceSpan;
+  held?: Promise<void>;
+}
+
 /**
  * Gives every request a span, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the
- * response closes. Mount it after `assignRequestId`.
+ * response closes, see also `holdTrace`. Mount it after `assignRequestId`.
  */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -19,10 +25,11 @@ export function traceRequests(tracing: Tracing): RequestHandler {
         'rtr.request_id': requestIdOf(response),
       },
     });
-    response.locals['trace'] = span;
+    const traced: TracedRequest = { span };
+    response.locals['trace'] = traced;
     response.on('close', () => {
       // When a client disconnects early, the attributes of its request are set in a later turn of the event loop.
-      setImmediate(() => end(span, request, response));
+      setImmediate(() => end(traced, request, response));
     });
     next();
   };
@@ -30,14 +37,30 @@ export function traceRequests(tracing: Tracing): RequestHandler {
 
 /** The span of a request; undefined if tracing is off. */
 export function traceOf(response: Response): TraceSpan | undefined {
-  return response.locals['trace'] as TraceSpan | undefined;
+  return tracedOf(response)?.span;
 }
 
-function end(span: TraceSpan, request: Request, response: Response): void {
+/**
+ * Holds the span of a request open until something is settled that its attributes depend on. The span's end is that of the response all the
+ * same. To be called when the response closes.
+ * @param settled must not reject
+ */
+export function holdTrace(response: Response, settled: Promise<void>): void {
+  const traced = tracedOf(response);
+  if (traced) traced.held = settled;
+}
+
+function tracedOf(response: Response): TracedRequest | undefined {
+  return response.locals['trace'] as TracedRequest | undefined;
+}
+
+function end({ span, held }: TracedRequest, request: Request, response: Response): void {
   const route = routeOf(request);
   if (route !== undefined) span.rename(`${request.method} ${route}`);
   span.set({ [names.httpRoute]: route, [names.httpStatus]: response.headersSent ? response.statusCode : undefined });
-  span.end();
+  if (!held) return span.end();
+  const at = performance.now();
+  void held.then(() => span.end(at));
 }
 
 /** The path as registered in the route table, not as sent by the client: there are few of them. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RecordingOutcome } from '../recording/recorder.ts';
+import type { RecordingOutcome } from '../recording/lost-recordings.ts';
 import type { TracedOutcome } from '../recording/trace-recorded.ts';
 
 const outcomes: readonly RecordingOutcome[] = ['kept', 'full', 'gone', 'lost'];
@@ -16,13 +16,13 @@ export function countRecordings(registry: Registry): (outcome: RecordingOutcome)
   return (outcome) => counter.inc({ outcome });
 }
 
-const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'failed'];
+const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'failed', 'gone', 'lost'];
 
 /** Adds the counter of recorded requests whose messages were to be in traces. */
 export function countTraced(registry: Registry): (outcome: TracedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_traced_recordings_total',
-    help: 'Spans of recorded requests that messages were for: queued to be sent with them; left out because there was no room (full), the span had ended (late) or they could not be read (failed)',
+    help: 'Spans of recorded requests that messages were for: queued to be sent with them; left out because there was no room (full), the span had ended (late), they could not be read (failed), the key was revoked meanwhile (gone) or Redis did not take the recording (lost)',
     labelNames: ['outcome'],
     registers: [registry],
   });

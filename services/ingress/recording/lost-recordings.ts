@@ -1,5 +1,9 @@
+import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { loggableError } from '#shared/core/loggable-error.ts';
+
+/** What became of a recording: `lost` where Redis has not taken it. */
+export type RecordingOutcome = KeepOutcome | 'lost';
 
 /** Minimum interval between two log lines about recordings that are lost, in milliseconds. */
 const quietMs = 60_000;

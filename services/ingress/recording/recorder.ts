@@ -2,19 +2,17 @@ import type { Request, Response } from 'express';
 import { sessionIdOf, sessionOwnerOf } from '#shared/accounts/agent-sessions/session-names.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
-import type { KeepOutcome, Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
+import { holdTrace } from '../http/trace-request.ts';
 import { CutBytes } from './cut-bytes.ts';
-import { LostRecordings } from './lost-recordings.ts';
+import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
 import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
-
-/** What became of a recording: `lost` where Redis has not taken it. */
-export type RecordingOutcome = KeepOutcome | 'lost';
 
 /** Characters of a model's name that are kept: clients choose names of any length, and lists read many at once. */
 const mostModelLength = 256;
@@ -79,8 +77,8 @@ export class Recorder {
       (piece) => answer.add(piece),
       () => (isEnded = true),
     );
-    const told = traces?.sends(response, format) ? 'true; traces' : 'true';
-    if (!response.headersSent) response.setHeader('x-rtr-recorded', told);
+    const isTraced = traces?.sends(response, format) === true;
+    if (!response.headersSent) response.setHeader('x-rtr-recorded', isTraced ? 'true; traces' : 'true');
     response.once('close', () => {
       const { id: key, name, kind, ownerId } = identityOf(response);
       const { model, turn } = running;
@@ -111,12 +109,15 @@ export class Recorder {
       };
       // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
       const content = { request: asked.joined(), answer: answer.joined() };
-      traces?.add(response, { ...facts, ...content });
       const write = recordings
         .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
-        .then(count, (error: unknown) => {
-          count('lost');
+        .catch((error: unknown): RecordingOutcome => {
           this.#lost.add(error);
+          return 'lost';
+        })
+        .then((outcome) => {
+          count(outcome);
+          traces?.add(response, { ...facts, ...content }, outcome);
         })
         .finally(() => {
           asked.release();
@@ -124,6 +125,7 @@ export class Recorder {
           this.#writes.delete(write);
         });
       this.#writes.add(write);
+      if (isTraced) holdTrace(response, write);
     });
     return running;
   }

@@ -14,6 +14,7 @@ import {
 } from '#shared/formats/message-parts.ts';
 import { traceOf } from '../http/trace-request.ts';
 import { fitting } from './fitting.ts';
+import type { RecordingOutcome } from './lost-recordings.ts';
 
 /** A recorded request and its answer, each up to the bound of recordings. */
 export interface RecordedContent extends Pick<
@@ -24,8 +25,11 @@ export interface RecordedContent extends Pick<
   answer: Buffer;
 }
 
-/** What became of messages that were to be in a trace: `failed` if they could not be read. */
-export type TracedOutcome = MessagesOutcome | 'failed';
+/**
+ * What became of messages that were to be in a trace: `failed` if they could not be read; `gone` and `lost` as of the recording, of which
+ * there is none.
+ */
+export type TracedOutcome = MessagesOutcome | 'failed' | Extract<RecordingOutcome, 'gone' | 'lost'>;
 
 export interface TraceRecordedParts {
   formats: readonly Pick<ClientFormat, 'name' | 'messageParts'>[];
@@ -39,9 +43,10 @@ export interface RecordedTraces {
   sends(response: Response, format: string): boolean;
   /**
    * Adds the messages to the request's span. To be called when the response is closed, before its span ends. A body that was cut has no
-   * messages; of a stream that was cut there are those that it has.
+   * messages; of a stream that was cut there are those that it has. Nor are there any unless the store says that the key still stands.
+   * @param outcome of the recording
    */
-  add(response: Response, content: RecordedContent): void;
+  add(response: Response, content: RecordedContent, outcome: RecordingOutcome): void;
 }
 
 /** Adds the messages of recorded requests to their spans, as the semantic conventions for generative AI have them. */
@@ -49,10 +54,12 @@ export function traceRecorded({ formats, count, log }: TraceRecordedParts): Reco
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const sends = (response: Response, format: string): boolean =>
     traceOf(response)?.isSampled === true && partsOf.get(format) !== undefined;
-  const add = (response: Response, content: RecordedContent): void => {
+  const add = (response: Response, content: RecordedContent, outcome: RecordingOutcome): void => {
     const span = traceOf(response);
     const parts = partsOf.get(content.format);
     if (!span?.isSampled || !parts) return;
+    // What was sent cannot be removed with its owner.
+    if (outcome === 'gone' || outcome === 'lost') return count(outcome);
     try {
       const { instructions, asked, answered } = messagesOf(content, parts);
       // Of a conversation the end says more than the beginning.

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { traceRequests } from '#services/ingress/http/trace-request.ts';
+import { Recorder } from '#services/ingress/recording/recorder.ts';
+import { traceRecorded, type TracedOutcome } from '#services/ingress/recording/trace-recorded.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+
+/** Milliseconds after which the store answers. */
+const storeMs = 500;
+
+const silent = { warn: () => undefined, info: () => undefined };
+const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }] };
+
+let collector: Collector;
+let tracing: Tracing | undefined;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  // The exporter reads the environment of the process.
+  for (const [name, value] of Object.entries(collector.environment)) vi.stubEnv(name, value);
+  tracing = await openTracing({ service: 'test', instance: 'one', environment: collector.environment, log: silent });
+});
+afterAll(async () => {
+  await tracing?.close();
+  await collector.stop();
+  vi.unstubAllEnvs();
+});
+
+/** The span of a request that is recorded in a store, and what became of its messages. */
+async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
+  if (!tracing) throw new Error('there is no tracing');
+  const outcomes: TracedOutcome[] = [];
+  const recorder = new Recorder({
+    recordings: { keep: () => sleep(storeMs).then(keep) },
+    bytes: 1_000,
+    roomBytes: 10_000,
+    count: () => undefined,
+    traces: traceRecorded({ formats: clientFormats, count: (outcome) => outcomes.push(outcome), log: silent }),
+    log: silent,
+  });
+  const app = express();
+  app.use((_, response, next) => {
+    response.locals['identity'] = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' };
+    response.locals['requestId'] = 'r1';
+    next();
+  });
+  app.use(traceRequests(tracing));
+  app.post('/ask', (request, response) => {
+    recorder.begin(request, response, 'chat', Buffer.from(JSON.stringify(body)));
+    response.end('fine');
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const headers = { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` };
+  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ask`, { method: 'POST', headers });
+  await recorder.close();
+  const [span] = await collector.trace(traceId, 1);
+  const tookMs = span && Number(span.end - span.start) / 1e6;
+  return { outcomes, asked: span?.attributes['gen_ai.input.messages'], tookMs };
+}
+
+describe('the span of a recorded request', () => {
+  const whole = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'Hello.' }] }]);
+
+  it.each<[KeepOutcome, TracedOutcome, string | undefined]>([
+    ['kept', 'queued', whole],
+    ['full', 'queued', whole],
+    ['gone', 'gone', undefined],
+  ])('of which the recording is %s: its messages are %s', async (kept, traced, messages) => {
+    const { outcomes, asked } = await recordedIn(async () => kept, Buffer.from(kept.padEnd(16)).toString('hex'));
+    expect({ outcomes, asked }).toEqual({ outcomes: [traced], asked: messages });
+  });
+
+  it('has no messages where the store does not say that the key still stands', async () => {
+    const { outcomes, asked } = await recordedIn(() => Promise.reject(storeUnavailable('away')), 'a'.repeat(32));
+    expect({ outcomes, asked }).toEqual({ outcomes: ['lost'], asked: undefined });
+  });
+
+  it('ends with its response, not when the store has answered', async () => {
+    const { outcomes, tookMs } = await recordedIn(async () => 'kept', 'b'.repeat(32));
+    expect(outcomes).toEqual(['queued']);
+    expect(tookMs).toBeLessThan(storeMs);
+  });
+});
