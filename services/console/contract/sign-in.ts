@@ -14,7 +14,7 @@ export interface WaysIn {
 
 /** Why a sign-in at a provider failed. */
 export const signInFailures = {
-  expired: 'The sign-in took too long, or was begun in another browser. Try again.',
+  expired: 'The sign-in took too long, was begun in another browser, or has ended already. Try again.',
   denied: 'Your provider did not sign you in.',
   away: 'Your provider cannot be reached now. Try again soon.',
   no_address: 'Your provider did not say which e-mail address you have.',

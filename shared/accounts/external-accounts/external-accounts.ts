@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { mintId } from '../keys/mint-key.ts';
 import type { PersonStart } from '../people/console-settings.ts';
+import { tokenHash } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
@@ -138,6 +139,11 @@ export class ExternalAccounts {
 
   async endCheck(userId: string): Promise<void> {
     await askRedis(this.#redis.del(this.#names.externalCheck(userId)));
+  }
+
+  /** Whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which that is kept */
+  async takeState(state: string, ms: number): Promise<boolean> {
+    return (await askRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK';
   }
 }
 

@@ -17,7 +17,7 @@
  * - `connections-of:<user>` hash, server to a StoredConnection; `connection-refresh:<user>:<server>`, `connection-attempt:<hash>` and
  *   `connection-attempts:<user>` strings that expire
  * - `external-accounts` hash, issuer and subject to a person's id; `external-account:<user>` hash, an ExternalAccount;
- *   `external-check:<user>` string that expires
+ *   `external-check:<user>` and `external-state:<hash>` strings that expire
  * - `second-factor:<user>` hash; `second-factor-set-up:<user>:<kind>` strings and `pending-sign-in:<hash>` hash that expire
  * - `device:<hash>` hash that expires; `user-code:<code>` and `devices-from:<address>` strings that expire; `devices-waiting` sorted set by
  *   expiry
@@ -68,6 +68,7 @@ export function accountNames(prefix: string) {
     externalAccounts: `${prefix}external-accounts`,
     externalAccount: (userId: string) => `${prefix}external-account:${userId}`,
     externalCheck: (userId: string) => `${prefix}external-check:${userId}`,
+    externalState: (hash: string) => `${prefix}external-state:${hash}`,
     secondFactor: (userId: string) => `${prefix}second-factor:${userId}`,
     secondFactorSetUp: (userId: string, kind: string) => `${prefix}second-factor-set-up:${userId}:${kind}`,
     pendingSignIn: (hash: string) => `${prefix}pending-sign-in:${hash}`,

@@ -21,11 +21,16 @@ export class CookieClient {
   /**
    * Visits a page, and follows redirects.
    * @param form sent with POST, if given
+   * @param headers sent besides, with each request
    * @param stopsAt an address that is not followed but returned, with its status 0
    */
   async visit(
     address: string | URL,
-    { form, stopsAt }: { form?: Record<string, string>; stopsAt?: (url: URL) => boolean } = {},
+    {
+      form,
+      headers = {},
+      stopsAt,
+    }: { form?: Record<string, string>; headers?: Record<string, string>; stopsAt?: (url: URL) => boolean } = {},
   ): Promise<Visited> {
     let url = new URL(address);
     let body = form && new URLSearchParams(form);
@@ -34,7 +39,7 @@ export class CookieClient {
       const answer = await fetch(url, {
         method: body ? 'POST' : 'GET',
         redirect: 'manual',
-        headers: { accept: 'text/html', ...(cookie !== '' && { cookie }) },
+        headers: { ...headers, accept: 'text/html', ...(cookie !== '' && { cookie }) },
         ...(body && { body }),
       });
       for (const set of answer.headers.getSetCookie()) this.#keep(url.host, set);

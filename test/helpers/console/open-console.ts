@@ -54,6 +54,8 @@ export interface Person extends ConsoleClient {
 export interface ConsoleOptions {
   trustProxy?: boolean;
   publicUrl?: string;
+  /** Default: the shared Redis. */
+  redisUrl?: string;
   /** How people sign in. Default: with a password. */
   signIn?: SignInSettings;
   /** Whether requests may be recorded. Default: not. */
@@ -69,8 +71,9 @@ export async function openConsole({
   furtherOperations = () => [],
   signIn = emptyRegistry.sign_in,
   isRecording = false,
+  redisUrl = inject('redisUrl'),
 }: ConsoleOptions = {}): Promise<OpenConsole> {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore(redisUrl);
   const verifier = new KeyVerifier(open.store);
   const apiLog: string[] = [];
   const webhooks = openWebhooks(open.connection.redis, open.prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });

@@ -1,17 +1,17 @@
 import * as oidc from 'openid-client';
-import { Router, type Request, type Response } from 'express';
+import { Router, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import type { SignInFailure, WaysIn } from '../../contract/sign-in.ts';
-import { notFound } from '../api-failure.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { openSession } from '../session/open-session.ts';
 import { admitPerson } from './admit-person.ts';
 import { goodUntil } from './confirm-person.ts';
 import { isRefusal, type ProviderClients } from './provider-clients.ts';
-import type { SignInStates } from './sign-in-state.ts';
+import type { SignInState, SignInStates } from './sign-in-state.ts';
 
 /** What signing in at providers needs. */
 export interface OidcParts {
@@ -40,8 +40,10 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     };
     response.json(answer);
   });
+  routes.all(['/oidc/:name/start', '/oidc/:name/callback'], requireGet);
   routes.get('/oidc/:name/start', async (request, response) => {
     const provider = find(request);
+    const callback = callbackOf(request, provider);
     const client = await clients.of(provider).catch((error: unknown) => {
       log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
       return undefined;
@@ -53,7 +55,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       return fail(response, 'away');
     }
     const url = oidc.buildAuthorizationUrl(client, {
-      redirect_uri: callbackOf(request, provider),
+      redirect_uri: callback,
       scope: provider.scopes.join(' '),
       state,
       nonce,
@@ -64,9 +66,11 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   });
   routes.get('/oidc/:name/callback', async (request, response) => {
     const provider = find(request);
-    const state = states.take(request, response);
-    if (!state || state.provider !== provider.name) return fail(response, 'expired');
-    const tokens = await exchange(request, provider, state);
+    const answer = new URL(callbackOf(request, provider));
+    answer.search = new URL(request.originalUrl, answer).search;
+    const state = await states.take(request, response, provider.name);
+    if (!state) return fail(response, 'expired');
+    const tokens = await exchange(provider, answer, state);
     if (typeof tokens === 'string') return fail(response, tokens);
     const claims = tokens.claims();
     if (!claims || !isSubject(claims.sub)) {
@@ -97,15 +101,9 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   }
 
   /** The tokens for the code in the address that the provider led back to. */
-  async function exchange(
-    request: Request,
-    provider: SignInProvider,
-    { state, nonce, verifier }: { state: string; nonce: string; verifier: string },
-  ) {
+  async function exchange(provider: SignInProvider, answer: URL, { state, nonce, verifier }: SignInState) {
     try {
-      const url = new URL(callbackOf(request, provider));
-      url.search = new URL(request.originalUrl, url).search;
-      return await oidc.authorizationCodeGrant(await clients.of(provider), url, {
+      return await oidc.authorizationCodeGrant(await clients.of(provider), answer, {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
@@ -126,6 +124,13 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 /** Whether a provider names somebody: in 255 characters at most (OpenID Connect Core 1.0, section 2). */
 function isSubject(sub: string): boolean {
   return sub.length > 0 && sub.length <= 255;
+}
+
+/** Lets nothing but GET pass: Express has HEAD do what GET does, which here begins or ends something. */
+function requireGet({ method }: Request, response: Response, next: NextFunction): void {
+  if (method === 'GET') return next();
+  response.set('allow', 'GET');
+  throw new ApiFailure(405, 'method_not_allowed', `${method} is not allowed here.`);
 }
 
 /** Leads to the sign-in page, which says why. */

@@ -32,7 +32,8 @@ export function openOidc(parts: OpenOidcParts) {
   const clients = new ProviderClients(environment);
   const confirm = personConfirmer({ accounts, externals, announce, log, clients, signIn: settings });
   accounts.sessions.confirmWith(confirm);
-  const routes: OidcParts = { settings, clients, states: new SignInStates(secrets), externals };
+  const states = new SignInStates({ secrets, takeState: (state, ms) => externals.takeState(state, ms) });
+  const routes: OidcParts = { settings, clients, states, externals };
   return { routes, confirm, signOutPage, devices: new KnownDevices(secrets) };
 
   async function signOutPage(request: Request, name: string): Promise<string | undefined> {

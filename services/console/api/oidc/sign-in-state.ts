@@ -1,9 +1,15 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { isToken, tokenHash } from '#shared/accounts/people/secret-token.ts';
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
-import { cookieAttributes, cookieName, cookieOf } from '../session/cookies.ts';
+import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/cookies.ts';
 
-const name = 'rtr-sign-in';
+/** What the names of the cookies begin with. The rest of each is part of the hash of its state. */
+const nameStart = 'rtr-sign-in-';
+const nameForm = /^rtr-sign-in-[\w-]{16}$/;
+
+/** Sign-ins that a browser may have under way: each has a cookie of up to 4 KiB, and Node reads 16 KiB of headers. */
+const mostAtOnce = 3;
 
 /** Milliseconds that a person has at the provider. */
 const lifeMs = 600_000;
@@ -22,37 +28,69 @@ const stateSchema = z.object({
 /** What a browser keeps of a sign-in while its person is at the provider. */
 export type SignInState = Omit<z.infer<typeof stateSchema>, 'endsAt'>;
 
+export interface SignInStatesParts {
+  /** Of the cluster, newest first. */
+  secrets: () => readonly Uint8Array[];
+  /** See `ExternalAccounts`. */
+  takeState: (state: string, ms: number) => Promise<boolean>;
+}
+
 /**
- * The states of sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster: so the
- * router keeps nothing, any ingress can go on, and an answer of a provider is of no use to another browser.
+ * The states of sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster: so any
+ * ingress can go on, and an answer of a provider is of no use to another browser. The router itself keeps the hash of each that was taken,
+ * and nothing else: a provider to which a code comes twice ends all that it gave for the code (RFC 6749, section 4.1.2).
  */
 export class SignInStates {
-  readonly #secrets: () => readonly Uint8Array[];
+  readonly #secrets: SignInStatesParts['secrets'];
+  readonly #takeState: SignInStatesParts['takeState'];
 
-  constructor(secrets: () => readonly Uint8Array[]) {
+  constructor({ secrets, takeState }: SignInStatesParts) {
     this.#secrets = secrets;
+    this.#takeState = takeState;
   }
 
-  /** False while the secret of the cluster is not known. */
+  /** Gives the browser the state of a new sign-in, and has it forget all but the newest. False while the secret of the cluster is not known. */
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
+    // Browsers send older ones first (RFC 6265, section 5.4).
+    const before = cookiesLike(request, nameForm);
+    for (const name of before.slice(0, Math.max(0, before.length + 1 - mostAtOnce))) forget(request, response, name);
     // Lax: the provider leads back here by a link.
-    response.cookie(cookieName(request, name), sealed, { ...cookieAttributes(request), maxAge: lifeMs });
+    const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
+    response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
     return true;
   }
 
-  /** Takes the state from the browser, once; undefined when there is none that has not ended. */
-  take(request: Request, response: Response): SignInState | undefined {
+  /**
+   * Takes the state that an answer of a provider names, once in the whole cluster; undefined when the browser has none with that provider, or
+   * none that has not ended.
+   * @throws RouterError `store_unavailable`; the browser then keeps the state, and may come again with the same answer
+   */
+  async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
+    const named = request.query['state'];
+    if (typeof named !== 'string' || !isToken(named)) return undefined;
+    const name = nameOf(named);
     const sealed = cookieOf(request, name);
     if (sealed === undefined) return undefined;
-    response.clearCookie(cookieName(request, name), cookieAttributes(request));
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
-    return state && Date.now() < state.endsAt ? state : undefined;
+    const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
+    const isFirst = isRight && (await this.#takeState(named, lifeMs));
+    forget(request, response, name);
+    return isFirst ? state : undefined;
   }
 
   #sealer(): Sealer | undefined {
     return sealerOf(this.#secrets().map((secret) => derive(secret, 'sign-in at a provider')));
   }
+}
+
+/** The name of the cookie of a state. */
+function nameOf(state: string): string {
+  return `${nameStart}${tokenHash(state).slice(0, 16)}`;
+}
+
+function forget(request: Request, response: Response, name: string): void {
+  response.clearCookie(cookieName(request, name), cookieAttributes(request));
 }

@@ -11,8 +11,23 @@ export function cookieName(request: Request, name: string): string {
 /** The value of a cookie of the console that a request carries. @param name without the prefix */
 export function cookieOf(request: Request, name: string): string | undefined {
   const start = `${cookieName(request, name)}=`;
-  const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length);
+  return cookiesOf(request)
+    .find((cookie) => cookie.startsWith(start))
+    ?.slice(start.length);
+}
+
+/** The names of the cookies of the console that a request carries, in their order, each once. @param form of the name without the prefix */
+export function cookiesLike(request: Request, form: RegExp): string[] {
+  const prefix = cookieName(request, '');
+  const names = cookiesOf(request).flatMap((cookie) => {
+    const [whole = ''] = cookie.split('=', 1);
+    return whole.startsWith(prefix) ? [whole.slice(prefix.length)] : [];
+  });
+  return [...new Set(names)].filter((name) => form.test(name));
+}
+
+function cookiesOf(request: Request): string[] {
+  return (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
 }
 
 /** What every cookie of the console has: no script reads it, and no page of another site sends it but by a link. */

@@ -1,0 +1,155 @@
+import { inject, describe, expect, it, onTestFinished } from 'vitest';
+import { signInSchema } from '#shared/registry/sign-in.ts';
+import { CookieClient, type Visited } from '../../../../helpers/clients/cookie-client.ts';
+import { openConsole } from '../../../../helpers/console/open-console.ts';
+import { startPausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
+import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
+
+const grace = { sub: 'grace', name: 'Grace', email: 'grace@example.com', email_verified: true };
+
+/** A console at which people sign in at a provider, and what a browser does there. */
+async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; trustProxy?: boolean } = {}) {
+  const provider = await startCountedProvider();
+  const company = { name: 'company', issuer: provider.issuer, client_id: 'router', domains: ['*'] };
+  const signIn = signInSchema.parse({ providers: [company, { ...company, name: 'second' }] });
+  const open = await openConsole({ signIn, ...(redisUrl && { redisUrl }), ...(trustProxy && { trustProxy }) });
+  const headers: Record<string, string> = trustProxy ? { 'x-forwarded-proto': 'https' } : {};
+  const visit = (browser: CookieClient, path: string): Promise<Visited> =>
+    browser.visit(`${open.url}${path}`, { headers, stopsAt: () => true });
+  /** Begins a sign-in, and returns the path to which the provider leads back. */
+  const begin = async (browser: CookieClient, to = '/usage'): Promise<string> => {
+    const { url } = await visit(browser, `/console/api/oidc/company/start?to=${to}`);
+    const { pathname, search } = provider.answer(url, grace);
+    return `${pathname}${search}`;
+  };
+  /** Where a browser is led to. */
+  const led = async (browser: CookieClient, path: string): Promise<string> => {
+    const { url } = await visit(browser, path);
+    return `${url.pathname}${url.search}`;
+  };
+  return { ...open, provider, visit, begin, led };
+}
+
+/** The names of the cookies of a browser. */
+function namesIn(browser: CookieClient, url: string): string[] {
+  return browser
+    .cookiesOf(url)
+    .split('; ')
+    .map((cookie) => cookie.split('=')[0] ?? '');
+}
+
+describe('an answer of a provider', () => {
+  it('that comes several times at once is exchanged once, and signs in once', async () => {
+    const { provider, begin, url } = await openWithProvider();
+    for (let round = 1; round <= 5; round++) {
+      const browser = new CookieClient();
+      const back = await begin(browser);
+      const headers = { cookie: browser.cookiesOf(url) };
+      const send = () => fetch(`${url}${back}`, { headers, redirect: 'manual' });
+      const answers = await Promise.all([send(), send(), send()]);
+      expect(answers.map((answer) => answer.headers.get('location') ?? '').toSorted()).toEqual([
+        '/?sign-in=expired',
+        '/?sign-in=expired',
+        '/usage',
+      ]);
+      expect((await send()).headers.get('location')).toBe('/?sign-in=expired');
+      expect(provider.exchanged).toHaveLength(round);
+    }
+  });
+
+  it('is not exchanged while Redis is away, and good once it is back', async () => {
+    const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
+    onTestFinished(() => proxy.close());
+    const { provider, begin, visit, led, connection } = await openWithProvider({
+      redisUrl: `redis://127.0.0.1:${proxy.port}`,
+    });
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    proxy.cut();
+    const { status, text } = await visit(browser, back);
+    expect(status).toBe(503);
+    const message = 'The account store does not answer. Please try again soon.';
+    expect(JSON.parse(text)).toEqual({ error: { code: 'store_unavailable', message } });
+    expect(provider.exchanged).toEqual([]);
+    proxy.resume();
+    await connection.whenReady(AbortSignal.timeout(10_000));
+    expect(await led(browser, back)).toBe('/usage');
+    expect(provider.exchanged).toHaveLength(1);
+  });
+
+  it.each(['HEAD', 'POST', 'OPTIONS'])(
+    'is not used up by a request with %s, which begins no sign-in either',
+    async (method) => {
+      const { provider, begin, led, url } = await openWithProvider();
+      const browser = new CookieClient();
+      const back = await begin(browser);
+      const headers = { cookie: browser.cookiesOf(url) };
+      for (const path of [back, '/console/api/oidc/company/start']) {
+        const answer = await fetch(`${url}${path}`, { method, headers, redirect: 'manual' });
+        expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET']);
+        expect(answer.headers.getSetCookie()).toEqual([]);
+      }
+      expect(provider.exchanged).toEqual([]);
+      expect(await led(browser, back)).toBe('/usage');
+    },
+  );
+
+  it('is exchanged only when it names one state, of a sign-in that the browser has begun with this provider', async () => {
+    const { provider, begin, led } = await openWithProvider();
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    const state = new URLSearchParams(back.split('?')[1]).get('state') ?? '';
+    const others = [
+      back.replace(state, ''),
+      back.replace(`state=${state}`, ''),
+      back.replace('state=', 'state[]='),
+      back.replace('state=', 'State='),
+      `${back}&state=${state}`,
+      `${back}&state=another`,
+      back.replace(state, state.slice(1)),
+      back.replace(state, `${state}=`),
+      back.replace(state, 'A'.repeat(43)),
+      back.replace(state, '__proto__'),
+    ];
+    for (const path of others) expect([path, await led(browser, path)]).toEqual([path, '/?sign-in=expired']);
+    expect(await led(new CookieClient(), back)).toBe('/?sign-in=expired');
+    expect(provider.exchanged).toEqual([]);
+    expect(await led(browser, back)).toBe('/usage');
+    const again = await begin(browser);
+    expect(await led(browser, again.replace('/company/', '/second/'))).toBe('/?sign-in=expired');
+    expect(provider.exchanged).toHaveLength(1);
+  });
+});
+
+describe('a browser', () => {
+  it.each([
+    ['without TLS', false, /^rtr-sign-in-[\w-]{16}$/],
+    ['over TLS', true, /^__Host-rtr-sign-in-[\w-]{16}$/],
+  ])('%s begins three sign-ins at once, and ends each of them', async (_, trustProxy, form) => {
+    const { begin, led, url } = await openWithProvider({ trustProxy });
+    const browser = new CookieClient();
+    const backs: string[] = [];
+    for (const to of ['/usage', '/keys', '/account']) backs.push(await begin(browser, to));
+    expect(namesIn(browser, url)).toEqual([1, 2, 3].map(() => expect.stringMatching(form)));
+    const [first = '', second = '', third = ''] = backs;
+    expect(await led(browser, second)).toBe('/keys');
+    expect(await led(browser, first)).toBe('/usage');
+    expect(await led(browser, third)).toBe('/account');
+    expect(namesIn(browser, url).filter((name) => name.includes('sign-in'))).toEqual([]);
+  });
+
+  it('keeps the newest three sign-ins, however many it begins and whatever other cookies it has', async () => {
+    const { begin, led, url } = await openWithProvider();
+    const browser = new CookieClient();
+    for (const other of ['other', 'rtr-sign-in', 'rtr-sign-in-', 'my-rtr-sign-in-0123456789abcdef']) {
+      browser.setCookie(url, other, 'any');
+    }
+    const backs: string[] = [];
+    for (let each = 0; each < 8; each++) backs.push(await begin(browser, `/${'x'.repeat(999)}`));
+    expect(namesIn(browser, url)).toHaveLength(4 + 3);
+    expect(browser.cookiesOf(url).length).toBeLessThan(12 * 1_024);
+    const ends: string[] = [];
+    for (const back of backs) ends.push((await led(browser, back)).slice(0, 10));
+    expect(ends).toEqual([...backs.slice(3).map(() => '/?sign-in='), ...Array<string>(3).fill('/xxxxxxxxx')]);
+  });
+});
