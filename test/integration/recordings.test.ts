@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 import { startProcess } from '../helpers/processes/start-process.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
@@ -109,6 +110,24 @@ describe('what is recorded', () => {
     await until(async () => (await found()).length === 2);
     expect(await found('--recorded')).toEqual([ids[0]]);
     expect(await found('--no-recorded')).toEqual([ids[1]]);
+  });
+
+  it('is marked in the ledger of a response in the background, too, of which it is what its client was sent', async () => {
+    await cluster.addBatchRunner({ SEAL_SECRET: on.SEAL_SECRET });
+    const ids = await Promise.all(
+      [recorded, cluster.key].map(async (key) => {
+        const answer = await ask('/openai/v1/responses', { model: 'demo', input: 'Hello.', background: true }, { key });
+        expect(await answer.json()).toMatchObject({ status: 'queued' });
+        return answer.headers.get('x-request-id') ?? '';
+      }),
+    );
+    const marks = async () => {
+      const used = await readUsage(cluster.prefix);
+      return ids.map((id) => used.flatMap((record) => (record.id === id ? [record.recorded ?? false] : [])));
+    };
+    await until(async () => (await marks()).every(({ length }) => length > 0));
+    expect(await marks()).toEqual([[true], [false]]);
+    expect((await shown(ids[0] ?? '')).answer).toContain('"status":"queued"');
   });
 
   it('works with the SDKs, whose streams are as they are without', async () => {

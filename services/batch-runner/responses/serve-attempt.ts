@@ -26,6 +26,8 @@ export interface ResponseRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   session?: NamedSession | undefined;
   sentFor: RequestPurpose;
+  /** Whether the request that asked for it is recorded. Absent in requests that an earlier release has stored. */
+  isRecorded?: boolean;
 }
 
 /** One attempt to make a response. */
@@ -103,13 +105,14 @@ async function serve(
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
-  const { headers, session, sentFor } = asked;
+  const { headers, session, sentFor, isRecorded = false } = asked;
   const read = (body: Buffer): ClientRequest => format.read(body, 'generate');
   const served = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
   const caller: Caller = {
     requestId,
     identity,
     trace: undefined,
+    isRecorded,
     onStanding: () => undefined,
     isGone: () => signal.aborted,
   };

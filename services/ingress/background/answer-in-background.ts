@@ -29,6 +29,8 @@ export interface AskedInBackground {
   headers: Readonly<Record<string, string>> | undefined;
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
+  /** Whether the request is recorded, which its record in the ledger says. */
+  isRecorded: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function answerInBackground(
   asked: AskedInBackground,
   parts: AnswerInBackgroundParts,
 ): Promise<WantedStream | undefined> {
-  const { format, headers, session, sentFor } = asked;
+  const { format, headers, session, sentFor, isRecorded } = asked;
   const { background, parameters } = asked.request;
   const { answers } = parts;
   const shape = format.background;
@@ -65,7 +67,7 @@ export async function answerInBackground(
   const open = await responses.create(
     { ...facts, ...times, requestId: requestIdOf(response) },
     {
-      request: { body: background.body().toString(), headers, session, sentFor },
+      request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
       queued,
       ...shape.queuedEvents(queued),
     },

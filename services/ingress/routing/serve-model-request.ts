@@ -81,7 +81,8 @@ async function start(
     const about = contextOf(request.headers, format, given);
     // It is made, and paid for, whoever asks for it.
     runUncancelled(response);
-    const wanted = await answerInBackground(response, { format, request: given, ...about }, parts);
+    const { isRecorded } = caller;
+    const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...about }, parts);
     received.releaseBody();
     // The client may leave at any time, which stops nothing.
     return wanted && { finished: streamBackground(response, wanted, parts.background) };
