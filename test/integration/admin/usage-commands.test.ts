@@ -42,6 +42,37 @@ describe('rtr usage', () => {
     await expect(listed('--id', 'third')).rejects.toThrow(/does not exist/);
   });
 
+  it('report sums up hours', async () => {
+    const rtr = adminCommandsOf(cluster);
+    const hours = ['usage', 'report', '--step', 'hour', '--from', '1h'];
+    const byModel = await rtr(...hours);
+    expect(byModel[0]).toMatch(/^MODEL +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
+    expect(byModel[1]).toMatch(/^demo +2 +1 +\d/);
+    const byKey = await rtr(...hours, '--by', 'key', '--key', cluster.keyId);
+    expect(byKey[1]).toMatch(new RegExp(`^test +${cluster.keyId} +2 +1 `));
+    expect(byKey[2]).toMatch(/^all +- +2 +1 /);
+    expect(byKey).toHaveLength(3);
+    expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(2);
+    // A day unless it is said, in whole hours.
+    const { times, groups } = await rtr.json('usage', 'report', '--step', 'hour');
+    expect(times).toHaveLength(25);
+    expect(times[24] - times[23]).toBe(3_600_000);
+    const counts: number[] = groups[0].steps.map((step: { requests: number }) => step.requests);
+    expect(counts.slice(0, -2).every((count) => count === 0)).toBe(true);
+    expect(counts.slice(-2).reduce((sum, count) => sum + count)).toBe(2);
+  });
+
+  it('report refuses hours of what they are not kept by', async () => {
+    const rtr = adminCommandsOf(cluster);
+    const hours = ['usage', 'report', '--step', 'hour'];
+    const unkept = { '--model': 'demo', '--tier': 'gpu', '--purpose': 'main' };
+    for (const narrowed of Object.entries(unkept))
+      await expect(rtr(...hours, ...narrowed)).rejects.toThrow('Hours can be narrowed by key, team and person alone.');
+    await expect(rtr(...hours, '--by', 'tier')).rejects.toThrow('by: This must be one of model, key, team, user.');
+    await expect(rtr(...hours, '--from', '30d')).rejects.toThrow(/hours are kept for 8 days/);
+    await expect(rtr(...hours, '--key', cluster.keyId)).rejects.toThrow(/must not be model/);
+  });
+
   it('overview sums up a span', async () => {
     const lines = await adminCommandsOf(cluster)('usage', 'overview', '--span', '1h');
     expect(lines.find((line) => /^all\b/.test(line))).toMatch(/^all +all +- +2 +1 /);

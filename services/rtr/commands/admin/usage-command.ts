@@ -7,40 +7,29 @@ import { addCommand, type AdminContext, type RunAdminCommand } from './admin-con
 import { printList } from './print-answers.ts';
 import { filterOf, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
 import { showOverview, type OverviewOptions } from './usage-overview.ts';
+import { showReport, type ReportOptions } from './usage-report.ts';
 import { listRequests, type RequestOptions } from './usage-requests.ts';
 import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
-
-interface Totals {
-  requests: number;
-  failed: number;
-  promptTokens: number;
-  completionTokens: number;
-  cost: number;
-}
-
-interface Report {
-  groups: { id: string; name: string; totals: Totals }[];
-  totals: Totals;
-}
 
 interface Refusals {
   groups: { id: string; name: string; count: number }[];
   total: number;
 }
 
-type ReportOptions = UsageOptions & { step: string; by: string };
 type RefusalOptions = ReportOptions & { code?: string };
 type ExportOptions = UsageOptions & FileOptions;
 
 const days = '30 days ago without it';
 
+const reportSteps = 'the steps that --json has; hours are kept for eight days, by model, key, team and user';
+
 /** `rtr usage …`: sums over requests, and single ones. */
 export function usageCommand(run: RunAdminCommand): Command {
   const command = new Command('usage').description('see what was used, and what was refused');
-  withFilters(withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), days))
+  withFilters(withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), `${days}, with hours one`))
     .addOption(new Option('--by <fact>', 'what to sum up by').choices(usageGroups).default('model'))
-    .addOption(new Option('--step <step>', 'the steps that --json has').choices(['day', 'month']).default('day'))
-    .action((options: ReportOptions) => run(options, (context) => report(context, options)));
+    .addOption(new Option('--step <step>', reportSteps).choices(['hour', 'day', 'month']).default('day'))
+    .action((options: ReportOptions) => run(options, (context) => showReport(context, options)));
   withOutcome(
     withFilters(withSpan(addCommand(command, 'requests', 'list single requests, newest first'), 'any time without it')),
   )
@@ -76,28 +65,6 @@ function withOutcome(command: Command): Command {
     .addOption(new Option('--outcome <outcome>', 'with this outcome only').choices(['done', 'failed', 'cancelled']))
     .option('--recorded', 'those that were recorded only')
     .option('--no-recorded', 'those that were not recorded only');
-}
-
-async function report(context: AdminContext, options: ReportOptions): Promise<void> {
-  const { client, print, json } = context;
-  const { by, step } = options;
-  const found = await client.get<Report>('/usage', {
-    ...spanOf(options),
-    by,
-    step,
-    ...(await filterOf(client, options)),
-  });
-  if (json) return print(JSON.stringify(found));
-  // Of these, several may have one name.
-  const hasIds = ['key', 'user', 'team'].includes(by);
-  await printList(context, [...found.groups, { id: '', name: 'all', totals: found.totals }], {
-    head: [by.toUpperCase(), ...(hasIds ? ['ID'] : []), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
-    row: ({ id, name, totals: { requests, failed, promptTokens, completionTokens, cost } }) => {
-      const counts = [requests, failed, promptTokens, completionTokens, Number(cost.toFixed(6))];
-      return [name || id || 'none', ...(hasIds ? [id || '-'] : []), ...counts];
-    },
-    none: '',
-  });
 }
 
 async function refusals(context: AdminContext, options: RefusalOptions): Promise<void> {

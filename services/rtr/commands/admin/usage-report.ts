@@ -1,0 +1,67 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { AdminClient } from './admin-client.ts';
+import type { AdminContext } from './admin-context.ts';
+import { printList } from './print-answers.ts';
+import { filterOf, spanOf, type UsageOptions } from './usage-options.ts';
+
+interface Totals {
+  requests: number;
+  failed: number;
+  promptTokens: number;
+  completionTokens: number;
+  cost: number;
+}
+
+interface Report {
+  groups: { id: string; name: string; totals: Totals }[];
+  /** Hours have none. */
+  totals?: Totals;
+}
+
+export type ReportOptions = UsageOptions & { step: string; by: string };
+
+const dayMs = 86_400_000;
+
+/** `rtr usage report`: sums by one fact of requests. */
+export async function showReport(context: AdminContext, options: ReportOptions): Promise<void> {
+  const { client, print, json } = context;
+  const { by, step } = options;
+  const found = step === 'hour' ? await readHours(client, options) : await readDays(client, options);
+  if (json) return print(JSON.stringify(found));
+  const { groups, totals = sumOf(found.groups) } = found;
+  // Of these, several may have one name.
+  const hasIds = ['key', 'user', 'team'].includes(by);
+  await printList(context, [...groups, { id: '', name: 'all', totals }], {
+    head: [by.toUpperCase(), ...(hasIds ? ['ID'] : []), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
+    row: ({ id, name, totals: { requests, failed, promptTokens, completionTokens, cost } }) => {
+      const counts = [requests, failed, promptTokens, completionTokens, Number(cost.toFixed(6))];
+      return [name || id || 'none', ...(hasIds ? [id || '-'] : []), ...counts];
+    },
+    none: '',
+  });
+}
+
+async function readDays(client: AdminClient, options: ReportOptions): Promise<Report> {
+  const { by, step } = options;
+  return client.get<Report>('/usage', { ...spanOf(options), by, step, ...(await filterOf(client, options)) });
+}
+
+/** Hours are kept by model, and by key with its owner. @throws RouterError `invalid_request` for what they cannot be narrowed by */
+async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
+  const { by, model, tier, purpose, to = Date.now(), from = to - dayMs } = options;
+  if (model !== undefined || tier !== undefined || purpose !== undefined)
+    throw new RouterError('invalid_request', 'Hours can be narrowed by key, team and person alone.');
+  return client.get<Report>('/usage/hours', { from, to, by, ...(await filterOf(client, options)) });
+}
+
+function sumOf(groups: Report['groups']): Totals {
+  const sum: Totals = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
+  for (const { totals } of groups) {
+    sum.requests += totals.requests;
+    sum.failed += totals.failed;
+    sum.promptTokens += totals.promptTokens;
+    sum.completionTokens += totals.completionTokens;
+    sum.cost += totals.cost;
+  }
+  return sum;
+}
