@@ -1,12 +1,13 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { Suspense, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { fetchSession, sessionKey, SessionContext } from './api/session.ts';
 import { queryClient } from './api/use-api.ts';
 import { Failure } from './parts/failure.tsx';
 import { lazyCode } from './parts/lazy-code.tsx';
 import { Loading } from './parts/loaded.tsx';
+import { useRequestedPage } from './parts/use-requested-page.ts';
 import { Boundary } from './shell/boundary.tsx';
 import { Frame } from './shell/frame.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -72,6 +73,13 @@ function SignedIn() {
     // Somebody else may have signed in meanwhile, in another tab.
     refetchOnWindowFocus: 'always',
   });
+  const [, go] = useLocation();
+  const { to, reason } = useRequestedPage();
+  const isOver = Boolean(session) && reason !== null;
+  useEffect(() => {
+    // The failure is nothing to somebody who is signed in, and is not to be shown when they have signed out.
+    if (isOver) go(to, { replace: true });
+  }, [isOver, go, to]);
   if (session) {
     return (
       <SessionContext value={session}>

@@ -123,6 +123,52 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     expect(await near.getByRole('note').count()).toBe(0);
   });
 
+  it('shows the console to somebody who is signed in when the answer of the provider comes again', async () => {
+    const { page } = await openPage();
+    const hedy = { name: 'Hedy Lamarr', email: 'hedy@example.org', email_verified: true, groups: ['scientists'] };
+    provider.accounts.set('hedy', hedy);
+    const answers: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/oidc/company/callback?')) answers.push(request.url());
+    });
+    await page.goto('/usage');
+    await signInAtProvider(page, 'hedy');
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    expect(answers).toHaveLength(1);
+    await page.goto(answers[0] ?? '');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await until(() => expect(new URL(page.url()).search).toBe(''));
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // Nor is the failure shown to whoever comes next.
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(`${provider.issuer}/**`);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('leads somebody who is signed in to the page, not to the provider, by a link of another site', async () => {
+    const { page } = await openPage();
+    const start = `${cluster.url}/console/api/oidc/company/start?to=/usage`;
+    const elsewhere = cluster.url.replace('127.0.0.1', 'router.test');
+    const follow = async (): Promise<void> => {
+      await page.goto(elsewhere);
+      await page.getByLabel('E-mail').waitFor();
+      await page.evaluate(`window.location.assign(${JSON.stringify(start)})`);
+    };
+    await follow();
+    await page.waitForURL(`${provider.issuer}/**`);
+    await page.goto('/');
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await follow();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Account of Ada' }).count()).toBe(1);
+  });
+
   it('says why somebody may not come in, and has the form for everybody else', async () => {
     const { page } = await openPage();
     provider.accounts.set('mallory', { name: 'Mallory', email: 'mallory@evil.org', email_verified: true, groups: [] });

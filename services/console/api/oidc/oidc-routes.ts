@@ -8,6 +8,8 @@ import type { SignInFailure, WaysIn } from '../../contract/sign-in.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { openSession } from '../session/open-session.ts';
+import { sessionIdOf } from '../session/session-cookie.ts';
+import { isSameOrigin } from '../session/signed-in.ts';
 import { admitPerson } from './admit-person.ts';
 import { goodUntil } from './confirm-person.ts';
 import { isRefusal, type ProviderClients } from './provider-clients.ts';
@@ -44,13 +46,15 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   routes.get('/oidc/:name/start', async (request, response) => {
     const provider = find(request);
     const callback = callbackOf(request, provider);
+    const to = ownPath.safeParse(request.query['to']).data ?? '/';
+    // A link of another site signs nobody in anew who is signed in already, maybe as somebody else.
+    if (!isSameOrigin(request) && (await isSignedIn(request))) return response.redirect(302, to);
     const client = await clients.of(provider).catch((error: unknown) => {
       log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
       return undefined;
     });
     if (!client) return fail(response, 'away');
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
-    const to = ownPath.safeParse(request.query['to']).data ?? '/';
     if (!states.begin(request, response, { provider: provider.name, state, nonce, verifier, to })) {
       return fail(response, 'away');
     }
@@ -98,6 +102,11 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     const provider = settings().providers.find(({ name }) => name === request.params['name']);
     if (!provider) throw notFound();
     return provider;
+  }
+
+  async function isSignedIn(request: Request): Promise<boolean> {
+    const sessionId = sessionIdOf(request);
+    return sessionId !== undefined && (await accounts.sessions.find(sessionId)) !== undefined;
   }
 
   /** The tokens for the code in the address that the provider led back to. */

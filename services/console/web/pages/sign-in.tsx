@@ -1,6 +1,5 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { useLocation, useSearch } from 'wouter';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { signInFailures, type WaysIn } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
@@ -9,17 +8,14 @@ import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { useRequestedPage } from '../parts/use-requested-page.ts';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
 /** The ways to sign in. Each then shows the requested page. */
 export function SignIn() {
   const ways = useApi<WaysIn>('/sign-in');
-  const [path] = useLocation();
-  const search = new URLSearchParams(useSearch());
-  const reason = search.get('sign-in');
-  search.delete('sign-in');
-  const to = search.size > 0 ? `${path}?${search}` : path;
+  const { to, reason } = useRequestedPage();
   return (
     <Frame>
       <Stack>

@@ -1,4 +1,4 @@
-import { inject, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { CookieClient, type Visited } from '../../../../helpers/clients/cookie-client.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
@@ -118,6 +118,42 @@ describe('an answer of a provider', () => {
     const again = await begin(browser);
     expect(await led(browser, again.replace('/company/', '/second/'))).toBe('/?sign-in=expired');
     expect(provider.exchanged).toHaveLength(1);
+  });
+});
+
+describe('a sign-in that another site begins', () => {
+  const start = '/console/api/oidc/company/start?to=/keys';
+
+  it.each(['cross-site', 'same-site', 'none'])('(%s) signs in a browser in which nobody is', async (site) => {
+    const { provider, url } = await openWithProvider();
+    const unknown = { rtr: 'A'.repeat(43), other: 'any' };
+    for (const [name, value] of Object.entries(unknown)) {
+      const browser = new CookieClient();
+      browser.setCookie(url, name, value);
+      const page = await browser.visit(`${url}${start}`, { headers: { 'sec-fetch-site': site }, stopsAt: () => true });
+      expect(page.url.origin).toBe(provider.issuer);
+    }
+  });
+
+  it.each([
+    ['cross-site', { 'sec-fetch-site': 'cross-site' }, false],
+    ['same-site', { 'sec-fetch-site': 'same-site' }, false],
+    ['none', { 'sec-fetch-site': 'none' }, false],
+    ['without Fetch Metadata', { origin: 'https://evil.org' }, false],
+    ['from a page of the console', { 'sec-fetch-site': 'same-origin' }, true],
+  ])('(%s) leaves somebody who is signed in who they are, unless they begin it', async (_, headers, begins) => {
+    const { provider, url, firstAdmin } = await openWithProvider();
+    const ada = await firstAdmin();
+    const browser = new CookieClient();
+    browser.setCookie(url, 'rtr', ada.sessionId);
+    const page = await browser.visit(`${url}${start}`, { headers, stopsAt: () => true });
+    expect(page.url.href.startsWith(begins ? `${provider.issuer}/` : `${url}/keys`)).toBe(true);
+    expect(namesIn(browser, url)).toHaveLength(begins ? 2 : 1);
+    const away = await browser.visit(`${url}${start}//evil.org`, { headers, stopsAt: () => true });
+    expect(away.url.origin).toBe(begins ? provider.issuer : url);
+    await ada.delete('/sessions');
+    const later = await browser.visit(`${url}${start}`, { headers, stopsAt: () => true });
+    expect(later.url.origin).toBe(provider.issuer);
   });
 });
 
