@@ -13,8 +13,9 @@ export const userRecordSchema = z.object({
   /** In the one form in which addresses are compared. */
   email: z.string(),
   /**
-   * The address that somebody else has given the person or confirmed: an administrator, an invitation, or a provider that has verified it.
-   * Another one than `email`: the person has typed that in. Absent in records of earlier releases.
+   * The address that somebody else has given the person or confirmed: an administrator, an invitation, or a provider that has verified it; or
+   * with which the first administrator has made their account. Another one than `email`: the person has typed that in. Absent in records of
+   * earlier releases.
    */
   confirmedEmail: z.string().optional(),
   /** The address with which the person has come in last: with a link, a password or an account at a provider. Absent: not since it is kept. */
