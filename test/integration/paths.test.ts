@@ -10,11 +10,14 @@ import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts'
 let cluster: Cluster;
 let ada: ConsoleClient;
 let api: AdminClient;
+/** The id of somebody who has not come in yet. */
+let waiting: string;
 beforeAll(async () => {
   cluster = await startCluster();
   ada = new ConsoleClient(cluster.url);
   const person = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
   await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  waiting = String((await ada.post('/users', { email: 'joan@example.com' })).body.id);
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
 });
@@ -98,5 +101,13 @@ it.each(['router@evil.org', 'evil.org/router', 'evil.org?', 'evil.org#', 'evil.o
     const { status, body } = await askAt(host, 'POST', '/console/api/invitations', invitation);
     expect([status, JSON.parse(body)]).toEqual([400, { error: { code: 'invalid_request', message } }]);
     expect((await ada.get('/invitations')).body).toEqual([]);
+    const path = `/console/api/users/${waiting}/password-link`;
+    expect((await askAt(host, 'POST', path)).status).toBe(400);
+    const { body: trail } = await ada.get('/audit?action=user.password-link');
+    expect(trail).toEqual({ data: [] });
+    const passkey = await askAt(host, 'POST', '/console/api/second-factor/passkeys/options', {
+      password: goodPassword,
+    });
+    expect([passkey.status, JSON.parse(passkey.body)]).toEqual([400, { error: { code: 'invalid_request', message } }]);
   },
 );
