@@ -1,16 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import {
-  inviteToConsole,
-  joinConsole,
-  joinPassword,
-  openAs,
-  type SignedInPerson,
-} from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
@@ -18,25 +11,18 @@ import { startProtectedMcp, type ProtectedMcp } from '../../helpers/upstreams/st
 
 describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
   let notes: ProtectedMcp;
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  let registry: Record<string, string>;
+  const here = consoleWithAda(async () => {
+    notes = await startProtectedMcp();
+    registry = withRegistry(JSON.stringify({ mcpServers: { notes: { url: notes.url, auth: 'oauth' } } }));
+    const ingress = { ...registry, OAUTH_NETWORKS: '127.0.0.1' };
+    return { workers: 0, engineUrl: 'http://127.0.0.1:1', ingress };
+  });
 
   beforeAll(async () => {
-    notes = await startProtectedMcp();
-    const registry = withRegistry(JSON.stringify({ mcpServers: { notes: { url: notes.url, auth: 'oauth' } } }));
-    const ingress = { ...registry, OAUTH_NETWORKS: '127.0.0.1' };
-    cluster = await startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
-    await cluster.addToolsWorker(registry);
-    browser = await openBrowser();
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  }, 120_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
-    notes?.close();
+    await here.cluster.addToolsWorker(registry);
   });
+  afterAll(() => notes?.close());
 
   /** Requests that the pages of the authorization server make, a font among them. */
   function isOfNotes(trouble: string): boolean {
@@ -51,8 +37,8 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
   }
 
   it('connects a person by way of the authorization server, lets them use the tools, and disconnects them', async () => {
-    const person = await inviteToConsole(ada, uniqueName('Bob'));
-    const { page, context, troubles } = await openAs(browser, person);
+    const person = await inviteToConsole(here.ada, uniqueName('Bob'));
+    const { page, context, troubles } = await openAs(here.browser, person);
     // The authorization server's pages ask for a font, and a machine without the internet waits for its name.
     await context.route('https://fonts.googleapis.com/**', (route) => route.abort());
     await page.goto('/');
@@ -69,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
     await page.getByRole('button', { name: 'Connect to notes' }).click();
     await signInAtNotes(page, 'ada');
     await row.getByText('Connected', { exact: true }).waitFor();
-    expect(page.url()).toBe(`${cluster.url}/connections`);
+    expect(page.url()).toBe(`${here.cluster.url}/connections`);
     expect(await seriousViolations(page)).toEqual([]);
 
     await page.goto('/tools');
@@ -102,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
   });
 
   it('takes no answer of an authorization server that somebody else has asked for', async () => {
-    const { page, context } = await openConsolePage(browser, cluster.url);
+    const { page, context } = await openConsolePage(here.browser, here.cluster.url);
     await page.goto('/connections?state=forged&code=stolen');
     await page.getByLabel('E-mail').fill('ada@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);

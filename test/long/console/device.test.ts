@@ -1,46 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Browser } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { deviceGrant, postForm } from '../../helpers/clients/device-flow.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import {
-  inviteToConsole,
-  joinConsole,
-  joinPassword,
-  openAs,
-  type SignedInPerson,
-} from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
 describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  const here = consoleWithAda();
 
-  beforeAll(async () => {
-    [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
-  });
-
-  const begin = async () => (await postForm(`${cluster.url}/oauth/device_authorization`, { client_id: 'rtr' })).body;
+  const begin = async () =>
+    (await postForm(`${here.cluster.url}/oauth/device_authorization`, { client_id: 'rtr' })).body;
   const poll = (start: { device_code: string }) =>
-    postForm(`${cluster.url}/oauth/token`, { grant_type: deviceGrant, device_code: start.device_code });
+    postForm(`${here.cluster.url}/oauth/token`, { grant_type: deviceGrant, device_code: start.device_code });
   const statusWith = async (token: string): Promise<number> =>
-    (await fetch(`${cluster.url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
+    (await fetch(`${here.cluster.url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it('signs in first, then approves the program that led there, and signs it out again', async () => {
     const name = uniqueName('Grace');
-    await inviteToConsole(ada, name);
+    await inviteToConsole(here.ada, name);
     const start = await begin();
     // A browser without a session is led to the page after the sign-in.
-    const { page, troubles } = await openConsolePage(browser, cluster.url, phone);
+    const { page, troubles } = await openConsolePage(here.browser, here.cluster.url, phone);
     await page.goto(start.verification_uri_complete);
     await page.getByLabel('E-mail').fill(`${name.toLowerCase()}@example.com`);
     await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
@@ -75,7 +57,7 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
 
   it('denies a program, and is told when a code is wrong', async () => {
     const start = await begin();
-    const { page, troubles } = await openAs(browser, ada);
+    const { page, troubles } = await openAs(here.browser, here.ada);
     await page.goto('/device');
     await page.getByLabel('Code that the program shows').fill('bbbb-bbbb');
     await page.getByRole('button', { name: 'Continue' }).click();

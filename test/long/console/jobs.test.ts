@@ -1,18 +1,7 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
-import type { Browser, Locator, Page } from 'playwright-core';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  inject,
-  it,
-  onTestFailed,
-  onTestFinished,
-} from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFailed, onTestFinished } from 'vitest';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -20,7 +9,6 @@ import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { endingJob } from '#shared/background/batch-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import {
   openConsolePage,
   phone,
@@ -28,15 +16,10 @@ import {
   wide,
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
-import {
-  inviteToConsole,
-  joinConsole,
-  joinPassword,
-  openAs,
-  type SignedInPerson,
-} from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
+import type { ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
@@ -49,35 +32,25 @@ const picture = Buffer.from(
 );
 
 describe.skipIf(chromiumPath === undefined)('the console', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  const here = consoleWithAda({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
   let watched: WatchedPage;
   let page: Page;
 
   beforeAll(async () => {
-    cluster = await startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
-    await cluster.addToolsWorker();
-    browser = await openBrowser();
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  }, 120_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
+    await here.cluster.addToolsWorker();
   });
 
   beforeEach(async () => {
-    watched = await openAs(browser, ada);
+    watched = await openAs(here.browser, here.ada);
     ({ page } = watched);
   });
 
   /** Goes on as somebody who has nothing yet; returns their name, from which their address is made. */
   async function becomeSomebodyNew(): Promise<string> {
     const name = uniqueName('Joe');
-    const person = await inviteToConsole(ada, name);
+    const person = await inviteToConsole(here.ada, name);
     await watched.context.close();
-    watched = await openAs(browser, person);
+    watched = await openAs(here.browser, person);
     ({ page } = watched);
     return name;
   }
@@ -102,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     });
 
     it('are created from a file, watched, cancelled, and their answers and errors downloaded', async () => {
-      const runner = await cluster.addBatchRunner();
+      const runner = await here.cluster.addBatchRunner();
       onTestFinished(async () => void (await runner.stop()));
       await becomeSomebodyNew();
       await page.goto('/batches');
@@ -161,9 +134,9 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     it('that nobody works on wait in a queue, which administrators see', async () => {
       // Nothing may wait when the test is run again.
       onTestFailed(async () => {
-        const runner = await cluster.addBatchRunner();
+        const runner = await here.cluster.addBatchRunner();
         const states = async () =>
-          (await ada.client.get(`/batches?owner=user:${ada.id}`)).body.batches.map(
+          (await here.ada.client.get(`/batches?owner=user:${here.ada.id}`)).body.batches.map(
             ({ state }: { state: string }) => state,
           );
         await until(async () => (await states()).every((state: string) => /ended|failed/.test(state)), 30_000);
@@ -192,12 +165,12 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     });
 
     it('are shown to the first one, however many there are', async () => {
-      const { id: owner } = await cluster.addKey({});
+      const { id: owner } = await here.cluster.addKey({});
       const { connection } = await openKeyStore(inject('redisUrl'));
       const report = (): void => undefined;
       const bounds = { mostOpen: 1_000, keepMs: 3_600_000 };
-      const batches = new Batches(connection.redis, `${cluster.prefix}:`, { bounds, report });
-      const work = new BatchWork(connection.redis, `${cluster.prefix}:`, { report });
+      const batches = new Batches(connection.redis, `${here.cluster.prefix}:`, { bounds, report });
+      const work = new BatchWork(connection.redis, `${here.cluster.prefix}:`, { report });
       const what = { owner, key: owner, api: 'openai', path: '/chat/completions', window: '24h', inputFile: 'none' };
       for (let at = 0; at < 553; at += 1) {
         const [id, createdAt] = [`batch_${owner}_${at}`, Date.now() - 1_000 + at];
@@ -218,7 +191,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
 
     it('fail in the background with a reason, and are tried again at once', async () => {
       const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-      const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log };
+      const access = { url: inject('redisUrl'), prefix: `${here.cluster.prefix}:`, log };
       let isBroken = true;
       const handle = (): Promise<void> =>
         isBroken ? Promise.reject(new Error('The storage for files is away.')) : Promise.resolve();
@@ -232,7 +205,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       onTestFailed(async () => {
         isBroken = false;
         const rest = new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle });
-        await ada.client.post('/background/repeat', { queue: 'batch-endings', id });
+        await here.ada.client.post('/background/repeat', { queue: 'batch-endings', id });
         await until(() => rest.completed === 1);
         await rest.close();
       });
@@ -274,10 +247,11 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
   describe('webhooks', () => {
     it('are made, tried, repeated, disabled and removed', async () => {
       const receiver = await startReceiver();
-      const { deliverDue } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+      const { deliverDue } = await openTestWebhooks({ prefix: `${here.cluster.prefix}:` });
       // There are none yet when the test is run again.
       onTestFailed(async () => {
-        for (const { id } of (await ada.client.get('/webhooks')).body) await ada.client.delete(`/webhooks/${id}`);
+        for (const { id } of (await here.ada.client.get('/webhooks')).body)
+          await here.ada.client.delete(`/webhooks/${id}`);
       });
       await page.goto('/webhooks');
       await page.getByText('No webhooks yet').waitFor();
@@ -343,13 +317,14 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('region', { name: 'Requests per second' }).waitFor();
       const lately = page.getByRole('region', { name: 'Requests per second' }).getByText(/in the last minute/);
       const before = Number(/[\d,]+/.exec(await lately.innerText())?.[0]);
-      for (let count = 0; count < 5; count += 1) expect((await askWith(cluster, cluster.key)).status).toBe(200);
+      for (let count = 0; count < 5; count += 1)
+        expect((await askWith(here.cluster, here.cluster.key)).status).toBe(200);
       await until(async () => expect(await lately.innerText()).toBe(`${before + 5} in the last minute`));
       await page.getByText(`${before + 5} served (100 %)`).waitFor();
     });
 
     it('shows what failed and under which id it is in the logs', async () => {
-      const { status, headers } = await askWith(cluster, cluster.key, 'Fail.\n[demo fault=500]');
+      const { status, headers } = await askWith(here.cluster, here.cluster.key, 'Fail.\n[demo fault=500]');
       expect(status).toBe(502);
       await page.goto('/');
       await page.getByText('upstream_failed').first().waitFor();
@@ -369,7 +344,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
 
   describe('workers', () => {
     it('drains a worker, which then takes nothing new, and undrains it', async () => {
-      const added = await cluster.addWorker();
+      const added = await here.cluster.addWorker();
       onTestFinished(async () => void (await added.stop()));
       const worker = String((await added.line('gpu-worker is ready'))['worker']);
       await page.goto('/workers');
@@ -380,7 +355,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await row.getByRole('button', { name: `Drain ${worker}` }).click();
       await row.getByText('Drained, safe to stop').waitFor();
       for (let count = 0; count < 8; count += 1) {
-        const { headers } = await askWith(cluster, cluster.key);
+        const { headers } = await askWith(here.cluster, here.cluster.key);
         expect(headers.get('x-rtr-worker')).not.toBe(worker);
       }
       await row.getByRole('button', { name: `Undrain ${worker}` }).click();
@@ -400,11 +375,13 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('button', { name: 'How to use demo' }).click();
       const dialog = page.getByRole('dialog');
       const code = await dialog.getByRole('group', { name: 'the code for curl' }).innerText();
-      expect(code).toContain(`${cluster.url}/api/openai/chat/completions`);
+      expect(code).toContain(`${here.cluster.url}/api/openai/chat/completions`);
       expect(code).toContain('$RTR_KEY');
       for (const name of ['OpenAI, Python', 'Anthropic, TypeScript', 'Anthropic, Python', 'Claude Code', 'opencode']) {
         await dialog.getByRole('tab', { name, exact: true }).click();
-        expect(await dialog.getByRole('group', { name: `the code for ${name}` }).innerText()).toContain(cluster.url);
+        expect(await dialog.getByRole('group', { name: `the code for ${name}` }).innerText()).toContain(
+          here.cluster.url,
+        );
       }
     });
   });
@@ -553,7 +530,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.goto('/keys');
       const [name, changed] = [uniqueName('laptop'), uniqueName('laptop of Ada')];
       const raw = await makeKey(page, name);
-      expect((await askWith(cluster, raw)).status).toBe(200);
+      expect((await askWith(here.cluster, raw)).status).toBe(200);
       await until(async () => expect(await page.content()).not.toContain(raw));
 
       await page.getByRole('button', { name: `Actions for ${name}` }).click();
@@ -573,8 +550,8 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       const next = await page.getByRole('dialog').getByRole('group', { name: 'the key' }).innerText();
       await page.getByRole('button', { name: 'I have copied it' }).click();
       expect(next).not.toBe(raw);
-      expect((await askWith(cluster, raw)).status).toBe(200);
-      expect((await askWith(cluster, next)).status).toBe(200);
+      expect((await askWith(here.cluster, raw)).status).toBe(200);
+      expect((await askWith(here.cluster, next)).status).toBe(200);
 
       await page
         .getByRole('button', { name: `Actions for ${changed}` })
@@ -586,7 +563,9 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await until(
         async () =>
           expect(
-            [(await askWith(cluster, raw)).status, (await askWith(cluster, next)).status].sort((a, b) => a - b),
+            [(await askWith(here.cluster, raw)).status, (await askWith(here.cluster, next)).status].sort(
+              (a, b) => a - b,
+            ),
           ).toEqual([200, 401]),
         10_000,
       );
@@ -600,16 +579,16 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
         await page.getByRole('option', { name: 'calculator' }).click();
         await dialog.getByLabel('Name').click();
       });
-      expect(await toolsOf(cluster, raw)).toEqual(['calculator']);
-      expect(await useTool(cluster, raw, 'calculator', { expression: '2^64' })).toBe(200);
-      expect(await useTool(cluster, raw, 'current_time')).toBe(403);
+      expect(await toolsOf(here.cluster, raw)).toEqual(['calculator']);
+      expect(await useTool(here.cluster, raw, 'calculator', { expression: '2^64' })).toBe(200);
+      expect(await useTool(here.cluster, raw, 'current_time')).toBe(403);
 
       await page.getByRole('button', { name: `Actions for ${name}` }).click();
       await page.getByRole('menuitem', { name: 'Change' }).click();
       await page.getByRole('dialog').getByLabel('Allow all tools').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-      await until(async () => expect((await toolsOf(cluster, raw)).length).toBeGreaterThan(1), 10_000);
-      expect(await useTool(cluster, raw, 'current_time')).toBe(200);
+      await until(async () => expect((await toolsOf(here.cluster, raw)).length).toBeGreaterThan(1), 10_000);
+      expect(await useTool(here.cluster, raw, 'current_time')).toBe(200);
     });
 
     it('shows markup in names as text', async () => {
@@ -650,7 +629,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.getByRole('row', { name: new RegExp(`${email}.*${team}`) }).waitFor();
 
-      const guest = await openConsolePage(browser, cluster.url);
+      const guest = await openConsolePage(here.browser, here.cluster.url);
       await guest.page.goto(new URL(link).pathname);
       await guest.page.getByLabel('Your name').fill(name);
       await guest.page.getByRole('textbox', { name: 'Password' }).fill('cobol moth ledger 1906');
@@ -686,7 +665,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
       await page.getByLabel('Find a model').fill('demo');
       await page.getByRole('cell', { name: '$2,000.00' }).waitFor();
-      await askWith(cluster, cluster.key);
+      await askWith(here.cluster, here.cluster.key);
       await page.goto('/usage?measure=cost');
       await page
         .getByRole('region', { name: 'Cost' })

@@ -1,22 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { joinConsole, openAs } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole } from '../../helpers/console/start-console.ts';
+import { expect, it } from 'vitest';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 
+const here = consoleWithAda({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
+
 it.skipIf(chromiumPath === undefined)('a late result of a tool does not bring an old conversation back', async () => {
-  const [cluster, browser] = await Promise.all([
-    startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } }),
-    openBrowser(),
-  ]);
-  onTestFinished(async () => {
-    await browser.close();
-    await cluster.stop();
-  });
-  await cluster.addToolsWorker();
-  const ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  const { page, troubles } = await openAs(browser, ada);
+  await here.cluster.addToolsWorker();
+  const { page, troubles } = await openAs(here.browser, here.ada);
   const held = Promise.withResolvers<void>();
   await page.route('**/api/tools/v1/execute', async (route) => {
     await held.promise;

@@ -1,33 +1,22 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
 import { joinConsole, joinPassword, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 
 describe.skipIf(chromiumPath === undefined)('people who share a browser', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
-
-  beforeAll(async () => {
-    [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } }), openBrowser()]);
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
-  });
+  const here = consoleWithAda({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
 
   async function join(name: string): Promise<SignedInPerson> {
-    const { body } = await ada.client.post('/invitations', { email: `${name}@example.com`, role: 'member' });
-    return joinConsole(new ConsoleClient(cluster.url), String(body.link), name);
+    const { body } = await here.ada.client.post('/invitations', { email: `${name}@example.com`, role: 'member' });
+    return joinConsole(new ConsoleClient(here.cluster.url), String(body.link), name);
   }
 
   /** Opens a tab in which a person has said something that is kept. */
   async function openWithTalk(person: SignedInPerson) {
-    const watched = await openAs(browser, person);
+    const watched = await openAs(here.browser, person);
     onTestFinished(() => watched.context.close());
     await watched.page.goto('/playground?model=demo');
     await watched.page.getByLabel('Your message', { exact: true }).fill('Of my secret harbour.');

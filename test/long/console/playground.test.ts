@@ -1,6 +1,5 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import type { Locator, Page } from 'playwright-core';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   phone,
   seriousViolations,
@@ -8,15 +7,9 @@ import {
   type LookOptions,
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
-import {
-  inviteToConsole,
-  joinConsole,
-  joinPassword,
-  openAs,
-  type SignedInPerson,
-} from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { inviteToConsole, joinPassword, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -29,26 +22,18 @@ interface OpenOptions {
 }
 
 describe.skipIf(chromiumPath === undefined)('the playground', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  const here = consoleWithAda({ engine: { DEMO_MODELS: 'demo,other', DEMO_TOKENS_PER_SECOND: '0' } });
   let watched: WatchedPage;
   let page: Page;
 
   beforeAll(async () => {
-    const engine = { DEMO_MODELS: 'demo,other', DEMO_TOKENS_PER_SECOND: '0' };
-    [cluster, browser] = await Promise.all([startConsole({ engine }), openBrowser()]);
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-    await cluster.addToolsWorker();
-    for (const model of ['demo', 'other']) await ada.client.put(`/prices/${model}`, { input: 1_000, output: 2_000 });
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
+    await here.cluster.addToolsWorker();
+    for (const model of ['demo', 'other'])
+      await here.ada.client.put(`/prices/${model}`, { input: 1_000, output: 2_000 });
   });
 
-  const open = async (path: string, { look = wide, person = ada }: OpenOptions = {}): Promise<void> => {
-    watched = await openAs(browser, person, { look });
+  const open = async (path: string, { look = wide, person = here.ada }: OpenOptions = {}): Promise<void> => {
+    watched = await openAs(here.browser, person, { look });
     ({ page } = watched);
     await page.goto(path);
   };
@@ -314,7 +299,7 @@ describe.skipIf(chromiumPath === undefined)('the playground', () => {
     it('no more than a hundred, and none of another person or after the sign-out', async () => {
       // Somebody of this run, who signs out.
       const name = uniqueName('Joe');
-      const joe = await inviteToConsole(ada, name);
+      const joe = await inviteToConsole(here.ada, name);
       await watched.context.close();
       await open('/playground?model=demo', { person: joe });
       await askAndWait('The first one.');
@@ -326,7 +311,7 @@ describe.skipIf(chromiumPath === undefined)('the playground', () => {
         expect([kept.length, kept[0], kept.includes('The first one.')]).toEqual([100, 'The last one.', false]),
       );
       await closeDialog();
-      const eve = await inviteToConsole(ada, uniqueName('Eve'));
+      const eve = await inviteToConsole(here.ada, uniqueName('Eve'));
       const cookies = await watched.context.cookies();
       const [, theirs = ''] = eve.client.cookie?.split('=') ?? [];
       // A session that ended is no sign-out.

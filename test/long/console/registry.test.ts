@@ -1,10 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { describe, expect, it } from 'vitest';
 import { phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
@@ -13,26 +11,13 @@ import { until } from '../../helpers/until.ts';
 const newText = (): string => `# ${uniqueName('Mine')}\nmodels:\n  fast: { targets: [{ model: demo }] }\n`;
 
 describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
-
-  beforeAll(async () => {
-    cluster = await startConsole();
-    browser = await openBrowser();
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-  }, 120_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
-  });
+  const here = consoleWithAda();
 
   /** The number of the newest version, 0 before there is any. */
-  const newest = async (): Promise<number> => Number((await ada.client.get('/registry')).body.version);
+  const newest = async (): Promise<number> => Number((await here.ada.client.get('/registry')).body.version);
 
   it('edits the names with its mistakes shown, keeps a history, compares, and reverts with one click', async () => {
-    const { page, context, troubles } = await openAs(browser, ada);
+    const { page, context, troubles } = await openAs(here.browser, here.ada);
     const [first, last] = [newText(), await newest()];
     await page.goto('/');
     await page.getByRole('link', { name: 'Admin' }).click();
@@ -96,8 +81,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
   });
 
   it('keeps what somebody has typed when another one stores a version meanwhile', async () => {
-    const { page, context } = await openAs(browser, ada);
-    const { page: others, context: otherContext } = await openAs(browser, ada);
+    const { page, context } = await openAs(here.browser, here.ada);
+    const { page: others, context: otherContext } = await openAs(here.browser, here.ada);
     const last = await newest();
     for (const each of [page, others]) {
       await each.goto('/admin/registry');
@@ -122,8 +107,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the registry', () => {
   });
 
   it('shows a file, and edits nothing of it', async () => {
-    const node = await cluster.addIngress(withRegistry(newText()));
-    const { page, context } = await openAs(browser, ada, { origin: node.url });
+    const node = await here.cluster.addIngress(withRegistry(newText()));
+    const { page, context } = await openAs(here.browser, here.ada, { origin: node.url });
     await page.goto('/admin/registry');
     await page.getByText('The registry is a file').waitFor();
     expect(await page.getByRole('group', { name: 'registry' }).innerText()).toContain('"fast"');

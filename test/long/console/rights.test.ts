@@ -1,37 +1,28 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import { inviteToConsole, joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { inviteToConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 describe.skipIf(chromiumPath === undefined)('people are offered what they may do alone', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  const here = consoleWithAda({ engine: { DEMO_MODELS: 'demo,other' } });
   let bob: SignedInPerson;
   let eve: SignedInPerson;
 
   beforeAll(async () => {
-    [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-    [bob, eve] = await Promise.all([inviteToConsole(ada, 'Bob'), inviteToConsole(ada, 'Eve')]);
+    [bob, eve] = await Promise.all([inviteToConsole(here.ada, 'Bob'), inviteToConsole(here.ada, 'Eve')]);
     await addTeam();
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
   });
 
   /** A team that Bob owns and Eve is in, with a key. */
   async function addTeam() {
     const name = uniqueName('Engines');
-    const id = String((await ada.client.post('/teams', { name })).body.id);
-    await ada.client.put(`/teams/${id}/members/${bob.id}`, { role: 'owner' });
-    await ada.client.put(`/teams/${id}/members/${eve.id}`, { role: 'member' });
+    const id = String((await here.ada.client.post('/teams', { name })).body.id);
+    await here.ada.client.put(`/teams/${id}/members/${bob.id}`, { role: 'owner' });
+    await here.ada.client.put(`/teams/${id}/members/${eve.id}`, { role: 'member' });
     return { id, name, key: await makeKey(bob, { kind: 'team', teamId: id, name: uniqueName('team key') }) };
   }
 
@@ -59,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
 
   it('by every page, none of which asks for what is refused', async () => {
     for (const person of [bob, eve]) {
-      const { page, context, troubles } = await openAs(browser, person);
+      const { page, context, troubles } = await openAs(here.browser, person);
       const refused: string[] = [];
       page.on('response', (response) => {
         if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
@@ -92,21 +83,21 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     const all = ['Change', 'Usage', 'Rotate', 'Revoke'];
     const { key: ofTeam } = await addTeam();
     const ofEves = await makeKey(eve, { kind: 'user', name: uniqueName('key of Eve') });
-    const { page: ofEve, context: first } = await openAs(browser, eve);
+    const { page: ofEve, context: first } = await openAs(here.browser, eve);
     await ofEve.goto('/keys');
     expect(await offered(ofEve, ofTeam.name)).toEqual(['Usage']);
     expect(await offered(ofEve, ofEves.name)).toEqual(all);
     expect(await answersTo(eve, ofTeam.id)).toEqual([403, 403]);
     expect((await eve.client.delete(`/keys/${ofTeam.id}`)).status).toBe(403);
-    const { page: ofBob, context: second } = await openAs(browser, bob);
+    const { page: ofBob, context: second } = await openAs(here.browser, bob);
     await ofBob.goto('/keys');
     expect(await offered(ofBob, ofTeam.name)).toEqual(all);
     expect(await answersTo(bob, ofTeam.id)).toEqual([200, 201]);
-    const { page: ofAda, context: third } = await openAs(browser, ada);
+    const { page: ofAda, context: third } = await openAs(here.browser, here.ada);
     await ofAda.goto('/keys');
     // Whoever rotates a key can read what it has stored, and that is Eve's.
     expect(await offered(ofAda, ofEves.name)).toEqual(['Change', 'Usage', 'Revoke']);
-    expect(await answersTo(ada, ofEves.id)).toEqual([200, 403]);
+    expect(await answersTo(here.ada, ofEves.id)).toEqual([200, 403]);
     await Promise.all([first, second, third].map((context) => context.close()));
   });
 
@@ -117,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     const form = new FormData();
     form.set('purpose', 'batch');
     form.set('file', new Blob([JSON.stringify(line)]), 'requests.jsonl');
-    const api = `${cluster.url}/api/openai/v1`;
+    const api = `${here.cluster.url}/api/openai/v1`;
     const sent = await fetch(`${api}/files`, { method: 'POST', headers: { authorization }, body: form });
     const file = (await sent.json()) as { id: string };
     const wanted = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' };
@@ -129,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
       [eve, false],
       [bob, true],
     ] as const) {
-      const { page, context, troubles } = await openAs(browser, person);
+      const { page, context, troubles } = await openAs(here.browser, person);
       const buttons = async (path: string, text: string): Promise<string[]> => {
         await page.goto(path);
         await page.locator('main').getByText(text).first().waitFor();
@@ -162,8 +153,8 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
   });
 
   it('in the playground: the models that their ceiling permits', async () => {
-    await ada.client.patch(`/users/${eve.id}`, { ceiling: { models: ['other'] } });
-    const { page, context, troubles } = await openAs(browser, eve);
+    await here.ada.client.patch(`/users/${eve.id}`, { ceiling: { models: ['other'] } });
+    const { page, context, troubles } = await openAs(here.browser, eve);
     await page.goto('/playground');
     const model = page.getByRole('combobox', { name: 'Model', exact: true });
     await model.click();
@@ -175,7 +166,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     expect(await seriousViolations(page)).toEqual([]);
     const { cookie = '', csrfToken = '' } = eve.client;
     const ask = (name: string): Promise<Response> =>
-      fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      fetch(`${here.cluster.url}/api/openai/v1/chat/completions`, {
         method: 'POST',
         headers: { cookie, 'x-csrf-token': csrfToken, 'content-type': 'application/json' },
         body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Hello!' }] }),
@@ -186,11 +177,11 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
   });
 
   it('where only administrators make personal keys', async () => {
-    await ada.client.patch('/settings', { membersMakeKeys: true });
+    await here.ada.client.patch('/settings', { membersMakeKeys: true });
     const { name: own } = await makeKey(eve, { kind: 'user', name: uniqueName('key of Eve') });
-    await ada.client.patch('/settings', { membersMakeKeys: false });
+    await here.ada.client.patch('/settings', { membersMakeKeys: false });
     expect((await eve.client.post('/keys', { kind: 'user', name: 'another' })).status).toBe(403);
-    const { page: ofEve, context: first } = await openAs(browser, eve);
+    const { page: ofEve, context: first } = await openAs(here.browser, eve);
     await ofEve.goto('/keys');
     await ofEve.getByText(own).waitFor();
     expect(await ofEve.getByRole('button', { name: 'New key' }).count()).toBe(0);
@@ -202,7 +193,7 @@ describe.skipIf(chromiumPath === undefined)('people are offered what they may do
     expect(await seriousViolations(ofEve)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create new key' }).click();
     await dialog.getByRole('group', { name: 'the key' }).waitFor();
-    const { page: ofBob, context: second } = await openAs(browser, bob);
+    const { page: ofBob, context: second } = await openAs(here.browser, bob);
     await ofBob.goto('/keys');
     await ofBob.getByRole('button', { name: 'New key' }).click();
     await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Team' }).waitFor();

@@ -1,27 +1,23 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { UsageReport } from '#services/console/contract/usage.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
-import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { openAs } from '../../helpers/console/open-as.ts';
+import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 
 /** Keys with limits: enough for a list that nobody wants to scroll through. */
 const limitedKeys = 40;
 
 describe.skipIf(chromiumPath === undefined)('the usage page', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-  let ada: SignedInPerson;
+  const here = consoleWithAda({ engine: { DEMO_MODELS: 'demo,other' } });
   const keys: { raw: string; id: string }[] = [];
   /** The last of the keys that has used up its limit. */
   let used = 6;
 
   beforeAll(async () => {
-    [cluster, browser] = await Promise.all([startConsole({ engine: { DEMO_MODELS: 'demo,other' } }), openBrowser()]);
-    ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    const { cluster, ada } = here;
     const limits = { requestsPerMinute: 3, tokensPerDay: 1_000_000 };
     const names = Array.from({ length: limitedKeys }, (_, at) => `machine ${at}`);
     // Some at once: more than a few hundred milliseconds of hashing may not wait.
@@ -31,14 +27,10 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     const revoked = await cluster.addKey({ name: 'revoked', limits: { requestsPerMinute: 3 } });
     await ada.client.delete(`/keys/${revoked.id}`);
     for (const model of ['demo', 'other']) await ask(keys[0]?.raw ?? '', model);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
   });
 
   async function ask(key: string, model = 'demo', text = 'Hello!'): Promise<void> {
-    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+    const answer = await fetch(`${here.cluster.url}/api/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
@@ -70,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   }
 
   it('names what it is filtered by, and goes back step by step', async () => {
-    const { page, context, troubles } = await openAs(browser, ada);
+    const { page, context, troubles } = await openAs(here.browser, here.ada);
     await page.goto('/keys');
     await page.getByRole('link', { name: 'Usage' }).click();
     await choose(page, 'By', 'Key');
@@ -92,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await page.getByRole('table', { name: 'Usage by model' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
-    await page.goto(`/usage?user=${ada.id}&by=user`);
+    await page.goto(`/usage?user=${here.ada.id}&by=user`);
     await page.getByRole('button', { name: 'Remove the filter Person Ada' }).waitFor();
     expect(troubles).toEqual([]);
     await context.close();
@@ -102,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     // Another key each time: it has three requests a minute.
     const tight = (used += 1);
     for (let count = 0; count < 3; count += 1) await ask(keys[tight]?.raw ?? '');
-    const { page, context, troubles } = await openAs(browser, ada);
+    const { page, context, troubles } = await openAs(here.browser, here.ada);
     await page.goto('/usage');
     const limits = page.getByRole('region', { name: 'Limits', exact: true });
     await limits.getByText(`machine ${tight}`, { exact: true }).waitFor();
@@ -124,7 +116,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   });
 
   it('does not show a limit as used up that is not', async () => {
-    const { page, context } = await openAs(browser, ada);
+    const { page, context } = await openAs(here.browser, here.ada);
     const use = (used: number) => ({ name: 'requestsPerMinute', limit: 3, used, resetsAt: Date.now() + 3 * 3_600_000 });
     await page.route('**/console/api/usage/now', (route) =>
       route.fulfill({ json: [{ party: 'key:1', name: 'laptop', limits: [use(2.23)] }] }),
@@ -137,7 +129,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   });
 
   it('has twelve months, and says that days and months are those of UTC', async () => {
-    const { page, context } = await openAs(browser, ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
+    const { page, context } = await openAs(here.browser, here.ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
     await page.goto('/usage');
     await page.getByText('each day, in UTC').waitFor();
     const answered = page.waitForResponse((response) => response.url().includes('step=month'));
@@ -151,14 +143,14 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
 
   it('shows today by the hour, in the time zone of the browser', async () => {
     const timezoneId = 'Asia/Tokyo';
-    const { page, context, troubles } = await openAs(browser, ada, { look: { ...wide, timezoneId } });
+    const { page, context, troubles } = await openAs(here.browser, here.ada, { look: { ...wide, timezoneId } });
     await page.goto('/usage?span=1d&measure=requests');
     await page.getByRole('heading', { name: 'Requests by model and hour', exact: true }).waitFor();
     await page.getByText('each hour').waitFor();
     const groups = page.getByRole('list', { name: 'Groups of the chart' });
     await until(async () => expect(await groups.innerText()).toMatch(/demo: \d[^]*other: 1/));
     const hour = new Intl.DateTimeFormat('en-US', { hour: 'numeric', timeZone: timezoneId });
-    const [time] = (await ada.client.get('/usage/requests?limit=1')).body.requests;
+    const [time] = (await here.ada.client.get('/usage/requests?limit=1')).body.requests;
     // It is the last hour, or the next one has begun meanwhile.
     await pointAt(page, 12);
     const shown = await tooltipOf(page).innerText();
@@ -177,7 +169,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   it.each([wide, { ...wide, colorScheme: 'dark' as const }, phone])(
     'has a chart that can be read: %o',
     async (look) => {
-      const { page, context, troubles } = await openAs(browser, ada, { look });
+      const { page, context, troubles } = await openAs(here.browser, here.ada, { look });
       await page.goto('/usage?measure=requests');
       const legend = page.getByRole('list', { name: 'Groups of the chart' });
       await until(async () => expect(await legend.innerText()).toMatch(/demo: \d[^]*other: 1/));
@@ -199,11 +191,11 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   );
 
   it('tells when a request began and when it ended', async () => {
-    await ask(cluster.key, 'demo', 'Slowly.\n[demo delay=1500]');
-    const newest = async () => (await ada.client.get('/usage/requests?limit=1')).body.requests[0];
+    await ask(here.cluster.key, 'demo', 'Slowly.\n[demo delay=1500]');
+    const newest = async () => (await here.ada.client.get('/usage/requests?limit=1')).body.requests[0];
     await until(async () => expect((await newest()).totalMs).toBeGreaterThanOrEqual(1_500), 10_000);
     const { id, at, totalMs } = await newest();
-    const { page, context } = await openAs(browser, ada);
+    const { page, context } = await openAs(here.browser, here.ada);
     await page.goto('/usage');
     const rows = page.getByRole('table', { name: 'Recent requests' });
     await rows.getByRole('button', { name: `Details of ${id}` }).click();
