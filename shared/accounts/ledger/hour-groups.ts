@@ -1,16 +1,6 @@
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
-import { askRedisAll } from '../redis/ask-redis.ts';
-import { storedJson } from '../redis/stored-value.ts';
-import {
-  spanBeginning,
-  spanName,
-  spanOwners,
-  spanSteps,
-  thingCounts,
-  thingKinds,
-  type ThingCount,
-} from './span-sums.ts';
+import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
+import { spanBeginning, spanSteps, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
 /** What hours can be grouped by: the things that have sums of their own, and whose the keys are. */
@@ -19,9 +9,6 @@ export type HourGroupName = (typeof hourGroups)[number];
 
 /** Hours that are kept, and can be read at once. */
 export const mostHours = spanSteps.hour.keptMs / spanSteps.hour.ms;
-
-/** Hashes that are read from Redis at once. */
-const readAtOnce = 48;
 
 /** What requests of an hour came to. Cost in nano-dollars. */
 export type HourSums = Record<ThingCount, number>;
@@ -47,8 +34,6 @@ export interface HourQuery {
   filter: Pick<UsageFilter, 'key' | 'team' | 'user'>;
 }
 
-const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
-
 /**
  * Reads what requests came to by hour and by group, the groups with the most requests first: of everybody for an administrator, of others
  * their own and those of their teams. What was too much for an hour is in the group `other`.
@@ -62,26 +47,20 @@ export async function readHourGroups(
   const { ms } = spanSteps.hour;
   const times: number[] = [];
   for (let time = spanBeginning('hour', from); time < to && times.length < mostHours; time += ms) times.push(time);
-  const names = times.flatMap((time, index) =>
-    spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName('hour', time)}${owner}` })),
-  );
   const groups = new Map<string, HourGroup>();
   const rowOf = by === 'model' ? modelRow : (field: string) => keyRow(field, by, filter);
-  for (let begin = 0; begin < names.length; begin += readAtOnce) {
-    const asked = names.slice(begin, begin + readAtOnce);
-    const commands = redis.pipeline();
-    for (const { name } of asked) commands.hgetall(name);
-    const found = (await askRedisAll(commands)) as Readonly<Record<string, string>>[];
-    for (const [place, { index }] of asked.entries()) {
-      for (const [field, text] of Object.entries(found[place] ?? {})) {
-        const row = rowOf(field);
-        if (!row) continue;
-        let group = groups.get(row.id);
-        if (!group) groups.set(row.id, (group = { ...row, totals: noSums(), steps: times.map(noSums) }));
-        addText(text, group.totals, group.steps[index]);
-      }
+  await readSpanHashes(redis, prefix, { viewer, step: 'hour', times }, (fields, index) => {
+    for (const [field, text] of Object.entries(fields)) {
+      const row = rowOf(field);
+      const counts = row && countsOf(text);
+      if (!counts) continue;
+      let group = groups.get(row.id);
+      if (!group) groups.set(row.id, (group = { ...row, totals: noThingCounts(), steps: times.map(noThingCounts) }));
+      addThingCounts(group.totals, counts);
+      const step = group.steps[index];
+      if (step) addThingCounts(step, counts);
     }
-  }
+  });
   return {
     times,
     groups: [...groups.values()].toSorted((a, b) => b.totals.requests - a.totals.requests || (a.id < b.id ? -1 : 1)),
@@ -95,26 +74,9 @@ function modelRow(field: string): Row | undefined {
 }
 
 function keyRow(field: string, by: 'key' | 'team' | 'user', filter: HourQuery['filter']): Row | undefined {
-  if (!field.startsWith(thingKinds.key)) return undefined;
-  const { data } = keySchema.safeParse(field.slice(1));
-  if (!data) return undefined;
-  const [key, user, team] = data;
-  const row = { key, user, team };
+  const row = keyOfField(field);
   const passes = (['key', 'team', 'user'] as const).every(
-    (name) => filter[name] === undefined || filter[name] === row[name],
+    (name) => filter[name] === undefined || filter[name] === row?.[name],
   );
-  return passes ? { ...row, id: row[by] } : undefined;
-}
-
-function noSums(): HourSums {
-  return { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
-}
-
-/** Adds the counts of a field to sums; what is unreadable counts nothing. */
-function addText(text: string, ...sums: (HourSums | undefined)[]): void {
-  const counts = text.split(' ').map(Number);
-  if (!counts.every(Number.isFinite)) return;
-  for (const sum of sums) {
-    if (sum) for (const [place, name] of thingCounts.entries()) sum[name] += counts[place] ?? 0;
-  }
+  return row && passes ? { ...row, id: row[by] } : undefined;
 }

@@ -1,14 +1,9 @@
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import { percentilesOf, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
-import { askRedisAll } from '../redis/ask-redis.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
 import {
   spanBeginning,
-  spanName,
-  spanOwners,
   spanSteps,
-  thingCounts,
   thingKinds,
   timeLetters,
   wholeField,
@@ -27,9 +22,6 @@ export const usageSpans = {
 } as const satisfies Record<string, { step: SpanStep; steps: number }>;
 export type UsageSpan = keyof typeof usageSpans;
 
-/** Hashes that are read from Redis at once. */
-const readAtOnce = 48;
-
 /** A model, a key with its owner, or a worker, with what its requests came to. Cost in nano-dollars. */
 export type SpanThing = Record<ThingCount, number> & { id: string; user: string; team: string };
 
@@ -45,8 +37,6 @@ export interface SpanSums {
   /** The things with the most requests, most first. */
   top: Record<ThingKind, SpanThing[]>;
 }
-
-const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
 /**
  * Reads the sums of the last hours that a viewer may see: an administrator everybody's, others their own and those of their teams.
@@ -65,17 +55,8 @@ export async function readSpan(
   const { ms: stepMs } = spanSteps[step];
   const last = spanBeginning(step, now);
   const times = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
-  const names = times.flatMap((time, index) =>
-    spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
-  );
   const sums = new Sums(count);
-  for (let from = 0; from < names.length; from += readAtOnce) {
-    const asked = names.slice(from, from + readAtOnce);
-    const commands = redis.pipeline();
-    for (const { name } of asked) commands.hgetall(name);
-    const found = await askRedisAll(commands);
-    for (const [place, { index }] of asked.entries()) sums.add(index, found[place] as Readonly<Record<string, string>>);
-  }
+  await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.add(index, fields));
   return { times, stepMs, ...sums.read(most) };
 }
 
@@ -93,8 +74,8 @@ class Sums {
   add(index: number, fields: Readonly<Record<string, string>>): void {
     const step = this.#steps[index];
     for (const field in fields) {
-      const counts = (fields[field] ?? '').split(' ').map(Number);
-      if (!counts.every(Number.isFinite)) continue;
+      const counts = countsOf(fields[field]);
+      if (!counts) continue;
       const letter = field.slice(0, 1);
       const rest = field.slice(1);
       if (letter === timeLetters.firstToken) addAt(this.#firstToken, Number(rest), counts[0]);
@@ -106,11 +87,8 @@ class Sums {
 
   #addThing(row: string, counts: readonly number[]): void {
     let thing = this.#things.get(row);
-    if (!thing) {
-      thing = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
-      this.#things.set(row, thing);
-    }
-    for (const [place, name] of thingCounts.entries()) thing[name] += counts[place] ?? 0;
+    if (!thing) this.#things.set(row, (thing = noThingCounts()));
+    addThingCounts(thing, counts);
   }
 
   read(most: number): Omit<SpanSums, 'times' | 'stepMs'> {
@@ -131,10 +109,9 @@ class Sums {
       .sort(([, a], [, b]) => b.requests - a.requests || b.cost - a.cost)
       .slice(0, most)
       .flatMap(([row, counts]): SpanThing[] => {
-        const name = row.slice(1);
-        if (kind !== 'key') return [{ id: name, user: '', team: '', ...counts }];
-        const { data } = keySchema.safeParse(name);
-        return data ? [{ id: data[0], user: data[1], team: data[2], ...counts }] : [];
+        if (kind !== 'key') return [{ id: row.slice(1), user: '', team: '', ...counts }];
+        const of = keyOfField(row);
+        return of ? [{ id: of.key, user: of.user, team: of.team, ...counts }] : [];
       });
   }
 }

@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { askRedisAll } from '../redis/ask-redis.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import { spanName, spanOwners, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
+import type { UsageViewer } from './usage-record.ts';
+
+/** Hashes that are read from Redis at once. */
+const readAtOnce = 48;
+
+/** Which sums are read. */
+export interface SpanHashes {
+  viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
+  step: SpanStep;
+  /** The beginnings of the periods, in ms since 1970. */
+  times: readonly number[];
+}
+
+/**
+ * Reads the sums of periods that a viewer may see: an administrator everybody's, others their own and those of their teams.
+ * @param onHash is called with the fields of each hash, and the place of its period among `times`
+ * @throws RouterError `store_unavailable` while Redis is away
+ */
+export async function readSpanHashes(
+  redis: Redis,
+  prefix: string,
+  { viewer, step, times }: SpanHashes,
+  onHash: (fields: Readonly<Record<string, string>>, index: number) => void,
+): Promise<void> {
+  const names = times.flatMap((time, index) =>
+    spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
+  );
+  for (let from = 0; from < names.length; from += readAtOnce) {
+    const asked = names.slice(from, from + readAtOnce);
+    const commands = redis.pipeline();
+    for (const { name } of asked) commands.hgetall(name);
+    const found = (await askRedisAll(commands)) as Readonly<Record<string, string>>[];
+    for (const [place, { index }] of asked.entries()) onHash(found[place] ?? {}, index);
+  }
+}
+
+/** The counts of a field; undefined for what is unreadable, which counts nothing. */
+export function countsOf(text = ''): number[] | undefined {
+  const counts = text.split(' ').map(Number);
+  return counts.every(Number.isFinite) ? counts : undefined;
+}
+
+export function noThingCounts(): Record<ThingCount, number> {
+  return { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
+}
+
+export function addThingCounts(sums: Record<ThingCount, number>, counts: readonly number[]): void {
+  for (const [place, name] of thingCounts.entries()) sums[name] += counts[place] ?? 0;
+}
+
+const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
+
+/** The key that a field is of, with its owner's id, or none; undefined for other fields. */
+export function keyOfField(field: string): { key: string; user: string; team: string } | undefined {
+  if (!field.startsWith(thingKinds.key)) return undefined;
+  const { data } = keySchema.safeParse(field.slice(1));
+  return data && { key: data[0], user: data[1], team: data[2] };
+}
