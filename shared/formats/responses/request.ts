@@ -16,6 +16,7 @@ export interface ResponsesRequest extends JsonObject {
   stream?: boolean | null;
   store?: boolean | null;
   background?: boolean | null;
+  background_options?: ({ completion_window?: string | null } & JsonObject) | null;
   previous_response_id?: string | null;
   max_output_tokens?: number | null;
   temperature?: number | null;

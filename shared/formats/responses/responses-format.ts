@@ -70,14 +70,20 @@ function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientR
 }
 
 function parametersOf(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {
-  const { service_tier: tier } = request;
   return {
     model: request.model,
     stream: operation === 'generate' && request.stream === true,
     needs: responsesNeeds(request),
     maxOutput: request.max_output_tokens ?? undefined,
-    serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
+    serviceTier: serviceTierOf(request),
     conversation: responsesConversation(request),
     signs: operation === 'generate' ? responsesSigns(request) : undefined,
   };
+}
+
+/** A response that may take hours (`2h`, `8h`; by default `soonest`) lets others go first. */
+function serviceTierOf({ service_tier: tier, background_options: options }: ResponsesRequest) {
+  const window = options?.completion_window ?? 'soonest';
+  if (window !== 'soonest') return 'flex';
+  return tier === 'flex' || tier === 'priority' ? tier : undefined;
 }

@@ -84,6 +84,7 @@ export const responsesRequestSchema = z.looseObject({
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
   background: z.boolean().nullish(),
+  background_options: z.looseObject({ completion_window: z.string().nullish() }).nullish(),
   previous_response_id: z.string().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),

@@ -212,6 +212,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('conversation', refused('conversations stored on the server')),
   rule('prompt', refused('prompts stored on the server')),
   rule('background', ignored('the router makes answers in the background, not the upstream')),
+  rule('background_options', ignored('the router makes answers in the background, not the upstream')),
   rule('*', passed),
 ];
 

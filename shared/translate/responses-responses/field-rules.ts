@@ -124,6 +124,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('conversation', refused('conversations stored on the server')),
   rule('prompt', refused("a prompt of the provider's account, unless `PROVIDER_PROMPTS` allows that")),
   rule('background', ignored('the router makes answers in the background, not the upstream')),
+  rule('background_options', ignored('the router makes answers in the background, not the upstream')),
   rule('*', passed),
 ];
 

@@ -26,7 +26,12 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
   const expand = target.compacts === true ? expandSummaries : expandCompaction;
-  const { previous_response_id: _, background: __, ...request } = expand(body, target.unseal) as ResponsesRequest;
+  const {
+    previous_response_id: _,
+    background: __,
+    background_options: ___,
+    ...request
+  } = expand(body, target.unseal) as ResponsesRequest;
   refuse(request, target);
   const { input, include, store } = request;
   const asksToEncrypt = store !== false && target.encrypts === true;

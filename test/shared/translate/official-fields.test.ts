@@ -69,6 +69,7 @@ const messages: Names<Omit<Anthropic.MessageCreateParamsNonStreaming, HeaderFiel
 const responses: Names<OpenAI.Responses.ResponseCreateParamsNonStreaming> = {
   access_programs: true,
   background: true,
+  background_options: true,
   context_management: true,
   conversation: true,
   image: true,

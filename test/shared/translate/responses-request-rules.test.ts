@@ -217,6 +217,7 @@ const examples: Record<string, Example> = {
   conversation: top({ conversation: 'conv_1' }),
   prompt: top({ prompt: { id: 'pmpt_1' } }),
   background: top({ background: true }),
+  background_options: top({ background_options: { completion_window: '8h' } }),
   '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
 };
 

@@ -30,6 +30,15 @@ function kindsOf(events: string): unknown[] {
 }
 
 describe('a request for a response in the background', () => {
+  it('that may take hours has low priority, also when it is served', () => {
+    const tierOf = (fields: object) => read({ background: true, ...fields }).parameters.serviceTier;
+    const within = (window: string | null) => ({ background_options: { completion_window: window } });
+    expect([tierOf({}), tierOf(within('soonest')), tierOf(within(null))]).toEqual([undefined, undefined, undefined]);
+    expect([tierOf(within('2h')), tierOf({ ...within('8h'), service_tier: 'priority' })]).toEqual(['flex', 'flex']);
+    const served = read({ background: true, ...within('8h') }).background?.body();
+    expect(responsesFormat.read(served ?? Buffer.of(), 'generate').parameters.serviceTier).toBe('flex');
+  });
+
   it('is served streamed, and as one of a client that waits', () => {
     const asked = read({ background: true, metadata: { a: 'b' } });
     const body = asked.background?.body().toString() ?? '';
