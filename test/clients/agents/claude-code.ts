@@ -4,7 +4,7 @@ import { readTask } from './read-task.ts';
 
 export const claudeCode: Client = {
   name: 'Claude Code',
-  from: { registry: 'npm', packages: { '@anthropic-ai/claude-code': '2.1.330' } },
+  from: { registry: 'npm', packages: { '@anthropic-ai/claude-code': '2.1.332' } },
   formats: ['messages'],
   task: (folder) => readTask(folder, 'Read', (file) => ({ file_path: file })),
   start: ({ installed, prompt, model }) => ({

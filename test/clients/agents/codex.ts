@@ -4,7 +4,7 @@ import { readTask } from './read-task.ts';
 
 export const codex: Client = {
   name: 'Codex',
-  from: { registry: 'npm', packages: { '@openai/codex': '0.169.0' } },
+  from: { registry: 'npm', packages: { '@openai/codex': '0.171.0' } },
   formats: ['responses'],
   task: (folder) => readTask(folder, 'exec_command', (file) => ({ cmd: `cat ${file}` })),
   start: ({ installed, prompt, model, url }) => ({

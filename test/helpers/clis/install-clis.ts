@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 
 /** The real command-line agents that tests drive, by package, pinned. They are too big to be dependencies. */
 const clis = {
-  claude: { package: '@anthropic-ai/claude-code', version: '2.1.330', bin: 'claude' },
-  codex: { package: '@openai/codex', version: '0.169.0', bin: 'codex' },
+  claude: { package: '@anthropic-ai/claude-code', version: '2.1.332', bin: 'claude' },
+  codex: { package: '@openai/codex', version: '0.171.0', bin: 'codex' },
   gemini: { package: '@google/gemini-cli', version: '0.61.0', bin: 'gemini' },
   opencode: { package: 'opencode-ai', version: '1.18.33', bin: 'opencode' },
 };
