@@ -23,6 +23,8 @@ const ownAccount: Record<string, string> = {
   'POST /second-factor/passkeys': "one's own second factor, on this device",
   'DELETE /second-factor/passkeys/:id': "one's own second factor",
   'POST /second-factor/recovery-codes': "one's own second factor",
+  'ALL /oidc/:name/start': 'refusing what is not GET',
+  'ALL /oidc/:name/callback': 'refusing what is not GET',
   'POST /devices/:code': 'approving a program that signs in as oneself',
   'POST /devices/:code/find': 'seeing what one is about to approve',
   'DELETE /programs/:id': "signing out a program of one's own; `users sign-out` ends those of others",

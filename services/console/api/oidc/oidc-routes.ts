@@ -42,7 +42,8 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     };
     response.json(answer);
   });
-  routes.all(['/oidc/:name/start', '/oidc/:name/callback'], requireGet);
+  routes.all('/oidc/:name/start', requireGet);
+  routes.all('/oidc/:name/callback', requireGet);
   routes.get('/oidc/:name/start', async (request, response) => {
     const provider = find(request);
     const callback = callbackOf(request, provider);
