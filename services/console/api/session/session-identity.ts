@@ -4,9 +4,9 @@ import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { FactorClaim } from '../second-factor/require-second-factor.ts';
 import { sessionIdOf } from './session-cookie.ts';
-import { isSameOrigin } from './signed-in.ts';
 
 /**
  * The identity of an API request that a page of the console sends: the signed-in person, as if with one of their keys.

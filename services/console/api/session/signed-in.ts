@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { Session } from '../../contract/account.ts';
 import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
@@ -14,17 +15,6 @@ export interface SignedIn extends Actor {
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);
-
-/**
- * Whether a request comes from a page of this origin, or from no page at all: by `Sec-Fetch-Site` (Fetch Metadata) where
- * the browser sends it; otherwise, as over plain HTTP, `Origin` must name the requested host.
- */
-export function isSameOrigin(request: Request): boolean {
-  const site = request.get('sec-fetch-site');
-  if (site !== undefined) return site === 'same-origin';
-  const origin = request.get('origin');
-  return origin === undefined || (URL.parse(origin)?.host ?? 'none') === request.get('host');
-}
 
 /** Refuses changes that pages of other origins request, sign-ins included. */
 export function requireSameOrigin(request: Request, _: Response, next: NextFunction): void {
