@@ -36,8 +36,8 @@ if blockedAt or nowEpoch ~= epoch or not isMember or leftMs <= 0 then
   return signOut('ended')
 end
 generation = tonumber(generation)
-if args.generation == generation then
-  generation = generation + 1
+if args.generation >= generation then
+  generation = args.generation + 1
   redis.call('HSET', program, 'generation', generation, 'rotatedAt', args.now)
 elseif args.generation ~= generation - 1 or args.now - tonumber(rotatedAt) > args.repeatMs then
   return signOut('replayed')

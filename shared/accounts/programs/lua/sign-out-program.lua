@@ -17,6 +17,7 @@ local userId, generation, rotatedAt = unpack(redis.call('HMGET', program, 'userI
 if not userId or (args.userId and args.userId ~= userId) then
   return {}
 end
+-- Below 0 for one that was given out before the store has lost its last writes: it is the newest one.
 local behind = args.generation and tonumber(generation) - args.generation or 0
 local isReplayed = behind > 1 or (behind == 1 and args.now - tonumber(rotatedAt) > args.repeatMs)
 redis.call('DEL', program)

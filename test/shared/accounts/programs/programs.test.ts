@@ -18,6 +18,12 @@ function pass(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 }
 
+/** Puts the stored program back to where it was when it was signed in, as a replica that takes over may. */
+async function loseRefreshes({ programId }: { programId: string }): Promise<void> {
+  const name = `${open.prefix}program:${programId}`;
+  await open.connection.redis.multi().hset(name, 'generation', 0).hdel(name, 'rotatedAt').exec();
+}
+
 describe('the sign-in of a program', () => {
   it('waits for a person, and is polled no faster than every two seconds', async () => {
     const { devices } = open.programs;
@@ -138,6 +144,20 @@ describe('a signed-in program', () => {
     expect(again.tokens.refreshToken).toBe(second.tokens.refreshToken);
     pass(60_001);
     expect(await open.programs.refresh(first.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+  });
+
+  it('stays signed in when the store has lost its last refreshes, whose older tokens end it as before', async () => {
+    const first = await open.signIn();
+    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
+    const third = issued(await open.programs.refresh(second.tokens.refreshToken));
+    await loseRefreshes(first);
+    const fourth = issued(await open.programs.refresh(third.tokens.refreshToken));
+    expect(new Set([first, second, third, fourth].map(({ tokens }) => tokens.refreshToken)).size).toBe(4);
+    expect(await open.programs.refresh(second.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+    const other = await open.signIn();
+    const newest = issued(await open.programs.refresh(other.tokens.refreshToken));
+    await loseRefreshes(other);
+    expect(await open.programs.signOut(newest.tokens.refreshToken)).toMatchObject({ isReplayed: false });
   });
 
   it('is not signed out by a refresh token that is forged', async () => {
