@@ -1,9 +1,6 @@
-import { createHmac, randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { derive } from '#shared/core/seal.ts';
-import { keyAlphabet } from '../keys/key-format.ts';
 import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
@@ -11,7 +8,10 @@ import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import { newRecoveryCode, readRecoveryCode, recoveryField, shownRecoveryCode } from './recovery-codes.ts';
 
+const notePasskeyUse = new RedisScript(new URL('lua/note-passkey-use.lua', import.meta.url));
+const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', import.meta.url));
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
@@ -21,8 +21,8 @@ const waitMs = 300_000;
 /** Wrong codes of one sign-in; then the password is asked for again. */
 const mostTries = 5;
 
+/** Recovery codes of one person. */
 const codeCount = 10;
-const codeLength = 10;
 
 /** Passkeys of one person. */
 export const mostPasskeys = 20;
@@ -128,7 +128,7 @@ export class SecondFactorStore {
     await askRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
-  /** Uses the code of a time up. False when it, or a later one, was used. */
+  /** Uses the code of a time up. False when it, or a later one, was used, and when there is no authenticator app any more. */
   async takeStep(userId: string, step: number): Promise<boolean> {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
@@ -143,8 +143,16 @@ export class SecondFactorStore {
     return (await askRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
   }
 
-  async keepPasskey(userId: string, { id, ...passkey }: Passkey): Promise<void> {
-    await askRedis(this.#redis.hset(this.#names.secondFactor(userId), `passkey:${id}`, JSON.stringify(passkey)));
+  /** Keeps a new passkey. */
+  async keepPasskey(userId: string, passkey: Passkey): Promise<void> {
+    await askRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
+  }
+
+  /** Keeps the counter of a passkey that was proven. False when it was removed meanwhile: then the proof is worth nothing. */
+  async notePasskeyUse(userId: string, proven: Passkey): Promise<boolean> {
+    const [field, passkey] = passkeyField(proven);
+    const keys = [this.#names.secondFactor(userId)];
+    return (await notePasskeyUse.run(this.#redis, { keys, args: { field, passkey } })) === 1;
   }
 
   /** Removes the authenticator app, or a passkey. Without any, the recovery codes go as well. False when there is no such factor. */
@@ -159,23 +167,23 @@ export class SecondFactorStore {
     await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
   }
 
-  /** Makes new recovery codes in place of all before, and returns them: this is the only moment at which they are known. */
-  async makeRecoveryCodes(userId: string): Promise<string[]> {
-    const codes = Array.from({ length: codeCount }, newCode);
+  /**
+   * Makes new recovery codes in place of all before, and returns them: this is the only moment at which they are known. Undefined when there is
+   * no second factor (any more) that they would stand for.
+   */
+  async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
+    const codes = Array.from({ length: codeCount }, newRecoveryCode);
     const [secret] = this.#needSecrets();
-    const name = this.#names.secondFactor(userId);
-    const before = (await askRedis(this.#redis.hkeys(name))).filter((field) => field.startsWith('recovery:'));
-    const steps = this.#redis.multi();
-    if (before.length > 0) steps.hdel(name, ...before);
-    for (const code of codes) steps.hset(name, recoveryField(secret, userId, code), '1');
-    await askRedisAll(steps);
-    return codes.map((code) => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`);
+    const args = { fields: codes.map((code) => recoveryField(secret, userId, code)) };
+    const keys = [this.#names.secondFactor(userId)];
+    if ((await setRecoveryCodes.run(this.#redis, { keys, args })) !== 1) return undefined;
+    return codes.map(shownRecoveryCode);
   }
 
   /** Uses a recovery code up, in any spelling. False when there is none. */
   async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
-    const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
-    if (code.length !== codeLength) return false;
+    const code = readRecoveryCode(entered);
+    if (code === undefined) return false;
     const fields = this.#needSecrets().map((secret) => recoveryField(secret, userId, code));
     return (await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
   }
@@ -231,13 +239,8 @@ export class SecondFactorStore {
   }
 }
 
-function newCode(): string {
-  return Array.from({ length: codeLength }, () => keyAlphabet.charAt(randomInt(keyAlphabet.length))).join('');
-}
-
-function recoveryField(secret: Uint8Array, userId: string, code: string): string {
-  const mac = createHmac('sha256', derive(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
-  return `recovery:${mac}`;
+function passkeyField({ id, ...passkey }: Passkey): [name: string, value: string] {
+  return [`passkey:${id}`, JSON.stringify(passkey)];
 }
 
 function secretUnknown(): RouterError {

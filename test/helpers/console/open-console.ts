@@ -32,6 +32,7 @@ export interface OpenConsole extends OpenKeyStore {
   url: string;
   webhooks: Webhooks;
   recordings: Recordings;
+  secondFactors: SecondFactorStore;
   /** Everything that the API has logged. */
   apiLog: string[];
   /** The announced changes, in order. */
@@ -147,6 +148,7 @@ export async function openConsole({
     url,
     webhooks,
     recordings,
+    secondFactors,
     apiLog,
     announced,
     verifier,

@@ -84,9 +84,10 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
   });
   routes.post('/second-factor/recovery-codes', async (request, response) => {
     const person = await proven(request, response);
-    if (!(await secondFactors.has(person.id))) throw notFound();
+    const codes = await secondFactors.makeRecoveryCodes(person.id);
+    if (!codes) throw notFound();
     await note(person, 'second-factor.codes', {});
-    response.json({ codes: await secondFactors.makeRecoveryCodes(person.id) } satisfies RecoveryCodes);
+    response.json({ codes } satisfies RecoveryCodes);
   });
   return routes;
 
@@ -99,11 +100,13 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     return person;
   }
 
-  /** The first factor comes with recovery codes. */
+  /** The first factor comes with recovery codes. @throws ApiFailure 404 when it was removed meanwhile */
   async function added(person: SignedIn, kind: string): Promise<RecoveryCodes> {
     await note(person, 'second-factor.add', { kind });
     const { recoveryCodesLeft } = await secondFactors.find(person.id);
-    return { codes: recoveryCodesLeft > 0 ? [] : await secondFactors.makeRecoveryCodes(person.id) };
+    const codes = recoveryCodesLeft > 0 ? [] : await secondFactors.makeRecoveryCodes(person.id);
+    if (!codes) throw notFound();
+    return { codes };
   }
 
   function note(person: SignedIn, action: string, details: Record<string, unknown>): Promise<void> {

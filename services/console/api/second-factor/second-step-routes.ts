@@ -87,9 +87,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
     const { passkeys } = await secondFactors.find(id);
     const party = relyingParty(request, publicUrl);
     const proven = await provenPasskey(party, challenge, answer as AuthenticationResponseJSON, passkeys);
-    if (!proven) return false;
-    await secondFactors.keepPasskey(id, proven);
-    return true;
+    return proven !== undefined && (await secondFactors.notePasskeyUse(id, proven));
   }
 }
 

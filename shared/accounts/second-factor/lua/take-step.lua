@@ -3,7 +3,10 @@
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   step  number of the code's 30 seconds since 1970
--- Returns 1, or 0 when it was used.
+-- Returns 1, or 0 when it was used, or when there is no authenticator app (any more).
+if redis.call('HEXISTS', KEYS[1], 'totp') == 0 then
+  return 0
+end
 local used = tonumber(redis.call('HGET', KEYS[1], 'usedStep') or '-1')
 local args = cjson.decode(ARGV[1])
 if args.step <= used then

@@ -1,0 +1,13 @@
+-- Keeps what has changed of a passkey by its use, unless it was removed meanwhile.
+--
+-- KEYS[1]  the second factor of a person (hash)
+-- ARGV[1]  JSON:
+--   field    name of the passkey's field
+--   passkey  its new value
+-- Returns 1, or 0 when there is no such passkey any more.
+local args = cjson.decode(ARGV[1])
+if redis.call('HEXISTS', KEYS[1], args.field) == 0 then
+  return 0
+end
+redis.call('HSET', KEYS[1], args.field, args.passkey)
+return 1

@@ -1,0 +1,25 @@
+-- Sets the recovery codes of a person, in place of all before. They stand for a second factor: without any, there are none.
+--
+-- KEYS[1]  the second factor of a person (hash)
+-- ARGV[1]  JSON:
+--   fields  names of the codes' fields
+-- Returns 1, or 0 when there is no second factor (any more).
+local hasFactor = false
+local before = {}
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if field == 'totp' or string.sub(field, 1, 8) == 'passkey:' then
+    hasFactor = true
+  elseif string.sub(field, 1, 9) == 'recovery:' then
+    before[#before + 1] = field
+  end
+end
+if not hasFactor then
+  return 0
+end
+if #before > 0 then
+  redis.call('HDEL', KEYS[1], unpack(before))
+end
+for _, field in ipairs(cjson.decode(ARGV[1]).fields) do
+  redis.call('HSET', KEYS[1], field, '1')
+end
+return 1

@@ -1,0 +1,26 @@
+import { createHmac, randomInt } from 'node:crypto';
+import { derive } from '#shared/core/seal.ts';
+import { keyAlphabet } from '../keys/key-format.ts';
+
+const codeLength = 10;
+
+export function newRecoveryCode(): string {
+  return Array.from({ length: codeLength }, () => keyAlphabet.charAt(randomInt(keyAlphabet.length))).join('');
+}
+
+/** A recovery code as it is shown: in two halves. */
+export function shownRecoveryCode(code: string): string {
+  return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
+}
+
+/** The recovery code that somebody has entered, in any spelling; undefined for what can be none. */
+export function readRecoveryCode(entered: string): string | undefined {
+  const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
+  return code.length === codeLength ? code : undefined;
+}
+
+/** The field that stands for a recovery code of a person: an HMAC. @param secret of the cluster */
+export function recoveryField(secret: Uint8Array, userId: string, code: string): string {
+  const mac = createHmac('sha256', derive(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
+  return `recovery:${mac}`;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject, it } from 'vitest';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { softwarePasskey } from '../../../helpers/console/software-passkey.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+
+const secret = 'JBSWY3DPEHPK3PXP';
+const userId = randomUUID();
+
+async function openStore() {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
+  const store = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
+  const names = async () => Object.keys(await connection.redis.hgetall(`${prefix}second-factor:${userId}`));
+  return { store, names };
+}
+
+const { passkey } = softwarePasskey('https://llm.example.com');
+
+describe('a use of a passkey', () => {
+  it('is noted', async () => {
+    const { store } = await openStore();
+    await store.keepPasskey(userId, passkey);
+    expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(true);
+    expect((await store.find(userId)).passkeys).toEqual([{ ...passkey, counter: 7 }]);
+  });
+
+  it.each(['removed', 'reset'])('that was %s meanwhile is not, and the passkey does not come back', async (how) => {
+    const { store, names } = await openStore();
+    await store.keepPasskey(userId, passkey);
+    await store.keepPasskey(userId, { ...passkey, id: 'other' });
+    if (how === 'reset') await store.reset(userId);
+    else await store.remove(userId, `passkey:${passkey.id}`);
+    expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
+    expect(await names()).toEqual(how === 'reset' ? [] : ['passkey:other']);
+  });
+});
+
+describe('a code of an app', () => {
+  it('that was removed meanwhile counts for nothing, and leaves nothing', async () => {
+    const { store, names } = await openStore();
+    await store.keepTotp(userId, secret);
+    expect(await store.takeStep(userId, 1)).toBe(true);
+    await store.keepPasskey(userId, passkey);
+    await store.remove(userId, 'totp');
+    expect(await store.takeStep(userId, 2)).toBe(false);
+    await store.reset(userId);
+    expect(await store.takeStep(userId, 3)).toBe(false);
+    expect(await names()).toEqual([]);
+  });
+});
+
+describe('recovery codes', () => {
+  it('take the place of those before, and leave factors alone', async () => {
+    const { store, names } = await openStore();
+    await store.keepTotp(userId, secret);
+    await store.keepPasskey(userId, passkey);
+    const before = (await store.makeRecoveryCodes(userId)) ?? [];
+    const after = (await store.makeRecoveryCodes(userId)) ?? [];
+    expect(after).toHaveLength(10);
+    expect((await names()).filter((name) => name.startsWith('recovery:'))).toHaveLength(10);
+    expect(await store.takeRecoveryCode(userId, before[0] ?? '')).toBe(false);
+    expect(await store.takeRecoveryCode(userId, after[0] ?? '')).toBe(true);
+    expect(await store.find(userId)).toMatchObject({ totp: secret, passkeys: [passkey], recoveryCodesLeft: 9 });
+  });
+
+  it('are not made where there is no second factor any more', async () => {
+    const { store, names } = await openStore();
+    await store.keepTotp(userId, secret);
+    await store.remove(userId, 'totp');
+    expect(await store.makeRecoveryCodes(userId)).toBeUndefined();
+    expect(await names()).toEqual([]);
+  });
+});
