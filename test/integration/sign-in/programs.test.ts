@@ -251,6 +251,16 @@ describe('a request to sign a program in', () => {
     expect((await ada.post(find)).status).toBe(200);
   });
 
+  it('is found after many codes that could not be looked up', async () => {
+    const bob = await invited('unlucky@example.com');
+    const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
+    const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    // What Redis cannot read as a code.
+    await connection.redis.hset(`${prefix}user-code:CCCCCCCC`, 'any', 'any');
+    for (let time = 0; time < 12; time++) expect((await bob.post('/devices/CCCC-CCCC/find')).status).toBe(503);
+    expect((await bob.post(`/devices/${body.user_code}/find`)).status).toBe(200);
+  });
+
   it('is not found by guessing many codes at once, nor by mixing them with codes that are right', async () => {
     const bob = await invited('fast-guesser@example.com');
     const right = await postForm(`${cluster.url}/oauth/device_authorization`, {});

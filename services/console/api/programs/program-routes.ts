@@ -8,6 +8,7 @@ import type { SignedInProgram } from '../../contract/programs.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record } from '../api-parts.ts';
 import { parse } from '../parse.ts';
+import { judgeAttempt } from '../session/judge-attempt.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
 export interface ProgramRoutesParts {
@@ -68,20 +69,16 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
       field: 'code',
     });
     if (!isUserCode(code)) throw unknown;
-    // Wrong codes count as wrong passwords do, and apart from them: for the person alone.
-    const attempt = { address, email: id, device: 'program-code' };
-    const { waitMs } = await accounts.guard.take(attempt);
-    if (waitMs > 0) {
-      const retryAfter = Math.ceil(waitMs / 1_000);
-      throw new ApiFailure(429, 'too_many_attempts', 'Too many wrong codes. Try again later.', { retryAfter });
-    }
-    const found = await programs.devices.find(code);
-    if (found) {
-      // Not `giveBack`: a right code, which anybody can get, must not buy further guesses.
-      await accounts.guard.withdraw(attempt);
-      return { client: found.client, address: found.address, createdAt: found.createdAt };
-    }
-    throw unknown;
+    const found = await judgeAttempt(parts, {
+      // Wrong codes count as wrong passwords do, and apart from them: for the person alone.
+      attempt: { address, email: id, device: 'program-code' },
+      refusal: 'Too many wrong codes.',
+      judge: () => programs.devices.find(code),
+      // Anybody can get a right code: it must not buy further guesses.
+      isForgiving: false,
+    });
+    if (!found) throw unknown;
+    return { client: found.client, address: found.address, createdAt: found.createdAt };
   }
 
   async function teamOf({ teams }: SignedIn, teamId: string) {

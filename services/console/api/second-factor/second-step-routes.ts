@@ -6,6 +6,7 @@ import type { PendingSignIn } from '#shared/accounts/second-factor/second-factor
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
+import { judgeAttempt } from '../session/judge-attempt.ts';
 import { openSession } from '../session/open-session.ts';
 import { stepOfCode } from './app-codes.ts';
 import { passkeyOptions, provenPasskey, relyingParty } from './passkeys.ts';
@@ -50,20 +51,21 @@ export function secondStepRoutes(parts: ApiParts): Router {
   async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
     // A count of its own, for the account: whoever comes here has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
-    const { waitMs, isNews } = await accounts.guard.take(attempt);
-    if (isNews) {
-      const target = { kind: 'user', id: user.id, name: user.name };
-      await record(parts, null, { action: 'second-factor.refused', target, details: { address: attempt.address } });
-    }
-    if (waitMs > 0) {
-      const retryAfter = Math.ceil(waitMs / 1_000);
-      const message = `Too many wrong codes. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
-      throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
-    }
-    const isRight =
-      'code' in given ? await isCode(user, given.code) : await isPasskey(request, user, pending, given.passkey);
+    const isRight = await judgeAttempt(parts, {
+      attempt,
+      refusal: 'Too many wrong codes.',
+      onRefusals: () => {
+        const target = { kind: 'user', id: user.id, name: user.name };
+        return record(parts, null, { action: 'second-factor.refused', target, details: { address: attempt.address } });
+      },
+      judge: async () => {
+        const isProven =
+          'code' in given ? await isCode(user, given.code) : await isPasskey(request, user, pending, given.passkey);
+        return isProven || undefined;
+      },
+      isForgiving: true,
+    });
     if (!isRight) throw new ApiFailure(401, 'wrong_code', 'This code is wrong, or was used before.', { field: 'code' });
-    await accounts.guard.giveBack(attempt);
   }
 
   async function isCode({ id, name }: UserRecord, code: string): Promise<boolean> {

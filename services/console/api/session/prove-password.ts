@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
+import { judgeAttempt } from './judge-attempt.ts';
 
 /**
  * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong
@@ -12,30 +13,25 @@ export async function provePassword(
   request: Request,
   { email, password, find, field }: PasswordClaim,
 ): Promise<UserRecord> {
-  const { accounts, passwords, devices } = parts;
+  const { passwords, devices } = parts;
   const address = request.ip ?? '';
   const user = await find();
   const attempt = { address, email, device: devices.find(request, user) };
-  const { waitMs, isNews } = await accounts.guard.take(attempt);
-  if (isNews) {
-    await record(parts, null, { action: 'session.refused', target: null, details: { address, email } });
-  }
-  if (waitMs > 0) {
-    const retryAfter = Math.ceil(waitMs / 1_000);
-    const message = `Too many attempts to sign in. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
-    throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
-  }
-  // Somebody from an identity provider has none.
-  const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
-  const matches = await passwords.matches(address, hash, password).catch(async (error: unknown) => {
-    // An overload counts against nobody: otherwise a flood would lock out everyone who signs in meanwhile.
-    await accounts.guard.withdraw(attempt);
-    throw error;
+  const proven = await judgeAttempt(parts, {
+    attempt,
+    refusal: 'Too many attempts to sign in.',
+    onRefusals: () => record(parts, null, { action: 'session.refused', target: null, details: { address, email } }),
+    judge: async () => {
+      // Somebody from an identity provider has none.
+      const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
+      const matches = await passwords.matches(address, hash, password);
+      return matches && user?.blockedAt === undefined ? user : undefined;
+    },
+    isForgiving: true,
   });
-  if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
-  await accounts.guard.giveBack(attempt);
-  await noteAddress(parts, user, field === undefined);
-  return user;
+  if (!proven) throw wrongCredentials(field);
+  await noteAddress(parts, proven, field === undefined);
+  return proven;
 }
 
 /** Notes that somebody has come in with their address, and, in a record of an earlier release, that it is confirmed, where that shows. */

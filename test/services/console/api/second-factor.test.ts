@@ -104,6 +104,27 @@ describe('a sign-in with a second factor', () => {
     expect((await third.post('/session/second', { code: codeOf(secret) })).status).toBe(429);
   });
 
+  it('does not count codes that cannot be judged', async () => {
+    const { firstAdmin, browser, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const { secret } = await setUpApp(ada);
+    const { redis } = connection;
+    const [factor, kept] = [`${prefix}second-factor:${ada.id}`, `${prefix}kept`];
+    for (let round = 0; round < 4; round += 1) {
+      const client = await secondStep(browser);
+      // What Redis cannot read as a second factor.
+      await redis.rename(factor, kept);
+      await redis.set(factor, 'any');
+      for (let n = 0; n < 4; n += 1) {
+        expect((await client.post('/session/second', { code: 'aaaaa-aaaaa' })).status).toBe(503);
+      }
+      await redis.rename(kept, factor);
+    }
+    const client = await secondStep(browser);
+    expect((await client.post('/session/second', { code: '000000' })).status).toBe(401);
+    expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(200);
+  });
+
   it('is bound to the browser that had the password, and ends after five minutes, and with the sessions of the person', async () => {
     const { firstAdmin, browser, accounts, connection, prefix } = await openConsole();
     const ada = await firstAdmin();

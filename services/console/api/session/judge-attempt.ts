@@ -1,0 +1,44 @@
+import type { Attempt } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { ApiFailure } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+
+/** An attempt to prove something that can be guessed. */
+export interface AttemptToJudge<Proven> {
+  attempt: Attempt;
+  /** What there are too many of when attempts are refused, as `Too many wrong codes.` */
+  refusal: string;
+  /** Is called when refusals begin: for the audit trail. */
+  onRefusals?: () => Promise<void>;
+  /** What is proven; undefined for what is wrong. It throws when it cannot tell. */
+  judge: () => Promise<Proven | undefined>;
+  /** Whether what is right makes earlier wrong attempts forgotten. Not so where anybody can come by something that is right. */
+  isForgiving: boolean;
+}
+
+/**
+ * Judges an attempt, within what the guard allows. What is wrong counts. What is right does not, nor what could not be judged: otherwise an
+ * overload, or a Redis that is away, would lock people out.
+ * @returns what is proven; undefined for what is wrong
+ * @throws ApiFailure 429 when there were too many wrong ones; RouterError `store_unavailable`; what `judge` throws
+ */
+export async function judgeAttempt<Proven>(
+  { accounts: { guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,
+  { attempt, refusal, onRefusals, judge, isForgiving }: AttemptToJudge<Proven>,
+): Promise<Proven | undefined> {
+  const { waitMs, isNews } = await guard.take(attempt);
+  if (isNews) await onRefusals?.();
+  if (waitMs > 0) {
+    const retryAfter = Math.ceil(waitMs / 1_000);
+    const minutes = Math.ceil(retryAfter / 60);
+    const message = `${refusal} Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`;
+    throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
+  }
+  const proven = await judge().catch(async (error: unknown) => {
+    await guard.withdraw(attempt).catch((err: unknown) => {
+      log.warn({ err }, 'an attempt that could not be judged counts as a wrong one');
+    });
+    throw error;
+  });
+  if (proven !== undefined) await (isForgiving ? guard.giveBack(attempt) : guard.withdraw(attempt));
+  return proven;
+}
