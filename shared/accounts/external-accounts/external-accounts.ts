@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { mintId } from '../keys/mint-key.ts';
@@ -5,17 +6,22 @@ import type { PersonStart } from '../people/console-settings.ts';
 import { tokenHash } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { askRedis, readHash } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 
 const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
 const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
+const keepExternal = new RedisScript(new URL('lua/keep-external.lua', import.meta.url));
+const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta.url));
 
-/** Milliseconds after which a node that asks a provider about a person counts as dead. */
-const checkMs = 20_000;
+/**
+ * Milliseconds after which a node that asks a provider about a person counts as dead: longer than it takes to read what the provider says of
+ * itself and to use a refresh token, ten seconds each.
+ */
+export const checkMs = 30_000;
 
 /** Who somebody is at a provider. */
 export interface ExternalSubject {
@@ -38,6 +44,12 @@ export interface ExternalAccount extends ExternalSubject {
   provider: string;
   goodUntil: number;
   refreshToken?: string | undefined;
+}
+
+/** The account of a person at a provider, as it is kept. */
+export interface KeptAccount extends ExternalAccount {
+  /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not know, or not yet. */
+  isSealed: boolean;
 }
 
 /** Who somebody is at which of the providers. */
@@ -109,36 +121,54 @@ export class ExternalAccounts {
     return (await linkExternal.run(this.#redis, { keys, args })) === 1;
   }
 
-  /** The account of a person; undefined for somebody who has signed in at no provider. */
-  async find(userId: string): Promise<ExternalAccount | undefined> {
+  /**
+   * The account of a person; undefined for somebody who has signed in at no provider.
+   * @throws UnreadableRecordError for one that cannot be read
+   */
+  async find(userId: string): Promise<KeptAccount | undefined> {
     const fields = await readHash(this.#redis, this.#names.externalAccount(userId));
-    if (!fields || Object.keys(fields).length === 0) return undefined;
+    if (fields && Object.keys(fields).length === 0) return undefined;
     const read = readStored(accountSchema, fields);
     if (!('value' in read)) {
-      this.#parts.report(`external account ${userId}`, read.reason);
-      return undefined;
+      const record = `external account ${userId}`;
+      this.#parts.report(record, read.reason);
+      throw new UnreadableRecordError(record, read.reason);
     }
-    const { sealedRefreshToken, ...account } = read.value;
-    const refreshToken =
-      sealedRefreshToken && this.#parts.keys.externalAccountSealer(userId)?.unseal(sealedRefreshToken);
-    return { ...account, ...(refreshToken && { refreshToken }) };
+    const { sealedRefreshToken: sealed, ...account } = read.value;
+    if (sealed === undefined) return { ...account, isSealed: false };
+    const refreshToken = this.#parts.keys.externalAccountSealer(userId)?.unseal(sealed);
+    return { ...account, refreshToken, isSealed: refreshToken === undefined };
   }
 
-  /** Keeps what a provider has said. */
-  async keep(userId: string, { refreshToken, ...account }: ExternalAccount): Promise<void> {
-    const name = this.#names.externalAccount(userId);
+  /** Keeps what a provider has said. False for an account that is not the person's any more: they were deleted. */
+  async keep(userId: string, account: ExternalAccount): Promise<boolean> {
+    const { provider, issuer, subject, goodUntil, refreshToken } = account;
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
-    const fields = storedFields({ ...account, sealedRefreshToken });
-    await askRedisAll(this.#redis.multi().del(name).hset(name, fields));
+    const { externalAccounts, user, externalAccount } = this.#names;
+    const keys = [externalAccounts, user(userId), externalAccount(userId)];
+    const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken });
+    const args = { external: keyOf(account), userId, account: fields };
+    return (await keepExternal.run(this.#redis, { keys, args })) === 1;
   }
 
-  /** Whether the caller is the one node that asks the provider about a person now. `endCheck` lets others. */
-  async beginCheck(userId: string): Promise<boolean> {
-    return (await askRedis(this.#redis.set(this.#names.externalCheck(userId), '1', 'PX', checkMs, 'NX'))) === 'OK';
+  /**
+   * Begins to ask the provider about a person, as the only node in the cluster, for `checkMs` at most.
+   * @returns what `endCheck` needs; undefined while another node is at it
+   */
+  async beginCheck(userId: string): Promise<string | undefined> {
+    const mark = randomUUID();
+    const lock = this.#names.externalCheck(userId);
+    return (await askRedis(this.#redis.set(lock, mark, 'PX', checkMs, 'NX'))) === 'OK' ? mark : undefined;
   }
 
-  async endCheck(userId: string): Promise<void> {
-    await askRedis(this.#redis.del(this.#names.externalCheck(userId)));
+  /** Lets other nodes ask the provider, unless one of them does already because this one took too long. */
+  async endCheck(userId: string, mark: string): Promise<void> {
+    await endLock.run(this.#redis, { keys: [this.#names.externalCheck(userId)], args: { mark } });
+  }
+
+  /** Whether a node asks the provider about a person now. */
+  async isChecked(userId: string): Promise<boolean> {
+    return (await askRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }
 
   /** Whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which that is kept */

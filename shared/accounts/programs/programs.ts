@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { TeamStore } from '../people/team-store.ts';
+import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
-import type { Confirm } from '../sign-in/session-store.ts';
+import { UnconfirmedError, type Confirm } from '../sign-in/confirmation.ts';
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
@@ -43,7 +44,7 @@ export class Programs {
   readonly #keys: SigningKeys;
   readonly #refreshTokens: RefreshTokens;
   readonly #parts: ProgramsParts;
-  #confirm: Confirm = async () => true;
+  #confirm: Confirm = async () => 'confirmed';
 
   /** @param prefix what all names in Redis begin with */
   constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
@@ -108,7 +109,7 @@ export class Programs {
     if (
       !person ||
       (teamId !== undefined && (!team || members?.has(userId) !== true)) ||
-      !(await this.#confirm(person))
+      !(await this.#isLetIn(person))
     ) {
       await this.store.signOut(programId);
       return { state: 'ended', programId, userId };
@@ -124,6 +125,13 @@ export class Programs {
     if (refreshToken === undefined) throw secretUnknown();
     const tokens = { email: person.email, accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
     return { state: 'issued', tokens, programId, userId };
+  }
+
+  /** @throws UnconfirmedError while it is not known whether the provider of the person lets them in */
+  async #isLetIn(person: UserRecord): Promise<boolean> {
+    const confirmation = await this.#confirm(person);
+    if (confirmation === 'unknown') throw new UnconfirmedError();
+    return confirmation === 'confirmed';
   }
 
   /** @throws RouterError `store_unavailable` while the secret of the cluster is not known */

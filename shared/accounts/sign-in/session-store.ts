@@ -7,12 +7,10 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
+import { UnconfirmedError, type Confirm } from './confirmation.ts';
 
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
-
-/** Whether the provider of a person still lets them in. */
-export type Confirm = (user: UserRecord) => Promise<boolean>;
 
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
@@ -68,7 +66,7 @@ export class SessionStore {
   readonly #users: Pick<UserStore, 'find'>;
   readonly #idleMs: () => Promise<number>;
   readonly #report: ReportUnreadable;
-  #confirm: Confirm = async () => true;
+  #confirm: Confirm = async () => 'confirmed';
 
   /**
    * @param prefix what all names in Redis begin with
@@ -118,7 +116,10 @@ export class SessionStore {
     return (await openSession.run(this.#redis, { keys, args })) === 1 ? id : undefined;
   }
 
-  /** Whose session this is; undefined when it has ended. Its time without a request begins anew. */
+  /**
+   * Whose session this is; undefined when it has ended. Its time without a request begins anew.
+   * @throws UnconfirmedError while it is not known whether the provider that has opened it still lets its person in
+   */
   async find(id: string): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(tokenHash(id));
@@ -129,7 +130,11 @@ export class SessionStore {
     const now = Date.now();
     const leftMs = session.startedAt + longestMs - now;
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch || leftMs <= 0) return undefined;
-    if (session.provider !== undefined && !(await this.#confirm(user))) return undefined;
+    if (session.provider !== undefined) {
+      const confirmation = await this.#confirm(user);
+      if (confirmation === 'unknown') throw new UnconfirmedError();
+      if (confirmation === 'refused') return undefined;
+    }
     const sinceMs = session.livesMs - Number(leftToLiveMs);
     // The setting may have been made shorter since.
     if (sinceMs >= idleMs) return undefined;

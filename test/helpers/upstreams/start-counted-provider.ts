@@ -9,36 +9,79 @@ export interface CountedProvider {
   issuer: string;
   /** The code of each exchange, in order. */
   exchanged: string[];
+  /** The token of each refresh, in order. */
+  refreshed: string[];
+  /**
+   * Answers exchanges and refreshes otherwise from now on; undefined: as a provider that lets the person in, gives another token each time, and
+   * ends all that it gave when one comes twice.
+   */
+  answerTokens: (answer: TokenAnswer | undefined) => void;
   /** The address that leads back from the provider's page at `url`, for somebody with these claims. */
   answer: (url: URL, claims: Record<string, unknown>) => URL;
+  /** From now on nobody can reach it. */
+  close: () => void;
+}
+
+export type TokenAnswer = () => Answer | Promise<Answer>;
+
+interface Answer {
+  status?: number;
+  body: object;
 }
 
 /** Starts a provider for the running test. It is asked as a public client, and signs with no key: nobody verifies that over its own connection. */
 export async function startCountedProvider(): Promise<CountedProvider> {
   const exchanged: string[] = [];
+  const refreshed: string[] = [];
   const given = new Map<string, Record<string, unknown>>();
+  const used = new Set<string>();
+  const ended = new Set<string>();
+  let otherwise: TokenAnswer | undefined;
   const server = createServer((request, response) => {
-    void answerTo(request.url ?? '', request).then((body) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(body));
+    void answerTo(request.url ?? '', request).then(({ status = 200, body }) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => {
+  const close = (): void => {
     server.close();
     server.closeAllConnections();
-  });
+  };
+  onTestFinished(close);
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { issuer, exchanged, answer };
+  const answerTokens = (answers: TokenAnswer | undefined): void => {
+    otherwise = answers;
+  };
+  return { issuer, exchanged, refreshed, answerTokens, answer, close };
 
-  async function answerTo(path: string, body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  async function answerTo(path: string, content: AsyncIterable<Uint8Array>): Promise<Answer> {
     if (path !== '/token') {
-      return { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+      return { body: { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` } };
     }
-    const code = new URLSearchParams(await text(body)).get('code') ?? '';
+    const form = new URLSearchParams(await text(content));
+    const refreshToken = form.get('refresh_token');
+    if (refreshToken !== null) {
+      refreshed.push(refreshToken);
+      return otherwise?.() ?? refresh(refreshToken);
+    }
+    const code = form.get('code') ?? '';
     exchanged.push(code);
-    return { access_token: 'any', token_type: 'Bearer', expires_in: 3_600, id_token: idToken(given.get(code) ?? {}) };
+    if (otherwise) return otherwise();
+    return { body: { ...tokens(`${code}.0`), id_token: idToken(given.get(code) ?? {}) } };
+  }
+
+  /** Refresh tokens are `<sign-in>.<number>`. */
+  function refresh(token: string): Answer {
+    const [signIn = '', number] = token.split('.');
+    if (used.has(token)) ended.add(signIn);
+    used.add(token);
+    if (ended.has(signIn)) return { status: 400, body: { error: 'invalid_grant' } };
+    return { body: tokens(`${signIn}.${Number(number) + 1}`) };
+  }
+
+  function tokens(refreshToken: string): object {
+    return { access_token: 'any', token_type: 'Bearer', expires_in: 3_600, refresh_token: refreshToken };
   }
 
   function answer(url: URL, claims: Record<string, unknown>): URL {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { CookieClient, type Visited } from '../../helpers/clients/cookie-client.ts';
 import { refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -246,6 +247,30 @@ describe('a colleague', () => {
     expect((await personIn(browser)).answer.status).toBe(200);
     provider.break(false);
     expect((await personIn(browser)).answer.status).toBe(200);
+  });
+
+  it('gets nothing and loses nothing while the provider has been away for more than an hour', async () => {
+    provider.accounts.set('niels', { name: 'Niels', email: 'niels@example.com', email_verified: true });
+    const { browser } = await signIn('niels');
+    const niels = await personIn(browser);
+    const program = await signInProgram(cluster.url, niels);
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const name = `${cluster.prefix}:external-account:${niels.answer.body.user.id}`;
+    await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
+    provider.break(true);
+    expect((await personIn(browser)).answer).toMatchObject({
+      status: 503,
+      body: { error: { code: 'store_unavailable' } },
+    });
+    const refused = await refresh(otherUrl, program.refreshToken);
+    expect(refused).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    provider.break(false);
+    const headers = { cookie: browser.cookiesOf(cluster.url) };
+    const urls = [cluster.url, otherUrl, cluster.url, otherUrl];
+    const answers = await Promise.all(urls.map((url) => fetch(`${url}/console/api/session`, { headers })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await refresh(otherUrl, program.refreshToken)).toMatchObject({ status: 200 });
   });
 
   it('signs out at the provider as well', async () => {

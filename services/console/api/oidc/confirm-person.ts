@@ -1,9 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as oidc from 'openid-client';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import type { ExternalAccount } from '#shared/accounts/external-accounts/external-accounts.ts';
+import {
+  checkMs,
+  type ExternalAccount,
+  type KeptAccount,
+} from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitPerson, type AdmitParts } from './admit-person.ts';
-import { isRefusal, type ProviderClients } from './provider-clients.ts';
+import { answeredError, refusesPerson, type ProviderClients } from './provider-clients.ts';
 
 export interface ConfirmParts extends AdmitParts {
   signIn: () => SignInSettings;
@@ -13,8 +19,11 @@ export interface ConfirmParts extends AdmitParts {
 /** Milliseconds for which the last answer of a provider counts, unless its access token ends before. */
 const longestMs = 3_600_000;
 
-/** Milliseconds for which a person goes on while their provider cannot be reached. */
+/** Milliseconds for which a person goes on while their provider cannot be asked. */
 const outageMs = 3_600_000;
+
+/** Milliseconds between two looks at what another node, which asks the provider, has found out. */
+const lookMs = 100;
 
 /**
  * Until when the answer of a provider counts: as long as its access token lasts, an hour at most. Without a refresh token it cannot be
@@ -31,58 +40,91 @@ export function goodUntil(
 
 /**
  * Whether a person whom a provider has let in is still let in there. When its last answer is too old, it is asked again, by one node at a
- * time. Somebody whom it refuses loses all sessions, programs and admin tokens.
+ * time. Somebody whom it refuses loses all sessions, programs and admin tokens. While it cannot be asked, nobody loses anything: a person
+ * goes on for an hour, and is then `unknown`.
  */
-export function personConfirmer(parts: ConfirmParts) {
-  const { externals, log } = parts;
-  return async (user: UserRecord): Promise<boolean> => {
+export function personConfirmer(parts: ConfirmParts): Confirm {
+  const { externals } = parts;
+  return async (user) => {
     const account = await externals.find(user.id);
-    if (!account) return false;
-    const now = Date.now();
-    if (now < account.goodUntil) return true;
-    const mayWait = now < account.goodUntil + outageMs;
-    if (!(await externals.beginCheck(user.id))) return mayWait;
+    if (!account) return 'refused';
+    if (isGood(account)) return 'confirmed';
+    const mark = await externals.beginCheck(user.id);
+    if (mark === undefined) return goesOn(account) ? 'confirmed' : afterOther(parts, user);
     try {
-      return await ask(parts, user, account);
-    } catch (error) {
-      if (!isRefusal(error)) {
-        log.warn(
-          { err: error, provider: account.provider, user: user.id },
-          'a provider cannot be asked about a person',
-        );
-        return mayWait;
-      }
-      await signOut(parts, user, account, 'refused');
-      return false;
+      return await check(parts, user);
     } finally {
-      await externals.endCheck(user.id);
+      await externals.endCheck(user.id, mark);
     }
   };
 }
 
-async function ask(parts: ConfirmParts, user: UserRecord, account: ExternalAccount): Promise<boolean> {
+function isGood({ goodUntil: until }: ExternalAccount): boolean {
+  return Date.now() < until;
+}
+
+/** Whether a person goes on without a new answer of the provider. */
+function goesOn({ goodUntil: until }: ExternalAccount): boolean {
+  return Date.now() < until + outageMs;
+}
+
+/** What another node has found out, which asks the provider about a person now. */
+async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
+  const { externals } = parts;
+  const deadline = performance.now() + checkMs;
+  for (;;) {
+    // At different times, so that those who wait do not ask the store all at once.
+    await sleep(lookMs * (1 + Math.random()));
+    const isOver = performance.now() >= deadline || !(await externals.isChecked(user.id));
+    const account = await externals.find(user.id);
+    if (!account) return 'refused';
+    if (isGood(account)) return 'confirmed';
+    if (isOver) return (await isOut(parts, user)) ? 'refused' : 'unknown';
+  }
+}
+
+/** Asks the provider about a person, as the only node that does, unless that has become needless. */
+async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
+  const { externals, log } = parts;
+  // As it is now: another node may have asked since, and what it has used of a refresh token must not be used again.
+  const account = await externals.find(user.id);
+  if (!account || (await isOut(parts, user))) return 'refused';
+  if (isGood(account)) return 'confirmed';
+  try {
+    return await ask(parts, user, account);
+  } catch (error) {
+    if (refusesPerson(error)) return signOut(parts, user, account, 'refused');
+    const facts = { err: error, answered: answeredError(error), provider: account.provider, user: user.id };
+    log.warn(facts, 'a provider cannot be asked about a person');
+    return goesOn(account) ? 'confirmed' : 'unknown';
+  }
+}
+
+async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
   const provider = signIn().providers.find(({ name }) => name === account.provider);
-  if (provider?.issuer !== account.issuer || account.refreshToken === undefined) {
-    await signOut(parts, user, account, 'not asked');
-    return false;
-  }
+  if (provider?.issuer !== account.issuer) return signOut(parts, user, account, 'not asked');
+  if (account.isSealed) throw new Error('the refresh token was sealed with a secret that is not known here');
+  if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
   // At once: the one before may be used up. That the person may stay is only known below.
-  await externals.keep(user.id, { ...account, refreshToken });
+  if (!(await externals.keep(user.id, { ...account, refreshToken }))) return 'refused';
   const claims = tokens.claims();
   // A provider need not give a new ID token. With one, groups and address count anew.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
-    if (typeof admitted !== 'object') {
-      await signOut(parts, user, account, 'refused');
-      return false;
-    }
+    if (typeof admitted !== 'object') return signOut(parts, user, account, 'refused');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
-  await externals.keep(user.id, { ...account, refreshToken, goodUntil: until });
-  return true;
+  const isKept = await externals.keep(user.id, { ...account, refreshToken, goodUntil: until });
+  return isKept ? 'confirmed' : 'refused';
+}
+
+/** Whether what a person has had ended since their record was read. */
+async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Promise<boolean> {
+  const user = await accounts.users.find(id);
+  return user?.epoch !== epoch || user.blockedAt !== undefined;
 }
 
 /** Ends what somebody has whom their provider has refused. Admin tokens stay of one about whom it could not be asked. */
@@ -91,7 +133,9 @@ async function signOut(
   user: UserRecord,
   account: ExternalAccount,
   why: 'refused' | 'not asked',
-) {
+): Promise<'refused'> {
+  // Of somebody who was deleted meanwhile nothing is written.
+  if (!(await accounts.users.find(user.id))) return 'refused';
   log.info(
     { user: user.id, provider: account.provider },
     'a person is signed out: their provider does not confirm them',
@@ -99,4 +143,5 @@ async function signOut(
   if (why === 'refused') await accounts.users.signOut(user.id);
   else await accounts.users.endSessions(user.id);
   await announce(`user:${user.id}`);
+  return 'refused';
 }

@@ -2,6 +2,7 @@ import * as oidc from 'openid-client';
 import { Router, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { UnconfirmedError } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
@@ -12,7 +13,7 @@ import { openSession } from '../session/open-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
 import { goodUntil } from './confirm-person.ts';
-import { isRefusal, type ProviderClients } from './provider-clients.ts';
+import { answeredError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
 
 /** What signing in at providers needs. */
@@ -107,7 +108,14 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 
   async function isSignedIn(request: Request): Promise<boolean> {
     const sessionId = sessionIdOf(request);
-    return sessionId !== undefined && (await accounts.sessions.find(sessionId)) !== undefined;
+    if (sessionId === undefined) return false;
+    try {
+      return (await accounts.sessions.find(sessionId)) !== undefined;
+    } catch (error) {
+      // To sign in again is a way out for somebody about whom the provider could not be asked.
+      if (error instanceof UnconfirmedError) return false;
+      throw error;
+    }
   }
 
   /** The tokens for the code in the address that the provider led back to. */
@@ -120,9 +128,9 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
         idTokenExpected: true,
       });
     } catch (error) {
-      const isDenied = error instanceof oidc.AuthorizationResponseError || isRefusal(error);
-      log.warn({ err: error, provider: provider.name }, 'a sign-in at a provider failed');
-      return isDenied || !isNetworkError(error) ? 'denied' : 'away';
+      const facts = { err: error, provider: provider.name, answered: answeredError(error) };
+      log.warn(facts, 'a sign-in at a provider failed');
+      return isOutage(error) ? 'away' : 'denied';
     }
   }
 
@@ -148,13 +156,12 @@ function fail(response: Response, reason: SignInFailure): void {
   response.redirect(302, `/?sign-in=${reason}`);
 }
 
-/** Whether the provider did not answer, or not with what the protocol has. */
-function isNetworkError(error: unknown): boolean {
-  if (error instanceof oidc.ResponseBodyError) return error.status >= 500;
+/** Whether the provider did not answer, not with what the protocol has, or with an error that passes. */
+function isOutage(error: unknown): boolean {
+  const { status } = answeredError(error);
+  if (status !== undefined) return status >= 500 || status === 429;
   if (!(error instanceof Error)) return false;
   return (
-    error.name === 'TypeError' ||
-    error.name === 'TimeoutError' ||
-    (error.cause !== undefined && isNetworkError(error.cause))
+    error.name === 'TypeError' || error.name === 'TimeoutError' || (error.cause !== undefined && isOutage(error.cause))
   );
 }

@@ -55,7 +55,28 @@ export class ProviderClients {
   }
 }
 
-/** Whether a provider has answered with a refusal, other than one that may pass. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof oidc.ResponseBodyError && error.status < 500 && error.status !== 429;
+/** What a provider answers when it does not let a person in any more (RFC 6749, section 5.2). */
+const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
+
+/**
+ * Whether a provider that was asked about a person has refused them. Its other errors are about the router, as `invalid_client` once the
+ * router's secret has expired, or may pass.
+ */
+export function refusesPerson(error: unknown): boolean {
+  if (!(error instanceof oidc.ResponseBodyError)) return false;
+  return error.status < 500 && error.status !== 429 && refusals.has(error.error);
+}
+
+/**
+ * What a provider has answered in place of tokens: the `error` of OAuth, which the message of `error` does not name, and the HTTP status.
+ * Empty when it has not answered.
+ */
+export function answeredError(error: unknown): { error?: string; status?: number } {
+  if (error instanceof oidc.ResponseBodyError) return { error: error.error.slice(0, 100), status: error.status };
+  if (error instanceof oidc.AuthorizationResponseError) return { error: error.error.slice(0, 100) };
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return { status: error.status };
+  // The cause of an answer that is none of OAuth is the response.
+  const response = error instanceof Error ? error.cause : undefined;
+  const isResponse = typeof response === 'object' && response !== null && 'status' in response;
+  return isResponse && typeof response.status === 'number' ? { status: response.status } : {};
 }

@@ -50,8 +50,8 @@ describe('the link for a first password', () => {
   it('is made for nobody with an account at a provider from before it was kept who came in', async () => {
     const open = await waiting();
     const before = await open.link();
-    const subject = { provider: 'company', issuer: 'https://id.example.com', subject: 'victim-1', goodUntil: 0 };
-    await othersOf(open).externals.keep(open.id, subject);
+    const account = { provider: 'company', issuer: 'https://id.example.com', subject: 'victim-1', goodUntil: 0 };
+    await open.connection.redis.hset(`${open.prefix}external-account:${open.id}`, account);
     expect(await open.link()).toMatchObject(refused);
     expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(404);
     expect(await open.accounts.links.resetPassword(tokenOf(before), open.id, 'x')).toBeUndefined();

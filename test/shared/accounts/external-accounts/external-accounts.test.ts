@@ -3,14 +3,55 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-it('of a person who has not signed in before voids the links that were made for a password', async () => {
-  const { accounts, connection, prefix } = await openKeyStore(inject('redisUrl'));
+const subject = { provider: 'p', issuer: 'https://p.example', subject: 's' };
+
+/** The accounts at providers, and Bob, who has none. */
+async function open() {
+  const store = await openKeyStore(inject('redisUrl'));
+  const { accounts, connection, prefix } = store;
   const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
   const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
   const user = await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' });
   if (typeof user === 'string') throw new Error(user);
+  return { ...store, externals, user };
+}
+
+it('of a person who has not signed in before voids the links that were made for a password', async () => {
+  const { accounts, externals, user } = await open();
   const link = await accounts.links.issuePassword(user.id);
   expect(await accounts.links.find(link)).toMatchObject({ kind: 'password' });
-  expect(await externals.link(user, { provider: 'p', issuer: 'https://p.example', subject: 's' })).toBe(true);
+  expect(await externals.link(user, subject)).toBe(true);
   expect(await accounts.links.find(link)).toBeUndefined();
+});
+
+it('is kept for the person whose it is, and for nobody else', async () => {
+  const { externals, user, connection, prefix } = await open();
+  const account = { ...subject, goodUntil: 1, refreshToken: 'secret' };
+  expect(await externals.keep(user.id, account)).toBe(false);
+  expect(await externals.find(user.id)).toBeUndefined();
+  expect(await externals.link(user, subject)).toBe(true);
+  expect(await externals.keep(user.id, account)).toBe(true);
+  expect(await externals.keep('somebody', account)).toBe(false);
+  expect(await externals.find(user.id)).toEqual({ ...account, isSealed: false });
+  expect(JSON.stringify(await connection.redis.hgetall(`${prefix}external-account:${user.id}`))).not.toContain(
+    'secret',
+  );
+});
+
+it('is checked by one node at a time, and one that took too long does not free it for a third', async () => {
+  const { externals, user, connection, prefix } = await open();
+  const first = (await externals.beginCheck(user.id)) ?? '';
+  expect(await externals.beginCheck(user.id)).toBeUndefined();
+  await connection.redis.del(`${prefix}external-check:${user.id}`);
+  const second = (await externals.beginCheck(user.id)) ?? '';
+  await externals.endCheck(user.id, first);
+  expect(await externals.isChecked(user.id)).toBe(true);
+  await externals.endCheck(user.id, second);
+  expect(await externals.isChecked(user.id)).toBe(false);
+});
+
+it('that cannot be read by this release is an error, and no account that is missing', async () => {
+  const { externals, user, connection, prefix } = await open();
+  await connection.redis.hset(`${prefix}external-account:${user.id}`, { provider: 'p' });
+  await expect(externals.find(user.id)).rejects.toMatchObject({ code: 'store_unavailable' });
 });

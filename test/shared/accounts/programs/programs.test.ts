@@ -186,6 +186,18 @@ describe('a signed-in program', () => {
     expect((await open.programs.store.signedOut()).toSorted()).toEqual([ofTeam.programId, own.programId].toSorted());
   });
 
+  it('stays signed in, and gets nothing, while it is not known whether a provider lets its person in', async () => {
+    const { tokens, programId } = await open.signIn();
+    open.programs.confirmWith(async () => 'unknown');
+    const away = { name: 'UnconfirmedError', code: 'store_unavailable' };
+    await expect(open.programs.refresh(tokens.refreshToken)).rejects.toMatchObject(away);
+    expect(await open.programs.store.find(programId)).toBeDefined();
+    open.programs.confirmWith(async () => 'confirmed');
+    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'issued' });
+    open.programs.confirmWith(async () => 'refused');
+    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'ended', programId });
+  });
+
   it('stays signed in for 180 days at most, however often it is refreshed', async () => {
     let { tokens } = await open.signIn();
     for (let days = 0; days < 180; days += 29) {

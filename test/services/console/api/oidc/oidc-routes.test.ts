@@ -121,6 +121,45 @@ describe('an answer of a provider', () => {
   });
 });
 
+describe('a provider that gives no tokens', () => {
+  it.each([
+    [401, 'invalid_client', 'denied'],
+    [400, 'invalid_grant', 'denied'],
+    [429, 'slow_down', 'away'],
+    [503, undefined, 'away'],
+  ])('(%i %s) ends the sign-in on a page that says so, and is named in the log', async (status, error, reason) => {
+    const { provider, begin, led, apiLog } = await openWithProvider();
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    provider.answerTokens(() => ({ status, body: { error } }));
+    expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
+    const answered = JSON.stringify({ error, status });
+    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+  });
+});
+
+describe('somebody whose provider has not answered for more than an hour', () => {
+  it('gets 503 until it answers, and can sign in again meanwhile', async () => {
+    const { provider, begin, led, url, connection, prefix } = await openWithProvider();
+    const browser = new CookieClient();
+    await led(browser, await begin(browser));
+    const [name = ''] = await connection.redis.keys(`${prefix}external-account:*`);
+    await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
+    const answer = () => fetch(`${url}/console/api/session`, { headers: { cookie: browser.cookiesOf(url) } });
+    provider.answerTokens(() => ({ status: 503, body: {} }));
+    const refused = await answer();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    const message = expect.stringContaining('Your identity provider cannot be asked about you') as string;
+    expect(await refused.json()).toEqual({ error: { code: 'store_unavailable', message } });
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const path = `${url}/console/api/oidc/company/start`;
+    const page = await browser.visit(path, { headers, stopsAt: () => true });
+    expect(page.url.origin).toBe(provider.issuer);
+    provider.answerTokens(undefined);
+    expect((await answer()).status).toBe(200);
+  });
+});
+
 describe('a sign-in that another site begins', () => {
   const start = '/console/api/oidc/company/start?to=/keys';
 

@@ -1,0 +1,20 @@
+-- Keeps what a provider has said of a person, in place of what it said before. Nothing is kept of a person who was deleted meanwhile.
+--
+-- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
+-- KEYS[2]  record of the person (hash)
+-- KEYS[3]  the person's account at a provider (hash)
+-- ARGV[1]  JSON:
+--   external  issuer and subject
+--   userId
+--   account   fields of the person's account at the provider
+-- Returns 1, or 0 when the account at the provider is not that of the person any more.
+local externals, user, own = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('EXISTS', user) == 0 or redis.call('HGET', externals, args.external) ~= args.userId then
+  return 0
+end
+redis.call('DEL', own)
+for name, value in pairs(args.account) do
+  redis.call('HSET', own, name, value)
+end
+return 1

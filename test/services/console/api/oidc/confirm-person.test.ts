@@ -1,0 +1,204 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { deletePerson } from '#shared/accounts/people/delete-person.ts';
+import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { signInSchema } from '#shared/registry/sign-in.ts';
+import { personConfirmer } from '#services/console/api/oidc/confirm-person.ts';
+import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const hourMs = 3_600_000;
+const secret = Buffer.alloc(32, 1);
+
+/** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
+async function open({ endedMs = 2 * hourMs }: { endedMs?: number } = {}) {
+  const provider = await startCountedProvider();
+  const company = { name: 'company', issuer: provider.issuer, client_id: 'router', domains: ['*'] };
+  const signIn = () => signInSchema.parse({ providers: [company] });
+  const store = await openKeyStore(inject('redisUrl'));
+  const { accounts, connection, prefix } = store;
+  const logged: string[] = [];
+  const stream = new Writable({
+    write(line, _encoding, done) {
+      logged.push(String(line));
+      done();
+    },
+  });
+  const announced: string[] = [];
+  const addNode = (secrets: readonly Uint8Array[] = [secret]) => {
+    const keys = new OwnerKeys(() => secrets);
+    const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
+    const announce = async (changed: string) => void announced.push(changed);
+    const clients = new ProviderClients({});
+    const confirm = personConfirmer({ accounts, externals, announce, log: pino(stream), clients, signIn });
+    return { externals, confirm };
+  };
+  const node = addNode();
+  const subject = { provider: 'company', issuer: provider.issuer, subject: 'grace' };
+  const start = await accounts.settings.startOf('member');
+  const person = { ...subject, name: 'Grace', email: 'grace@example.com', role: 'member' } as const;
+  const grace = await node.externals.make(person, start);
+  if (typeof grace === 'string') throw new Error(grace);
+  await node.externals.keep(grace.id, { ...subject, goodUntil: Date.now() - endedMs, refreshToken: 'grace.0' });
+  const now = async () => {
+    const { epoch, tokenEpoch = 0 } = (await accounts.users.find(grace.id)) ?? {};
+    return { epoch, tokenEpoch };
+  };
+  return { ...store, provider, grace, ...node, addNode, logged, announced, now };
+}
+
+/** Has the provider answer only when the test says so. */
+function held<T>(answer: T) {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { wait: () => promise, release: () => resolve(answer) };
+}
+
+const stays = { epoch: 0, tokenEpoch: 0 };
+const isEnded = { epoch: 1, tokenEpoch: 1 };
+
+describe('a person whose last answer of the provider has ended', () => {
+  it('is asked about once, however many nodes want to know, and all of them are told what it says', async () => {
+    const { provider, grace, confirm, addNode, now } = await open();
+    const answer = held({ body: { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' } });
+    provider.answerTokens(answer.wait);
+    const confirmed = [confirm(grace), addNode().confirm(grace), confirm(grace), addNode().confirm(grace)];
+    await until(() => provider.refreshed.length > 0);
+    await sleep(500);
+    answer.release();
+    expect(await Promise.all(confirmed)).toEqual(Array(4).fill('confirmed'));
+    expect(provider.refreshed).toEqual(['grace.0']);
+    expect(await now()).toEqual(stays);
+  });
+
+  it('is refused for all who have asked when the provider refuses, and is signed out once', async () => {
+    const { provider, grace, confirm, addNode, announced, now } = await open();
+    const answer = held({ status: 400, body: { error: 'invalid_grant' } });
+    provider.answerTokens(answer.wait);
+    const confirmed = [confirm(grace), addNode().confirm(grace), confirm(grace)];
+    await until(() => provider.refreshed.length > 0);
+    await sleep(300);
+    answer.release();
+    expect(await Promise.all(confirmed)).toEqual(Array(3).fill('refused'));
+    expect(await now()).toEqual(isEnded);
+    expect(announced).toEqual([`user:${grace.id}`]);
+  });
+
+  it('goes on within the hour without waiting for the node that asks', async () => {
+    const { provider, grace, confirm, addNode } = await open({ endedMs: hourMs / 2 });
+    const answer = held({ body: { access_token: 'any', token_type: 'Bearer' } });
+    provider.answerTokens(answer.wait);
+    const first = confirm(grace);
+    await until(() => provider.refreshed.length > 0);
+    expect(await addNode().confirm(grace)).toBe('confirmed');
+    answer.release();
+    expect(await first).toBe('confirmed');
+  });
+
+  it('keeps the refresh token that another node has used while this one stood still', async () => {
+    const { provider, grace, externals, confirm, addNode, now } = await open();
+    const beginCheck = externals.beginCheck.bind(externals);
+    vi.spyOn(externals, 'beginCheck').mockImplementationOnce(async (id) => {
+      expect(await addNode().confirm(grace)).toBe('confirmed');
+      return beginCheck(id);
+    });
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(provider.refreshed).toEqual(['grace.0']);
+    expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'grace.1' });
+    expect(await now()).toEqual(stays);
+  });
+
+  it('is asked about by another node after one that has died', async () => {
+    const { grace, externals, confirm, connection, prefix } = await open();
+    expect(await externals.beginCheck(grace.id)).toBeDefined();
+    const lock = accountNames(prefix).externalCheck(grace.id);
+    expect(await connection.redis.pttl(lock)).toBeGreaterThan(25_000);
+    await connection.redis.pexpire(lock, 500);
+    expect(await confirm(grace)).toBe('unknown');
+    expect(await confirm(grace)).toBe('confirmed');
+  });
+});
+
+describe('a provider', () => {
+  it.each(['invalid_grant', 'access_denied'])('that answers %s has refused the person', async (error) => {
+    const { provider, grace, confirm, now, announced } = await open({ endedMs: 0 });
+    provider.answerTokens(() => ({ status: 400, body: { error } }));
+    expect(await confirm(grace)).toBe('refused');
+    expect(await now()).toEqual(isEnded);
+    expect(announced).toEqual([`user:${grace.id}`]);
+  });
+
+  it.each([
+    [401, 'invalid_client'],
+    [400, 'unauthorized_client'],
+    [400, 'invalid_request'],
+    [403, 'rate_exceeded'],
+    [429, 'access_denied'],
+    [503, 'temporarily_unavailable'],
+  ])(
+    'that answers %i %s ends nothing: the person goes on for an hour, and then until it answers nothing is known',
+    async (status, error) => {
+      const inTheHour = await open({ endedMs: hourMs - 60_000 });
+      const after = await open({ endedMs: hourMs });
+      for (const { provider } of [inTheHour, after]) provider.answerTokens(() => ({ status, body: { error } }));
+      expect(await inTheHour.confirm(inTheHour.grace)).toBe('confirmed');
+      expect(await after.confirm(after.grace)).toBe('unknown');
+      for (const { now, announced, logged } of [inTheHour, after]) {
+        expect(await now()).toEqual(stays);
+        expect(announced).toEqual([]);
+        const answered = JSON.stringify({ ...(status < 500 && { error }), status });
+        expect(logged.join('')).toContain(`"answered":${answered}`);
+      }
+      after.provider.answerTokens(undefined);
+      expect(await after.confirm(after.grace)).toBe('confirmed');
+    },
+  );
+
+  it('that does not answer at all is away', async () => {
+    const { provider, grace, confirm, now, logged } = await open();
+    provider.close();
+    expect(await confirm(grace)).toBe('unknown');
+    expect(await now()).toEqual(stays);
+    expect(logged.join('')).toContain('a provider cannot be asked about a person');
+  });
+
+  it('is not asked, and nothing ends, by a node that cannot open the refresh token', async () => {
+    for (const secrets of [[], [Buffer.alloc(32, 2)]]) {
+      const inTheHour = await open({ endedMs: hourMs / 2 });
+      expect(await inTheHour.addNode(secrets).confirm(inTheHour.grace)).toBe('confirmed');
+      const { provider, grace, confirm, addNode, now } = await open();
+      expect(await addNode(secrets).confirm(grace)).toBe('unknown');
+      expect(provider.refreshed).toEqual([]);
+      expect(await now()).toEqual(stays);
+      expect(await confirm(grace)).toBe('confirmed');
+    }
+  });
+
+  it('leaves nothing of a person who is deleted while it is asked', async () => {
+    const { provider, grace, confirm, accounts, connection, prefix } = await open();
+    const answer = held({ body: { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' } });
+    provider.answerTokens(answer.wait);
+    const confirmed = confirm(grace);
+    await until(() => provider.refreshed.length > 0);
+    await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+    answer.release();
+    expect(await confirmed).toBe('refused');
+    const names = accountNames(prefix);
+    expect(await connection.redis.exists(names.user(grace.id), names.externalAccount(grace.id))).toBe(0);
+  });
+});
+
+it('a session of a provider stays while it is not known whether the provider lets its person in, and is good for nothing', async () => {
+  const { provider, grace, confirm, accounts } = await open();
+  accounts.sessions.confirmWith(confirm);
+  provider.answerTokens(() => ({ status: 503, body: {} }));
+  const id = (await accounts.sessions.open(grace, { provider: 'company' })) ?? '';
+  await expect(accounts.sessions.find(id)).rejects.toMatchObject({ name: 'UnconfirmedError', retryAfter: 5 });
+  provider.answerTokens(undefined);
+  expect(await accounts.sessions.find(id)).toMatchObject({ id: grace.id });
+});
