@@ -69,4 +69,32 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
     expect((await poll(start)).body).toMatchObject({ error: 'access_denied' });
     expect(troubles).toEqual([]);
   });
+
+  it('is told why a program could not be looked up, which is not that its code is wrong', async () => {
+    const guesser = await inviteToConsole(here.ada, uniqueName('Guesser'));
+    const start = await begin();
+    const { page } = await openAs(here.browser, guesser);
+    await page.goto('/device');
+    const alert = page.getByRole('alert');
+    const lookUp = async (): Promise<void> => {
+      await page.getByLabel('Code that the program shows').fill(start.user_code);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await alert.getByText('The program could not be looked up').waitFor();
+    };
+    // An ingress of an earlier release, during an update, and none at all.
+    const json = { error: { code: 'not_found', message: 'There is nothing here.' } };
+    await page.route('**/devices/*/find', (route) => route.fulfill({ status: 404, json }));
+    await lookUp();
+    await alert.getByText('The router is being updated. Reload this page, and try again.').waitFor();
+    await page.unrouteAll();
+    await page.route('**/devices/*/find', (route) => route.abort());
+    await lookUp();
+    await alert.getByText('The router does not answer.').waitFor();
+    await page.unrouteAll();
+    for (let guess = 0; guess < 10; guess++) await guesser.client.post('/devices/BBBB-BBBB/find');
+    await lookUp();
+    await alert.getByText('Too many wrong codes. Try again in 15 minutes.', { exact: true }).waitFor();
+    expect(await alert.textContent()).not.toContain('no program');
+    expect(await seriousViolations(page)).toEqual([]);
+  });
 });

@@ -88,7 +88,8 @@ export async function readFailure(response: Response): Promise<ApiFailure> {
     ?.error;
   const message =
     typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
-  const wait = headers.get('retry-after');
+  // Some sentences say it already, in minutes.
+  const wait = message.includes('Try again in') ? null : headers.get('retry-after');
   return new ApiFailure(
     status,
     typeof error?.['code'] === 'string' ? error['code'] : String(status),

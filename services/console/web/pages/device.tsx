@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/c
 import { useState, type SyntheticEvent } from 'react';
 import { useSearch } from 'wouter';
 import type { WaitingProgram } from '../../contract/programs.ts';
-import { callApi } from '../api/call-api.ts';
+import { callApi, type ApiFailure } from '../api/call-api.ts';
 import { useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
@@ -50,7 +50,7 @@ export function Device() {
               </Button>
             </Group>
           </form>
-          {find.error ? <Failure title="There is no program with this code" error={find.error} /> : null}
+          {find.error ? <NotFound error={find.error} /> : null}
           {find.data ? <Decision key={find.data.code} found={find.data} onDone={setDone} /> : null}
         </>
       ) : (
@@ -74,6 +74,15 @@ interface Found {
 
 function pathOf(code: string): string {
   return `/devices/${encodeURIComponent(code)}`;
+}
+
+/** Why a program was not found. */
+function NotFound({ error }: { error: ApiFailure }) {
+  if (error.code === 'no_device') return <Failure title="There is no program with this code" error={error} />;
+  // While the router is updated, this page may be newer than the ingress that answers.
+  const hasNoRoute = error.code === 'not_found';
+  const shown = hasNoRoute ? new Error('The router is being updated. Reload this page, and try again.') : error;
+  return <Failure title="The program could not be looked up" error={shown} />;
 }
 
 /** What is known of the program, and the decision. */
