@@ -1,10 +1,11 @@
-import { Router, urlencoded, type Request } from 'express';
+import { Router, urlencoded, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-codes.ts';
 import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
+import { isSameOrigin } from '#shared/core/same-origin.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
 /** Bytes of a form. A refresh token has about 80. */
@@ -41,7 +42,7 @@ const form = z.object({
 
 /**
  * The endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
- * revocation (RFC 7009). They read no cookie, and no page of another origin can read their answers.
+ * revocation (RFC 7009). They read no cookie, and no page of another origin can send them a form or read their answers.
  * @param base the path that they stand below, `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
@@ -75,6 +76,7 @@ export function oauthRoutes(
     store.assertIntact();
     next();
   });
+  endpoints.all(['/device_authorization', '/token', '/revoke'], requirePost, refuseOtherOrigins);
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
   endpoints.post('/device_authorization', async (request, response) => {
     const fields = read(request);
@@ -117,9 +119,6 @@ export function oauthRoutes(
     // The same for a token that is unknown: RFC 7009, section 2.2.
     response.status(200).end();
   });
-  endpoints.all(['/device_authorization', '/token', '/revoke'], () => {
-    throw new OAuthError('invalid_request', 'Send a POST request with a form.', { status: 405 });
-  });
   endpoints.use(answerOAuthError(parts.log));
   routes.use('/oauth', endpoints);
   return routes;
@@ -145,11 +144,37 @@ export function oauthRoutes(
   }
 }
 
-/** The fields of a form. @throws OAuthError for one that comes twice or is too long, and for a body that is no form */
+function requirePost({ method }: Request, response: Response, next: NextFunction): void {
+  if (method === 'POST') return next();
+  response.set('allow', 'POST');
+  throw new OAuthError('invalid_request', 'Send a POST request with a form.', { status: 405 });
+}
+
+/** A page could begin as many sign-ins as may wait for the network address of whoever reads it. Programs send no headers of pages. */
+function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
+  // What a person does in the browser itself.
+  const isNoPage = request.get('sec-fetch-site') === 'none';
+  if (isNoPage || isSameOrigin(request)) return next();
+  throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });
+}
+
+/** The fields of a form; none for an empty body. @throws OAuthError for a field that comes twice or is too long, and for a body that is no form */
 function read(request: Request): z.infer<typeof form> {
+  if (!isForm(request) && !isEmpty(request)) {
+    throw new OAuthError('invalid_request', 'The body is no form: send application/x-www-form-urlencoded.');
+  }
   const { data } = form.safeParse(request.body ?? {});
   if (!data) throw new OAuthError('invalid_request', 'A field of the form is too long, or comes more than once.');
   return data;
+}
+
+function isForm(request: Request): boolean {
+  return request.is('urlencoded') === 'urlencoded';
+}
+
+function isEmpty(request: Request): boolean {
+  const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  return type === undefined && encoding === undefined && Number(length) === 0;
 }
 
 function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {

@@ -221,16 +221,75 @@ describe('a request to sign a program in', () => {
     for (const [fields, status, error] of cases) {
       expect(await postForm(url, fields)).toMatchObject({ status, body: { error } });
     }
-    expect((await fetch(url)).status).toBe(405);
     const large = await postForm(url, { grant_type: 'x'.repeat(20_000) });
     expect(large).toMatchObject({ status: 413, body: { error: 'invalid_request' } });
+  });
+
+  it('that is another method or another kind of body is refused, and an empty one has no fields', async () => {
+    const kinds: [string | undefined, string][] = [
+      ['application/json', '{"grant_type":"refresh_token"}'],
+      ['text/plain', 'grant_type=refresh_token'],
+      [undefined, 'grant_type=refresh_token'],
+      ['multipart/form-data; boundary=x', '--x--'],
+    ];
+    for (const endpoint of ['device_authorization', 'token', 'revoke']) {
+      const url = `${cluster.url}/oauth/${endpoint}`;
+      for (const [type, text] of kinds) {
+        const headers = type === undefined ? {} : { 'content-type': type };
+        const answer = await fetch(url, { method: 'POST', headers, body: Buffer.from(text) });
+        expect(answer.status).toBe(400);
+        expect(await answer.json()).toMatchObject({
+          error: 'invalid_request',
+          error_description: expect.stringContaining('is no form') as string,
+        });
+      }
+      for (const method of ['GET', 'PUT', 'OPTIONS']) {
+        const answer = await fetch(url, { method });
+        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+        expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+      }
+    }
+    const empty = await fetch(`${cluster.url}/oauth/device_authorization`, { method: 'POST' });
+    expect(empty.status).toBe(200);
+    const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+    const odd = { method: 'POST', headers: form, body: 'grant_type=refresh_token&refresh_token=guessed' };
+    expect((await fetch(`${cluster.url}/oauth/token`, odd)).status).toBe(401);
+  });
+
+  it('is not sent by a page of another origin', async () => {
+    const { accessToken } = await signInProgram(cluster.url, ada);
+    const send = async (endpoint: string, headers: Record<string, string>) => {
+      const body = new URLSearchParams({ grant_type: deviceGrant, device_code: 'guessed', token: accessToken });
+      const answer = await fetch(`${cluster.url}/oauth/${endpoint}`, { method: 'POST', headers, body });
+      return [answer.status, (await answer.text()).includes('other origins')];
+    };
+    for (const endpoint of ['device_authorization', 'token', 'revoke']) {
+      for (const headers of [
+        { 'sec-fetch-site': 'cross-site', origin: 'https://page.example' },
+        { 'sec-fetch-site': 'same-site' },
+        { origin: 'https://page.example' },
+        { origin: 'null' },
+      ]) {
+        expect(await send(endpoint, headers)).toEqual([403, true]);
+      }
+    }
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: cluster.url },
+    ]) {
+      expect(await send('device_authorization', headers)).toEqual([200, false]);
+    }
   });
 
   it('is decided by nobody but a signed-in person on a page of the console', async () => {
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
     const path = `/devices/${body.user_code}`;
-    expect((await new ConsoleClient(cluster.url).get(path)).status).toBe(401);
     const decision = { decision: 'approve' };
+    const stranger = new ConsoleClient(cluster.url);
+    expect((await stranger.post(`${path}/find`)).status).toBe(401);
+    expect((await stranger.post(path, decision)).status).toBe(401);
     expect((await ada.ask('POST', path, decision, { 'x-csrf-token': 'wrong' })).status).toBe(403);
     expect((await ada.ask('POST', path, decision, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await ada.post(path, { decision: 'deny' })).status).toBe(204);
