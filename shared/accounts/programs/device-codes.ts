@@ -27,6 +27,9 @@ export const devicePollMs = 2_000;
 /** Milliseconds by which a poll may come early. */
 const slackMs = 500;
 
+/** Milliseconds for which a device may claim its program again, because the answer was lost. */
+const claimedMs = 60_000;
+
 /** Sign-ins that wait for a person, in all and of one network address. */
 const mostWaiting = 10_000;
 const mostPerAddress = 50;
@@ -63,8 +66,8 @@ export type DeviceOutcome =
   | { state: 'approved'; programId: string; userId: string; teamId: string | undefined };
 
 /**
- * Sign-ins of programs by device flow (RFC 8628) until a person has decided, in Redis. Codes of devices are stored as SHA-256 only, and
- * every code is used once. Every method throws `store_unavailable` as KeyStore does.
+ * Sign-ins of programs by device flow (RFC 8628) until the device knows what a person has decided, in Redis. Codes of devices are stored as
+ * SHA-256 only, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
@@ -127,32 +130,30 @@ export class DeviceCodes {
   }
 
   /**
-   * How the sign-in of a device stands. An approved one becomes a program, once.
+   * How the sign-in of a device stands. An approved one becomes a program, once: who claims it again within a minute gets the same program, as
+   * long as that was not refreshed.
    * @param clientId what the program says its `client_id` is: one that began the sign-in with another has no part in it
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };
-    const deviceHash = tokenHash(deviceCode);
-    const programId = mintId();
     const now = Date.now();
     const args = {
-      deviceHash,
       clientHash: clientId === undefined ? undefined : tokenHash(clientId),
       now,
       slackMs,
-      programId,
+      claimedMs,
+      programId: mintId(),
       idleMs: programIdleMs,
       revokedUntil: now + acceptedMs,
       mostPerUser: mostProgramsPerUser,
       userPrefix: this.#names.user(''),
       membersOfPrefix: this.#names.membersOf(''),
-      waitingFromPrefix: this.#names.devicesWaitingFrom(''),
       programPrefix: this.#names.program(''),
       programsOfPrefix: this.#names.programsOf(''),
     };
-    const keys = [this.#names.device(deviceHash), this.#names.devicesWaiting, this.#names.revokedPrograms];
+    const keys = [this.#names.device(tokenHash(deviceCode)), this.#names.revokedPrograms];
     const outcome = (await claimDevice.run(this.#redis, { keys, args })) as string[];
-    const [state, userId = '', teamId = ''] = outcome;
+    const [state, programId = '', userId = '', teamId = ''] = outcome;
     if (state !== 'approved') return { state: state as 'pending' | 'slow down' | 'denied' | 'expired' };
     return { state, programId, userId, teamId: teamId === '' ? undefined : teamId };
   }
@@ -160,8 +161,10 @@ export class DeviceCodes {
   async #decide(entered: string, decision: object): Promise<boolean> {
     const code = readUserCode(entered);
     if (code === undefined) return false;
-    const args = { devicePrefix: this.#names.device(''), fields: storedFields(decision) };
-    return (await decideDevice.run(this.#redis, { keys: [this.#names.userCode(code)], args })) === 1;
+    const { userCode, devicesWaiting, device, devicesWaitingFrom } = this.#names;
+    const fields = storedFields(decision);
+    const args = { fields, devicePrefix: device(''), waitingFromPrefix: devicesWaitingFrom('') };
+    return (await decideDevice.run(this.#redis, { keys: [userCode(code), devicesWaiting], args })) === 1;
   }
 }
 

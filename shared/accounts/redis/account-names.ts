@@ -19,8 +19,8 @@
  * - `external-accounts` hash, issuer and subject to a person's id; `external-account:<user>` hash, an ExternalAccount;
  *   `external-check:<user>` and `external-state:<hash>` strings that expire
  * - `second-factor:<user>` hash; `second-factor-set-up:<user>:<kind>` strings and `pending-sign-in:<hash>` hash that expire
- * - `device:<hash>` hash that expires; `user-code:<code>` and `devices-from:<address>` strings that expire; `devices-waiting` sorted set by
- *   expiry
+ * - `device:<hash>` hash that expires; `user-code:<code>` string that expires; `devices-waiting` sorted set by expiry,
+ *   `devices-waiting-from:<address>` the same of a network address
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
  * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the same of a

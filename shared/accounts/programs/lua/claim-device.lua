@@ -1,28 +1,28 @@
--- Ends the sign-in of a program with what the person has decided, once: an approved one becomes a program of that person. Of more
--- programs than a person may have, the oldest is signed out.
+-- Ends the sign-in of a program with what the person has decided: an approved one becomes a program of that person, once. For a moment the
+-- device may ask again, as its answer may have been lost, and gets the same program until that was refreshed. Of more programs than a
+-- person may have, the oldest is signed out.
 --
 -- KEYS[1]  the sign-in (hash)
--- KEYS[2]  all sign-ins that wait (sorted set)
--- KEYS[3]  programs that were signed out (sorted set: id by the time until which an access token may last)
+-- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
---   deviceHash        hash of the code that the device holds
 --   clientHash        hash of the program's `client_id`; absent when it has sent none
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
---   programId         of the program, if it becomes one
+--   claimedMs         milliseconds for which the device may ask again
+--   programId         of the program, if it becomes one now
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   mostPerUser       programs of one person
---   userPrefix, membersOfPrefix, waitingFromPrefix, programPrefix, programsOfPrefix  of names
--- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the person, id of the team or ''}.
-local device, waiting, revoked = unpack(KEYS)
+--   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
+-- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or ''}.
+local device, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local state, interval, polledAt, userId, epoch, teamId, client, address =
   unpack(redis.call('HMGET', device, 'state', 'intervalMs', 'polledAt', 'userId', 'epoch', 'teamId', 'client', 'address'))
 if not state then
   return { 'expired' }
 end
-local clientHash, from = unpack(redis.call('HMGET', device, 'clientHash', 'from'))
+local clientHash, claimedAs = unpack(redis.call('HMGET', device, 'clientHash', 'programId'))
 if args.clientHash and clientHash and args.clientHash ~= clientHash then
   return { 'expired' }
 end
@@ -35,19 +35,23 @@ if state == 'pending' then
   end
   return { 'pending' }
 end
-redis.call('DEL', device)
-redis.call('ZREM', waiting, args.deviceHash)
-if from then
-  redis.call('ZREM', args.waitingFromPrefix .. from, args.deviceHash)
-end
-if state ~= 'approved' then
+if state ~= 'approved' and state ~= 'claimed' then
   return { 'denied' }
 end
 local blockedAt, nowEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
 local isMember = not teamId or redis.call('HEXISTS', args.membersOfPrefix .. teamId, userId) == 1
 if blockedAt or nowEpoch ~= epoch or not isMember then
+  redis.call('HSET', device, 'state', 'denied')
   return { 'denied' }
 end
+if state == 'claimed' then
+  if redis.call('HGET', args.programPrefix .. claimedAs, 'generation') ~= '0' then
+    return { 'expired' }
+  end
+  return { 'approved', claimedAs, userId, teamId or '' }
+end
+redis.call('HSET', device, 'state', 'claimed', 'programId', args.programId)
+redis.call('PEXPIRE', device, args.claimedMs)
 local program = args.programPrefix .. args.programId
 redis.call('HSET', program, 'id', args.programId, 'userId', userId, 'epoch', epoch, 'client', client, 'address', address)
 redis.call('HSET', program, 'createdAt', args.now, 'usedAt', args.now, 'generation', 0)
@@ -64,4 +68,4 @@ for _, old in ipairs(redis.call('ZRANGE', programs, 0, -(args.mostPerUser + 1)))
   redis.call('ZREM', programs, old)
 end
 redis.call('PEXPIRE', programs, args.idleMs)
-return { 'approved', userId, teamId or '' }
+return { 'approved', args.programId, userId, teamId or '' }

@@ -46,15 +46,47 @@ describe('the sign-in of a program', () => {
     expect(await devices.find(userCode)).toBeUndefined();
     expect(await devices.deny(userCode)).toBe(false);
     expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'issued', userId: open.ada.id });
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'expired' });
     expect(await open.programs.store.listOf(open.ada.id)).toMatchObject([asked]);
+  });
+
+  it('whose answer was lost gets the same program for a minute, until that was refreshed', async () => {
+    const { devices, store } = open.programs;
+    const { deviceCode, userCode } = await devices.begin({ ...asked, clientId: 'one' });
+    await devices.approve(userCode, open.ada, open.team.id);
+    const first = issued(await open.programs.claim(deviceCode, 'one'));
+    expect(await open.programs.claim(deviceCode, 'another')).toEqual({ state: 'expired' });
+    const again = issued(await open.programs.claim(deviceCode, 'one'));
+    expect(again).toMatchObject({ programId: first.programId, tokens: { refreshToken: first.tokens.refreshToken } });
+    expect(await store.listOf(open.ada.id)).toHaveLength(1);
+    const claimsFor = await open.connection.redis.pttl(`${open.prefix}device:${tokenHash(deviceCode)}`);
+    expect(claimsFor).toBeGreaterThan(50_000);
+    expect(claimsFor).toBeLessThanOrEqual(60_000);
+    issued(await open.programs.refresh(again.tokens.refreshToken));
+    expect(await open.programs.claim(deviceCode, 'one')).toEqual({ state: 'expired' });
+  });
+
+  it('whose program was signed out, or whose person was, is not claimed again', async () => {
+    const { devices, store } = open.programs;
+    const claimed = async () => {
+      const { deviceCode, userCode } = await devices.begin(asked);
+      await devices.approve(userCode, open.ada, undefined);
+      return { deviceCode, ...issued(await open.programs.claim(deviceCode)) };
+    };
+    const ended = await claimed();
+    await store.signOut(ended.programId);
+    expect(await open.programs.claim(ended.deviceCode)).toEqual({ state: 'expired' });
+    const { deviceCode } = await claimed();
+    await open.accounts.users.endSessions(open.ada.id);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
   });
 
   it('gets no tokens when it is denied, unknown, or when the person was blocked or signed out everywhere meanwhile', async () => {
     const { devices } = open.programs;
     const denied = await devices.begin(asked);
     await devices.deny(denied.userCode);
-    expect(await open.programs.claim(denied.deviceCode)).toEqual({ state: 'denied' });
+    // Its answer may be lost.
+    for (let poll = 0; poll < 2; poll++)
+      expect(await open.programs.claim(denied.deviceCode)).toEqual({ state: 'denied' });
     expect(await open.programs.claim('guessed')).toEqual({ state: 'expired' });
     const late = await devices.begin(asked);
     await devices.approve(late.userCode, open.ada, undefined);
@@ -68,6 +100,8 @@ describe('the sign-in of a program', () => {
     const { deviceCode, userCode } = await devices.begin(asked);
     await devices.approve(userCode, open.ada, open.team.id);
     await open.accounts.teams.removeMember(open.team.id, open.ada.id);
+    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
+    await open.accounts.teams.setMember(open.team.id, open.ada.id, 'member');
     expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
   });
@@ -107,7 +141,6 @@ describe('the sign-in of a program', () => {
     const [approved, denied] = begun;
     await devices.approve(approved?.userCode ?? '', open.ada, undefined);
     await devices.deny(denied?.userCode ?? '');
-    for (const { deviceCode } of begun.slice(0, 2)) await open.programs.claim(deviceCode);
     await Promise.all([devices.begin(asked), devices.begin(asked)]);
     await expect(devices.begin(asked)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
     pass(600_000);
