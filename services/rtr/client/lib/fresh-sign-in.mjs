@@ -33,14 +33,16 @@ async function refresh({ router, refreshToken: before }) {
   try {
     const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
     const next = { ...known, accessToken, expiresAt, refreshToken };
-    updateSignIn(next);
-    return next;
+    // A new sign-in may have taken the place of this one meanwhile, and ends it at the router.
+    return updateSignIn(next, known.refreshToken) ? next : readSignIn(router);
   } catch (error) {
     if (error instanceof RouterAwayError && lasts(known, 0)) return known;
-    if (error instanceof OAuthAnswer) {
-      throw new ClientError(`You are signed out of ${router}. Sign in again with: rtr login ${router}`);
-    }
-    throw error;
+    if (!(error instanceof OAuthAnswer)) throw error;
+    throw new ClientError(
+      error.code === 'invalid_grant'
+        ? `You are signed out of ${router}. Sign in again with: rtr login ${router}`
+        : `${router} does not renew the sign-in: ${error.message}`,
+    );
   }
 }
 

@@ -44,20 +44,27 @@ export function keepSignIn(signIn) {
 }
 
 /**
- * Replaces the tokens of a sign-in, where they are.
+ * Replaces the tokens of a sign-in that were refreshed, where they are. Those of another sign-in stay, and one that has ended is not kept
+ * again. Where a locked keyring does not say which there are, those that were refreshed are taken to be.
  * @param {SignIn} signIn
+ * @param {string} usedUp the refresh token that the tokens were got for
+ * @returns {boolean} whether they were replaced
  */
-export function updateSignIn(signIn) {
+export function updateSignIn(signIn, usedUp) {
   const { router } = signIn;
   const index = readIndex();
   const place = index.routers[router];
   // Signed out meanwhile.
-  if (place === undefined) return;
+  if (place === undefined) return false;
+  const stored = readTokens(router, place);
+  const isStored = stored === undefined ? place.store === 'keyring' : JSON.parse(stored).refreshToken === usedUp;
+  if (!isStored) return false;
   const text = JSON.stringify(signIn);
-  if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return;
+  if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
   // Of a keyring that is locked now as well: the tokens before are used up.
   replaceFile(tokenFile(router), text, 0o600);
   if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
+  return true;
 }
 
 /**
@@ -72,11 +79,10 @@ export function readSignIn(router) {
   if (wanted === undefined)
     throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
   const place = index.routers[wanted];
-  const inKeyring = place?.store === 'keyring';
-  const text = inKeyring ? systemKeyring()?.read(wanted) : readText(tokenFile(wanted));
-  if (text !== undefined && place !== undefined) return JSON.parse(text);
+  const text = place && readTokens(wanted, place);
+  if (text !== undefined) return JSON.parse(text);
   throw new ClientError(
-    inKeyring
+    place?.store === 'keyring'
       ? `The keyring does not give out the tokens for ${wanted}. Unlock it, or sign in again with: rtr login ${wanted}`
       : `You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`,
   );
@@ -116,6 +122,14 @@ export function forgetSignIn(router) {
 export function fileOf(router, kind) {
   const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
   return join(configFolder(), `${name}.${kind}`);
+}
+
+/**
+ * @param {string} router
+ * @param {Index['routers'][string]} place
+ */
+function readTokens(router, { store }) {
+  return store === 'keyring' ? systemKeyring()?.read(router) : readText(tokenFile(router));
 }
 
 /** @param {string} router */

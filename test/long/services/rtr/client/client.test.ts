@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { postForm, signInProgram } from '../../../../helpers/clients/device-flow.ts';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
 import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
@@ -76,6 +77,24 @@ describe('rtr login', () => {
     }
   });
 
+  it('gets its tokens although the answer with them was lost, and leaves no program without any', async () => {
+    const programs = async () => Number((await ada.get('/programs')).body.length);
+    const before = await programs();
+    const command = client.run(['login', url]);
+    await until(() => /^ {2}[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
+    const [code] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
+    proxy.pauseAnswers();
+    onTestFinished(() => proxy.resume());
+    await ada.post(`/devices/${code}`, { decision: 'approve' });
+    await until(async () => (await programs()) === before + 1, 10_000);
+    proxy.cut();
+    proxy.resume();
+    expect([await command.ended, command.err]).toEqual([0, '']);
+    expect(await statusWith(await client.print(['token']))).toBe(200);
+    // The sign-in before was ended.
+    expect(await programs()).toBe(before);
+  });
+
   it('with several routers has the last one as the default', async () => {
     await client.signIn(cluster.url, ada);
     expect(await statusWith(await client.print(['token']))).toBe(200);
@@ -147,6 +166,33 @@ describe('rtr token', () => {
     expect(command.out).toBe('');
     expect(command.err).toContain('cannot be reached');
     expect(performance.now() - begin).toBeLessThan(10_000);
+  });
+
+  it('keeps a new sign-in that came while it was refreshing, and prints the token of that', async () => {
+    const before = client.tokens();
+    client.changeTokens({ expiresAt: 0 });
+    proxy.pauseAnswers();
+    onTestFinished(() => proxy.resume());
+    const command = client.run(['token']);
+    await until(() => existsSync(lockFile()));
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+    const signedIn = { accessToken, refreshToken, expiresAt: Date.now() + 900_000 };
+    client.changeTokens(signedIn);
+    proxy.resume();
+    expect([await command.ended, command.out]).toEqual([0, `${accessToken}\n`]);
+    expect(client.tokens()).toMatchObject(signedIn);
+    await postForm(`${cluster.url}/oauth/revoke`, { token: String(before['refreshToken']) });
+  });
+
+  it('says why the router does not refresh a token that it has not ended', async () => {
+    const { refreshToken } = client.tokens();
+    onTestFinished(() => client.changeTokens({ refreshToken }));
+    client.changeTokens({ expiresAt: 0, refreshToken: 'x'.repeat(5_000) });
+    const command = client.run(['token']);
+    expect([await command.ended, command.err]).toEqual([
+      1,
+      `${url} does not renew the sign-in: A field of the form is too long, or comes more than once.\n`,
+    ]);
   });
 
   it('takes less than ten seconds, also for several programs at once while the router does not answer', async () => {
