@@ -27,13 +27,31 @@ const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.s
 /** A key that signs and verifies access tokens, by Ed25519. */
 export interface SigningKey {
   id: string;
+  /** ms since 1970 */
+  createdAt: number;
   privateKey: KeyObject;
   publicKey: KeyObject;
 }
 
+/** A key to add, as it is stored. */
+interface NewKey {
+  id: string;
+  text: string;
+  /** See the script. */
+  after: string | undefined;
+}
+
+/** The keys in Redis. */
+interface StoredKeys {
+  /** Those that this node's secrets open, newest first. */
+  opened: SigningKey[];
+  /** Id of the newest one, opened or not; undefined when there is none. */
+  newest: string | undefined;
+}
+
 /**
- * The keys that sign access tokens: made at their first use, kept in Redis, sealed with the secret of the cluster, and replaced every 30
- * days. The one before goes on verifying for an hour. A key that this node knows verifies while Redis is away.
+ * The keys that sign access tokens: made when the first token is signed, kept in Redis, sealed with the secret of the cluster, and replaced
+ * by the first token after 30 days. The one before goes on verifying for an hour. A key that this node knows verifies while Redis is away.
  */
 export class SigningKeys {
   readonly #redis: Redis;
@@ -59,12 +77,13 @@ export class SigningKeys {
     this.#redis.off('ready', this.#look);
   }
 
-  /** The key that signs now; made if there is none. @throws RouterError `store_unavailable` */
+  /** The key that signs now; made if there is none, or the newest is too old. @throws RouterError `store_unavailable` */
   async current(): Promise<SigningKey> {
-    const [newest] = await this.#read(false);
-    if (newest) return newest;
-    // None, or none that this node's secret opens.
-    const [made] = await this.#read(true);
+    const { opened, newest: after } = await this.#read();
+    const [newest] = opened;
+    if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
+    // None, an old one, or none that this node's secrets open. Another node may have been faster.
+    const [made] = (await this.#read({ ...makeKey(this.#sealer()), after })).opened;
     if (!made) throw unavailable();
     return made;
   }
@@ -81,7 +100,7 @@ export class SigningKeys {
   }
 
   async #lookOnce(): Promise<void> {
-    this.#looking ??= this.#read(false)
+    this.#looking ??= this.#read()
       .then(() => {
         this.#lookedAt = performance.now();
       })
@@ -91,29 +110,30 @@ export class SigningKeys {
     await this.#looking;
   }
 
-  /** Reads the keys that can be opened, newest first, and adds one if the newest is too old or `isNeeded`. */
-  async #read(isNeeded: boolean): Promise<SigningKey[]> {
+  /** Reads the keys. @param added is added, unless there is a newer one than `after` by now */
+  async #read(added?: NewKey): Promise<StoredKeys> {
     const sealer = this.#sealer();
-    const { id, text } = makeKey(sealer);
-    const args = { now: Date.now(), rotateMs, keepMs, most: mostKeys, id, key: text, isNeeded };
+    const args = { now: Date.now(), keepMs, most: mostKeys, added };
     const stored = (await readKeys.run(this.#redis, { keys: [this.#name], args })) as string[];
-    const keys: SigningKey[] = [];
+    const opened: SigningKey[] = [];
     for (let at = 0; at < stored.length; at += 2) {
       const key = this.#open(stored[at] ?? '', stored[at + 1] ?? '', sealer);
-      if (key) keys.push(key);
+      if (key) opened.push(key);
     }
-    this.#known = new Map(keys.map((key) => [key.id, key]));
-    return keys;
+    this.#known = new Map(opened.map((key) => [key.id, key]));
+    return { opened, newest: stored[0] };
   }
 
   #open(id: string, text: string, sealer: Sealer): SigningKey | undefined {
     const known = this.#known.get(id);
     if (known) return known;
     const read = readStored(storedKeySchema, text);
-    const pem = 'value' in read ? sealer.unseal(read.value.sealed) : undefined;
+    if (!('value' in read)) return undefined;
+    const { createdAt, sealed } = read.value;
+    const pem = sealer.unseal(sealed);
     if (pem === undefined) return undefined;
     const privateKey = createPrivateKey(pem);
-    return { id, privateKey, publicKey: createPublicKey(privateKey) };
+    return { id, createdAt, privateKey, publicKey: createPublicKey(privateKey) };
   }
 
   #sealer(): Sealer {
@@ -123,7 +143,7 @@ export class SigningKeys {
   }
 }
 
-function makeKey(sealer: Sealer): { id: string; text: string } {
+function makeKey(sealer: Sealer): Omit<NewKey, 'after'> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const text = JSON.stringify({ createdAt: Date.now(), sealed: sealer.seal(pem) });

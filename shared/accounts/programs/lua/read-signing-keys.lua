@@ -1,22 +1,26 @@
--- Reads the keys that sign access tokens, newest first, and adds one where the newest is too old. A key is kept for some time after
--- the next one came, while tokens that it has signed may last.
+-- Reads the keys that sign access tokens, newest first, and adds one if it is given. A key is kept for some time after the next one came,
+-- while tokens that it has signed may last. One that this release cannot read is left alone.
 --
 -- KEYS[1]  the keys (hash: id to JSON with `createdAt`)
 -- ARGV[1]  JSON:
---   now       ms since 1970
---   rotateMs  milliseconds after which the newest is too old
---   keepMs    milliseconds for which a key is kept after the next one came
---   most      keys that are kept
---   id        of the key to add
---   key       as it is stored; absent: none is added
---   isNeeded  true: it is added, however old the newest is
+--   now     ms since 1970
+--   keepMs  milliseconds for which a key is kept after the next one came
+--   most    keys that are kept
+--   added   absent: none is added
+--     id
+--     text   as it is stored
+--     after  id of the newest key that the node has seen: when there is a newer one by now, none is added. Absent: it has seen none
 -- Returns the keys as {id, JSON, id, JSON, …}.
 local args = cjson.decode(ARGV[1])
 local function read()
   local keys = {}
   local stored = redis.call('HGETALL', KEYS[1])
   for at = 1, #stored, 2 do
-    keys[#keys + 1] = { id = stored[at], text = stored[at + 1], createdAt = cjson.decode(stored[at + 1]).createdAt }
+    local isJson, key = pcall(cjson.decode, stored[at + 1])
+    local createdAt = isJson and type(key) == 'table' and key.createdAt
+    if type(createdAt) == 'number' then
+      keys[#keys + 1] = { id = stored[at], text = stored[at + 1], createdAt = createdAt }
+    end
   end
   table.sort(keys, function(a, b)
     return a.createdAt > b.createdAt or (a.createdAt == b.createdAt and a.id > b.id)
@@ -24,9 +28,9 @@ local function read()
   return keys
 end
 local keys = read()
-local isOld = #keys == 0 or args.now - keys[1].createdAt >= args.rotateMs
-if args.key and (isOld or args.isNeeded) then
-  redis.call('HSET', KEYS[1], args.id, args.key)
+local added = args.added
+if added and added.after == (keys[1] and keys[1].id) then
+  redis.call('HSET', KEYS[1], added.id, added.text)
   keys = read()
 end
 local answer = {}

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { readAccessToken } from '#shared/accounts/programs/access-tokens.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { SigningKeys } from '#shared/accounts/programs/signing-keys.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
 
@@ -92,7 +91,7 @@ describe('an access token', () => {
 
   it('must be an access token of a cluster, even when the right key has signed it', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const keys = { find: async () => ({ id: 'k', privateKey, publicKey }) };
+    const keys = { find: async () => ({ id: 'k', createdAt: 0, privateKey, publicKey }) };
     const { tokens } = await open.signIn();
     const claims = decodeJwt(tokens.accessToken);
     const signed = (changed: object, typ = 'at+jwt') =>
@@ -249,45 +248,3 @@ describe('a change of', () => {
     await expect(verifying).rejects.toMatchObject(invalid);
   });
 });
-
-describe('the keys of access tokens', () => {
-  it('are made once, by whichever node is the first', async () => {
-    const nodes = Array.from({ length: 5 }, () => keysOf());
-    const ids = await Promise.all(nodes.map(async (keys) => (await keys.current()).id));
-    expect(new Set(ids).size).toBe(1);
-  });
-
-  it('are replaced after thirty days; the one before verifies for another hour', async () => {
-    const node = keysOf();
-    const first = await node.current();
-    pass(30 * 86_400_000);
-    const second = await node.current();
-    expect(second.id).not.toBe(first.id);
-    const other = keysOf();
-    expect([await other.find(first.id), await other.find(second.id)].map((key) => key?.id)).toEqual([
-      first.id,
-      second.id,
-    ]);
-    pass(3_600_000);
-    await node.current();
-    expect(await keysOf().find(first.id)).toBeUndefined();
-    expect((await keysOf().find(second.id))?.id).toBe(second.id);
-  });
-
-  it('are sealed: a node with another secret has a key of its own, and one with both has both', async () => {
-    const [one, other] = [randomBytes(32), randomBytes(32)];
-    const first = await keysOf([one]).current();
-    const second = await keysOf([other]).current();
-    expect(second.id).not.toBe(first.id);
-    const both = keysOf([other, one]);
-    expect((await both.find(first.id))?.id).toBe(first.id);
-    const stored = await open.connection.redis.hgetall(`${open.prefix}signing-keys`);
-    expect(JSON.stringify(stored)).not.toContain('PRIVATE KEY');
-  });
-});
-
-const secret = randomBytes(32);
-
-function keysOf(secrets: readonly Uint8Array[] = [secret]): SigningKeys {
-  return new SigningKeys(open.connection.redis, open.prefix, () => secrets);
-}
