@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { RefreshTokens } from '#shared/accounts/programs/refresh-token.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+
+const [old, next] = [randomBytes(32), randomBytes(32)];
+const token = { programId: '0123456789ab', generation: 3 };
+
+/** The secrets of a node, in the order in which docs/operations.md changes them. */
+const steps = [[old], [old, next], [next, old], [next]];
+
+function nodeWith(secrets: readonly Uint8Array[]) {
+  const sealer = new OwnerKeys(() => secrets).storeSealer('owner');
+  if (!sealer) throw new Error('no secret');
+  return { tokens: new RefreshTokens(() => secrets), sealer };
+}
+
+type Node = ReturnType<typeof nodeWith>;
+
+/** What a node reads of what another has written. */
+function readBy(reader: Node, writer: Node) {
+  const written = writer.tokens.write(token) ?? '';
+  return { token: reader.tokens.read(written), text: reader.sealer.unseal(writer.sealer.seal('text')) };
+}
+
+describe('a change of the secret of the cluster', () => {
+  it('in three steps lets each node read what one in the same step, or one next to it, writes', () => {
+    const nodes = steps.map(nodeWith);
+    for (const [at, node] of nodes.entries()) {
+      for (const other of nodes.slice(Math.max(0, at - 1), at + 2)) {
+        expect(readBy(node, other)).toEqual({ token, text: 'text' });
+      }
+    }
+  });
+
+  it('without the first step has nodes write what the others do not read', () => {
+    const [before, swapped] = [nodeWith([old]), nodeWith([next, old])];
+    expect(readBy(before, swapped)).toEqual({ token: undefined, text: undefined });
+  });
+
+  it('is read-only for every secret but the first', () => {
+    const [first, second] = [nodeWith([old]), nodeWith([old, next])];
+    expect(second.tokens.write(token)).toBe(first.tokens.write(token));
+    expect(second.sealer.seal('text')).toBe(first.sealer.seal('text'));
+  });
+});
