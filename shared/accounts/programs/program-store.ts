@@ -4,7 +4,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { acceptedMs } from './access-tokens.ts';
+import { acceptedMs, accessTokenMs } from './access-tokens.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
@@ -17,12 +17,17 @@ const programMaxMs = 180 * 24 * 3_600_000;
 /** Programs that a person may have: of more, the oldest is signed out. */
 export const mostProgramsPerUser = 50;
 
-/** Milliseconds in which the refresh token before the current one may come again, because its answer was lost. */
-const repeatMs = 60_000;
+/**
+ * Milliseconds in which the refresh token before the current one may come again, because its answer was lost: the program comes back when the
+ * access token that it still has has ended.
+ */
+const repeatMs = accessTokenMs;
 
 const programSchema = z.object({
   id: z.string(),
   userId: z.string(),
+  /** That of its person when it was signed in. */
+  epoch: z.coerce.number(),
   teamId: z.string().optional(),
   /** What it calls itself. */
   client: z.string(),

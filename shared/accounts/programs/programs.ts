@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import type { TeamStore } from '../people/team-store.ts';
+import type { TeamRecord, TeamStore } from '../people/team-store.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
-import { UnconfirmedError, type Confirm } from '../sign-in/confirmation.ts';
+import { UnconfirmedError, type Confirm, type Confirmation } from '../sign-in/confirmation.ts';
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
-import { ProgramStore, type SignedOut } from './program-store.ts';
+import { ProgramStore, type Program, type SignedOut } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -34,6 +34,12 @@ export interface ProgramsParts {
   users: UserStore;
   teams: TeamStore;
   report: ReportUnreadable;
+}
+
+/** The person whose program it is, and the team in whose account. */
+interface Parties {
+  person: UserRecord;
+  team: TeamRecord | undefined;
 }
 
 /** The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` as KeyStore does. */
@@ -68,20 +74,38 @@ export class Programs {
     await this.#keys.current();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
-    const { programId, userId, teamId } = outcome;
-    return this.#issue({ programId, generation: 0 }, userId, teamId);
+    const { programId, userId } = outcome;
+    const program = await this.store.find(programId);
+    const parties = program ? await this.#partiesOf(program) : 'refused';
+    if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
+    await this.store.signOut(programId);
+    // The code is used up, and the program has no token to come again with: its person signs it in anew.
+    if (parties === 'unknown') throw new UnconfirmedError();
+    return { state: 'ended', programId, userId };
   }
 
-  /** New tokens for a refresh token. */
+  /**
+   * New tokens for a refresh token.
+   * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the token can then be used again
+   */
   async refresh(refreshToken: string): Promise<TokenOutcome> {
     const token = this.#read(refreshToken);
     if (!token) return { state: 'unknown' };
     await this.#keys.current();
+    const { programId } = token;
+    const program = await this.store.find(programId);
+    if (!program) return { state: 'unknown' };
+    // Before the token is replaced, because it may take long: a client that gives up meanwhile still has the newest one.
+    const parties = await this.#partiesOf(program);
+    if (parties === 'unknown') throw new UnconfirmedError();
+    if (parties === 'refused') {
+      await this.store.signOut(programId);
+      return { state: 'ended', programId, userId: program.userId };
+    }
     const outcome = await this.store.refresh(token);
     if (outcome.state === 'unknown') return outcome;
-    const { programId } = token;
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
-    return this.#issue(outcome.token, outcome.userId, outcome.teamId);
+    return this.#issue(outcome.token, parties);
   }
 
   /** Signs out the program that a token of either kind belongs to; undefined when there is none. */
@@ -97,25 +121,28 @@ export class Programs {
     this.#keys.close();
   }
 
-  async #issue(token: RefreshToken, userId: string, teamId: string | undefined): Promise<TokenOutcome> {
+  /** Whose requests those of a program are, unless its person is not let in any more, is not in the team, or that is not known. */
+  async #partiesOf(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
     const { users, teams } = this.#parts;
-    const { programId } = token;
-    // They may have left the team since the script has looked: an announcement of that counts for tokens that were made before it only.
+    const { userId, teamId } = program;
+    const known = await users.find(userId);
+    if (!isIn(known, program)) return 'refused';
+    const confirmation = await this.#confirm(known);
+    if (confirmation !== 'confirmed') return confirmation;
+    // As they are now: that may have taken long, and what the provider says may have changed them.
     const [person, team, members] = await Promise.all([
       users.find(userId),
       teamId === undefined ? undefined : teams.find(teamId),
       teamId === undefined ? undefined : teams.membersOf(teamId),
     ]);
-    if (
-      !person ||
-      (teamId !== undefined && (!team || members?.has(userId) !== true)) ||
-      !(await this.#isLetIn(person))
-    ) {
-      await this.store.signOut(programId);
-      return { state: 'ended', programId, userId };
-    }
+    const isOfTeam = teamId === undefined || (team && members?.has(userId) === true);
+    return isIn(person, program) && isOfTeam ? { person, team } : 'refused';
+  }
+
+  async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {
+    const { programId } = token;
     const accessToken = await signAccessToken(this.#keys, {
-      sub: userId,
+      sub: person.id,
       sid: programId,
       epoch: person.epoch,
       user: claimed(person),
@@ -124,14 +151,7 @@ export class Programs {
     const refreshToken = this.#refreshTokens.write(token);
     if (refreshToken === undefined) throw secretUnknown();
     const tokens = { email: person.email, accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
-    return { state: 'issued', tokens, programId, userId };
-  }
-
-  /** @throws UnconfirmedError while it is not known whether the provider of the person lets them in */
-  async #isLetIn(person: UserRecord): Promise<boolean> {
-    const confirmation = await this.#confirm(person);
-    if (confirmation === 'unknown') throw new UnconfirmedError();
-    return confirmation === 'confirmed';
+    return { state: 'issued', tokens, programId, userId: person.id };
   }
 
   /** @throws RouterError `store_unavailable` while the secret of the cluster is not known */
@@ -139,6 +159,11 @@ export class Programs {
     if (this.#parts.secrets().length === 0) throw secretUnknown();
     return this.#refreshTokens.read(refreshToken);
   }
+}
+
+/** Whether a person is there, not blocked, and has not signed out everywhere since a program was signed in. */
+function isIn(person: UserRecord | undefined, { epoch }: Program): person is UserRecord {
+  return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }
 
 function claimed({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty {
