@@ -8,6 +8,12 @@ import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/
 const nameStart = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
+/**
+ * The name of the one cookie that the release before has. While a cluster is updated, a sign-in begins at an older node and ends at a newer
+ * one. The release after this one does not need it.
+ */
+const nameBefore = 'rtr-sign-in';
+
 /** Sign-ins that a browser may have under way: each has a cookie of up to 4 KiB, and Node reads 16 KiB of headers. */
 const mostAtOnce = 3;
 
@@ -70,11 +76,13 @@ export class SignInStates {
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];
     if (typeof named !== 'string' || !isToken(named)) return undefined;
-    const name = nameOf(named);
+    const name = cookieOf(request, nameOf(named)) === undefined ? nameBefore : nameOf(named);
     const sealed = cookieOf(request, name);
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
+    // It may be that of another sign-in, which goes on.
+    if (name === nameBefore && state?.state !== named) return undefined;
     const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
     const isFirst = isRight && (await this.#takeState(named, lifeMs));
     forget(request, response, name);

@@ -228,3 +228,23 @@ describe('a browser', () => {
     expect(ends).toEqual([...backs.slice(3).map(() => '/?sign-in='), ...Array<string>(3).fill('/xxxxxxxxx')]);
   });
 });
+
+describe('a sign-in that was begun at a node of the release before', () => {
+  it.each([
+    ['without TLS', false, 'rtr-sign-in'],
+    ['over TLS', true, '__Host-rtr-sign-in'],
+  ])('%s ends here, once, and no other answer ends it', async (_, trustProxy, nameBefore) => {
+    const { provider, begin, led, url } = await openWithProvider({ trustProxy });
+    const beginning = new CookieClient();
+    const back = await begin(beginning);
+    const sealed = beginning.cookiesOf(url).split('=')[1] ?? '';
+    const [browser, second] = [new CookieClient(), new CookieClient()];
+    for (const each of [browser, second]) each.setCookie(url, nameBefore, sealed);
+    expect(await led(browser, await begin(new CookieClient()))).toBe('/?sign-in=expired');
+    expect(namesIn(browser, url)).toEqual([nameBefore]);
+    expect(await led(browser, back)).toBe('/usage');
+    expect(namesIn(browser, url)).not.toContain(nameBefore);
+    expect(await led(second, back)).toBe('/?sign-in=expired');
+    expect(provider.exchanged).toHaveLength(1);
+  });
+});
