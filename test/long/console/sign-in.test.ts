@@ -175,6 +175,8 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.goto('/');
     await signInAtProvider(page, 'mallory');
     await page.getByRole('alert').getByText('Your account may not come in here.').waitFor();
+    await page.goto('/console/api/oidc/gone/start');
+    await page.getByRole('alert').getByText('There is no such way in any more.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel('E-mail').fill('ada@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);

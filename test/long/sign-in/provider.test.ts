@@ -355,7 +355,8 @@ describe('a sign-in at a provider', () => {
   });
 
   it('of a provider that is not there, or cannot be reached, ends on a page that says so', async () => {
-    expect((await fetch(`${cluster.url}/console/api/oidc/nobody/start`)).status).toBe(404);
+    const nobody = await fetch(`${cluster.url}/console/api/oidc/nobody/start`, { redirect: 'manual' });
+    expect(nobody.headers.get('location')).toBe('/?sign-in=no_provider');
     await configure({}, { issuer: 'http://127.0.0.1:1' });
     expect((await signIn('grace')).url.search).toBe('?sign-in=away');
     await configure();

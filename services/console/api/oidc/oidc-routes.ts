@@ -6,12 +6,13 @@ import { UnconfirmedError } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
-import type { SignInFailure, WaysIn } from '../../contract/sign-in.ts';
-import { ApiFailure, notFound } from '../api-failure.ts';
+import type { WaysIn } from '../../contract/sign-in.ts';
+import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { openSession } from '../session/open-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
+import { forPeople, leadToSignIn } from './lead-to-sign-in.ts';
 import { goodUntil } from './confirm-person.ts';
 import { answeredError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
@@ -45,8 +46,9 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   });
   routes.all('/oidc/:name/start', requireGet);
   routes.all('/oidc/:name/callback', requireGet);
-  routes.get('/oidc/:name/start', async (request, response) => {
+  const start = async (request: Request, response: Response): Promise<void> => {
     const provider = find(request);
+    if (!provider) return leadToSignIn(response, 'no_provider');
     const callback = callbackOf(request, provider);
     const to = ownPath.safeParse(request.query['to']).data ?? '/';
     // A link of another site signs nobody in anew who is signed in already, maybe as somebody else.
@@ -55,10 +57,10 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
       return undefined;
     });
-    if (!client) return fail(response, 'away');
+    if (!client) return leadToSignIn(response, 'away');
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
     if (!states.begin(request, response, { provider: provider.name, state, nonce, verifier, to })) {
-      return fail(response, 'away');
+      return leadToSignIn(response, 'unavailable');
     }
     const url = oidc.buildAuthorizationUrl(client, {
       redirect_uri: callback,
@@ -69,24 +71,25 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       code_challenge_method: 'S256',
     });
     response.redirect(302, url.href);
-  });
-  routes.get('/oidc/:name/callback', async (request, response) => {
+  };
+  const end = async (request: Request, response: Response): Promise<void> => {
     const provider = find(request);
+    if (!provider) return leadToSignIn(response, 'no_provider');
     const answer = new URL(callbackOf(request, provider));
     answer.search = new URL(request.originalUrl, answer).search;
     const state = await states.take(request, response, provider.name);
-    if (!state) return fail(response, 'expired');
+    if (!state) return leadToSignIn(response, 'expired');
     const tokens = await exchange(provider, answer, state);
-    if (typeof tokens === 'string') return fail(response, tokens);
+    if (typeof tokens === 'string') return leadToSignIn(response, tokens);
     const claims = tokens.claims();
     if (!claims || !isSubject(claims.sub)) {
       log.warn({ provider: provider.name }, 'a provider has not said who somebody is');
-      return fail(response, 'denied');
+      return leadToSignIn(response, 'denied');
     }
     const user = await admitPerson({ accounts, externals, announce, log }, provider, claims);
     if (typeof user === 'string') {
       log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
-      return fail(response, user);
+      return leadToSignIn(response, user);
     }
     await externals.keep(user.id, {
       provider: provider.name,
@@ -97,13 +100,13 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     });
     await openSession(parts, request, response, user, provider.name);
     response.redirect(302, state.to);
-  });
+  };
+  routes.get('/oidc/:name/start', forPeople(log, start));
+  routes.get('/oidc/:name/callback', forPeople(log, end));
   return routes;
 
-  function find(request: Request): SignInProvider {
-    const provider = settings().providers.find(({ name }) => name === request.params['name']);
-    if (!provider) throw notFound();
-    return provider;
+  function find(request: Request): SignInProvider | undefined {
+    return settings().providers.find(({ name }) => name === request.params['name']);
   }
 
   async function isSignedIn(request: Request): Promise<boolean> {
@@ -149,11 +152,6 @@ function requireGet({ method }: Request, response: Response, next: NextFunction)
   if (method === 'GET') return next();
   response.set('allow', 'GET');
   throw new ApiFailure(405, 'method_not_allowed', `${method} is not allowed here.`);
-}
-
-/** Leads to the sign-in page, which says why. */
-function fail(response: Response, reason: SignInFailure): void {
-  response.redirect(302, `/?sign-in=${reason}`);
 }
 
 /** Whether the provider did not answer, not with what the protocol has, or with an error that passes. */

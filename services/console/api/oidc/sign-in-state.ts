@@ -71,7 +71,8 @@ export class SignInStates {
   /**
    * Takes the state that an answer of a provider names, once in the whole cluster; undefined when the browser has none with that provider, or
    * none that has not ended.
-   * @throws RouterError `store_unavailable`; the browser then keeps the state, and may come again with the same answer
+   * @throws RouterError `store_unavailable`; the browser then keeps the state, and may come again with the same answer. That counts unless
+   * Redis has noted the state, and only its reply was late or lost
    */
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];

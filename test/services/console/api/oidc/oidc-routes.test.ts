@@ -1,8 +1,9 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { CookieClient, type Visited } from '../../../../helpers/clients/cookie-client.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
 import { startPausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../../../helpers/until.ts';
 import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
 
 const grace = { sub: 'grace', name: 'Grace', email: 'grace@example.com', email_verified: true };
@@ -28,6 +29,13 @@ async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; t
     return `${url.pathname}${url.search}`;
   };
   return { ...open, provider, visit, begin, led };
+}
+
+/** The same, with what can keep Redis away from it. */
+async function openBehindProxy() {
+  const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
+  onTestFinished(() => proxy.close());
+  return { ...(await openWithProvider({ redisUrl: `redis://127.0.0.1:${proxy.port}` })), proxy };
 }
 
 /** The names of the cookies of a browser. */
@@ -58,23 +66,27 @@ describe('an answer of a provider', () => {
   });
 
   it('is not exchanged while Redis is away, and good once it is back', async () => {
-    const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
-    onTestFinished(() => proxy.close());
-    const { provider, begin, visit, led, connection } = await openWithProvider({
-      redisUrl: `redis://127.0.0.1:${proxy.port}`,
-    });
+    const { provider, begin, led, connection, proxy } = await openBehindProxy();
     const browser = new CookieClient();
     const back = await begin(browser);
     proxy.cut();
-    const { status, text } = await visit(browser, back);
-    expect(status).toBe(503);
-    const message = 'The account store does not answer. Please try again soon.';
-    expect(JSON.parse(text)).toEqual({ error: { code: 'store_unavailable', message } });
+    expect(await led(browser, back)).toBe('/?sign-in=unavailable');
     expect(provider.exchanged).toEqual([]);
     proxy.resume();
     await connection.whenReady(AbortSignal.timeout(10_000));
     expect(await led(browser, back)).toBe('/usage');
     expect(provider.exchanged).toHaveLength(1);
+  });
+
+  it('has ended when Redis has noted it and did not say so in time', async () => {
+    const { provider, begin, led, proxy } = await openBehindProxy();
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    proxy.pauseAnswers();
+    expect(await led(browser, back)).toBe('/?sign-in=unavailable');
+    proxy.resume();
+    await until(async () => (await led(browser, back)) === '/?sign-in=expired', 10_000);
+    expect(provider.exchanged).toEqual([]);
   });
 
   it.each(['HEAD', 'POST', 'OPTIONS'])(
@@ -157,6 +169,39 @@ describe('somebody whose provider has not answered for more than an hour', () =>
     expect(page.url.origin).toBe(provider.issuer);
     provider.answerTokens(undefined);
     expect((await answer()).status).toBe(200);
+  });
+});
+
+describe('a person in a browser', () => {
+  it('sees the sign-in page at a provider that is not there any more', async () => {
+    const { led } = await openWithProvider();
+    for (const path of ['start', 'callback?state=any']) {
+      expect(await led(new CookieClient(), `/console/api/oidc/nobody/${path}`)).toBe('/?sign-in=no_provider');
+    }
+  });
+
+  it('sees it when a sign-in cannot begin because Redis is away', async () => {
+    const { url, proxy } = await openBehindProxy();
+    const browser = new CookieClient();
+    browser.setCookie(url, 'rtr', 'A'.repeat(43));
+    proxy.cut();
+    const start = `${url}/console/api/oidc/company/start`;
+    const crossSite = { headers: { 'sec-fetch-site': 'cross-site' }, stopsAt: () => true };
+    expect((await browser.visit(start, crossSite)).url.search).toBe('?sign-in=unavailable');
+  });
+
+  it('sees it when their sign-ins are ended meanwhile, and when the router fails', async () => {
+    const { begin, led, accounts } = await openWithProvider();
+    const { sessions, users } = accounts;
+    const open = vi.spyOn(sessions, 'open').mockImplementationOnce(async (user, origin) => {
+      await users.endSessions(user.id);
+      return sessions.open(user, origin);
+    });
+    const ended = new CookieClient();
+    expect(await led(ended, await begin(ended))).toBe('/?sign-in=signed_out');
+    open.mockRejectedValueOnce(new Error('any'));
+    const failed = new CookieClient();
+    expect(await led(failed, await begin(failed))).toBe('/?sign-in=failed');
   });
 });
 

@@ -1,0 +1,34 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { SignInFailure } from '../../contract/sign-in.ts';
+import { ApiFailure } from '../api-failure.ts';
+
+/** Leads to the sign-in page, which says why. */
+export function leadToSignIn(response: Response, reason: SignInFailure): void {
+  response.redirect(302, `/?sign-in=${reason}`);
+}
+
+/** A handler of addresses at which a browser arrives: what it throws leads to the sign-in page, as a person cannot read an answer of the API. */
+export function forPeople(
+  log: Logger,
+  handle: (request: Request, response: Response) => Promise<void>,
+): RequestHandler<Record<string, string>> {
+  return async (request, response, next) => {
+    try {
+      await handle(request, response);
+    } catch (error) {
+      if (response.headersSent) return next(error);
+      const reason = reasonOf(error);
+      const facts = { requestId: response.getHeader('x-request-id'), reason };
+      if (reason === 'signed_out') log.info(facts, 'a sign-in at a provider was ended');
+      else log.error({ ...facts, err: error }, 'a sign-in at a provider failed');
+      leadToSignIn(response, reason);
+    }
+  };
+}
+
+function reasonOf(error: unknown): SignInFailure {
+  if (error instanceof RouterError && error.code === 'store_unavailable') return 'unavailable';
+  return error instanceof ApiFailure && error.code === 'signed_out' ? 'signed_out' : 'failed';
+}
