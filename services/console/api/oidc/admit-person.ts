@@ -27,7 +27,7 @@ export async function admitPerson(
   const user = await findOrMake(parts, provider, claims.sub, person);
   if (user === undefined) return 'other_account';
   if (user === 'unconfirmed') return 'unconfirmed_address';
-  if (user.blockedAt !== undefined) return 'blocked';
+  if (user === 'blocked' || user.blockedAt !== undefined) return 'blocked';
   await applyRules(parts, provider, user, person);
   return (await parts.accounts.users.find(user.id)) ?? 'other_account';
 }
@@ -37,24 +37,29 @@ async function findOrMake(
   { name: provider, issuer }: SignInProvider,
   sub: string,
   { name, email, role = 'member' }: ProvidedPerson,
-): Promise<UserRecord | 'unconfirmed' | undefined> {
+): Promise<UserRecord | 'unconfirmed' | 'blocked' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
-  const known = await externals.findPerson(account);
-  if (known !== undefined) return comesAgain(parts, known, email);
+  /** Somebody who has an account; also one whom another window of theirs has just given one. */
+  const whoCame = async (): Promise<UserRecord | undefined> => {
+    const known = await externals.findPerson(account);
+    return known === undefined ? undefined : comesAgain(parts, known, email);
+  };
+  const known = await whoCame();
+  if (known) return known;
   const same = await accounts.users.findByEmail(email);
   if (same) {
-    if (await externals.find(same.id)) return undefined;
+    if (await externals.find(same.id)) return whoCame();
     if (!isKnownByEmail(same)) return 'unconfirmed';
-    if (!(await externals.link(same, account))) return undefined;
+    // Linking would take the password and second factors of somebody who is not let in.
+    if (same.blockedAt !== undefined) return 'blocked';
+    if (!(await externals.link(same, account))) return whoCame();
     await parts.announce(`user:${same.id}`);
     await note(parts, same, 'user.link', { provider });
     return same;
   }
   const made = await externals.make({ ...account, name, email, role }, await accounts.settings.startOf(role));
-  // Somebody else was faster, or the same person in another window.
-  if (made === 'taken') return accounts.users.find((await externals.findPerson(account)) ?? '');
-  if (made === 'email taken') return undefined;
+  if (typeof made === 'string') return whoCame();
   await note(parts, made, 'user.create', { provider, email, role });
   return made;
 }
@@ -78,11 +83,10 @@ async function applyRules(
   if (role !== undefined && role !== user.role) {
     const outcome = await accounts.users.change(user.id, { role }, Date.now());
     if (outcome === 'last admin') log.warn({ user: user.id, provider }, 'the last administrator keeps the role');
-    else await note(parts, user, 'user.role', { provider, before: user.role, after: role });
+    if (outcome === 'changed') await note(parts, user, 'user.role', { provider, before: user.role, after: role });
   }
   if (teams.size === 0) return;
   const [all, mine] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
-  let hasLeft = false;
   for (const [name, belongs] of teams) {
     const team = all.find((each) => each.name === name);
     if (!team) log.warn({ team: name, provider }, 'there is no team of a name in the rules of sign_in');
@@ -91,11 +95,11 @@ async function applyRules(
       await note(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
     } else if (!belongs && mine.get(team.id) === 'member') {
       await accounts.teams.removeMember(team.id, user.id);
-      hasLeft = true;
+      // At once: its team's tokens are good until then.
+      await announce(`user:${user.id}`);
       await note(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }
   }
-  if (hasLeft) await announce(`user:${user.id}`);
 }
 
 function note(parts: AdmitParts, { id, name }: UserRecord, action: string, details: Record<string, unknown>) {
