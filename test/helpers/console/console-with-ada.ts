@@ -20,19 +20,34 @@ export interface ConsoleWithAda {
  * @param options of the cluster, or what finds them before it starts
  */
 export function consoleWithAda(options: ClusterOptions | (() => Promise<ClusterOptions>) = {}): ConsoleWithAda {
-  const started: Partial<ConsoleWithAda> = {};
+  const here: Partial<Awaited<ReturnType<typeof startConsoleWithAda>>> = {};
   beforeAll(async () => {
-    const found = typeof options === 'function' ? await options() : options;
-    // Each is kept as soon as it is there: if the other one fails, it is stopped all the same.
-    const [cluster] = await Promise.all([
-      startConsole(found).then((running) => (started.cluster = running)),
-      openBrowser().then((browser) => (started.browser = browser)),
-    ]);
-    started.ada = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
+    Object.assign(here, await startConsoleWithAda(typeof options === 'function' ? await options() : options));
   }, 120_000);
-  afterAll(async () => {
-    await started.browser?.close();
-    await started.cluster?.stop();
-  });
-  return started as ConsoleWithAda;
+  afterAll(() => here.stop?.());
+  return here as ConsoleWithAda;
+}
+
+/** The same, until `stop` is called. When a part of it does not start or stop, the others are stopped all the same. */
+export async function startConsoleWithAda(
+  options: ClusterOptions = {},
+): Promise<ConsoleWithAda & { stop: () => Promise<void> }> {
+  const [cluster, browser] = await Promise.allSettled([startConsole(options), openBrowser()]);
+  const stop = async (): Promise<void> => {
+    try {
+      if (browser.status === 'fulfilled') await browser.value.close();
+    } finally {
+      if (cluster.status === 'fulfilled') await cluster.value.stop();
+    }
+  };
+  try {
+    if (cluster.status === 'rejected') throw cluster.reason;
+    if (browser.status === 'rejected') throw browser.reason;
+    const { url, firstLink } = cluster.value;
+    const ada = await joinConsole(new ConsoleClient(url), firstLink, 'Ada');
+    return { cluster: cluster.value, browser: browser.value, ada, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

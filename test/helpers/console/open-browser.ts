@@ -13,7 +13,7 @@ if (chromiumPath === undefined) {
 }
 
 /** Starts the machine's Chromium, headless. @param args further flags */
-export function openBrowser(args: readonly string[] = []): Promise<Browser> {
+export async function openBrowser(args: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('there is no Chromium on this machine');
   // The sandbox does not work in containers and for root; the pages are our own.
   return chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...args] });
