@@ -25,18 +25,22 @@ export interface OidcParts {
   externals: ExternalAccounts;
 }
 
-/** A path of the console: not the address of another host, which browsers also read from `//host` and `/\host`. */
+/**
+ * A path of the console: not the address of another host, which browsers also read from `//host` and `/\host`. In the form in which addresses
+ * have it, which JSON does not make longer, and short: it is kept in a cookie, and a link of any site names it.
+ */
 const ownPath = z
   .string()
-  .max(1_000)
-  .regex(/^\/(?![/\\])[^\\\s]*$/);
+  .max(300)
+  .regex(/^\/(?![/\\])[!#-[\]-~]*$/);
 
 /** Signing in at a provider: OpenID Connect, authorization code with PKCE, state and nonce. */
 export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   const { accounts, announce, log } = parts;
   const { settings, clients, states, externals } = parts.oidc;
   const routes = Router({ caseSensitive: true, strict: true });
-  routes.get('/sign-in', (_, response) => {
+  routes.get('/sign-in', (request, response) => {
+    states.trim(request, response);
     const { providers, local_accounts: localAccounts } = settings();
     const answer: WaysIn = {
       providers: providers.map(({ name, label = name }) => ({ name, label })),

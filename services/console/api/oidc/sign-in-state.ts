@@ -14,7 +14,10 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
  */
 const nameBefore = 'rtr-sign-in';
 
-/** Sign-ins that a browser may have under way: each has a cookie of up to 4 KiB, and Node reads 16 KiB of headers. */
+/**
+ * Sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers: those of requests that came
+ * at the same time, which do not know of each other, fit too until one of the next requests forgets them.
+ */
 const mostAtOnce = 3;
 
 /** Milliseconds that a person has at the provider. */
@@ -59,13 +62,18 @@ export class SignInStates {
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
-    // Browsers send older ones first (RFC 6265, section 5.4).
-    const before = cookiesLike(request, nameForm);
-    for (const name of before.slice(0, Math.max(0, before.length + 1 - mostAtOnce))) forget(request, response, name);
+    this.trim(request, response, mostAtOnce - 1);
     // Lax: the provider leads back here by a link.
     const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
     response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
     return true;
+  }
+
+  /** Has a browser forget all but the newest sign-ins, such as those that were begun at the same time. @param kept how many it keeps */
+  trim(request: Request, response: Response, kept = mostAtOnce): void {
+    // Browsers send older ones first (RFC 6265, section 5.4).
+    const names = cookiesLike(request, nameForm);
+    for (const name of names.slice(0, Math.max(0, names.length - kept))) forget(request, response, name);
   }
 
   /**

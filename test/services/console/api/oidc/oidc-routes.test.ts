@@ -265,12 +265,34 @@ describe('a browser', () => {
       browser.setCookie(url, other, 'any');
     }
     const backs: string[] = [];
-    for (let each = 0; each < 8; each++) backs.push(await begin(browser, `/${'x'.repeat(999)}`));
+    for (let each = 0; each < 8; each++) backs.push(await begin(browser, `/${'x'.repeat(299)}`));
     expect(namesIn(browser, url)).toHaveLength(4 + 3);
-    expect(browser.cookiesOf(url).length).toBeLessThan(12 * 1_024);
+    expect(browser.cookiesOf(url).length).toBeLessThan(3 * 1_024 + 100);
     const ends: string[] = [];
     for (const back of backs) ends.push((await led(browser, back)).slice(0, 10));
     expect(ends).toEqual([...backs.slice(3).map(() => '/?sign-in='), ...Array<string>(3).fill('/xxxxxxxxx')]);
+  });
+});
+
+describe('links of another site that begin many sign-ins at once', () => {
+  it.each([
+    ['a long path', `/${'%C3%A9'.repeat(950)}`, '/'],
+    ['a path of letters that JSON writes with six', `/${'%01'.repeat(290)}`, '/'],
+    ['the longest path', `/${'x'.repeat(299)}`, `/${'x'.repeat(299)}`],
+  ])('to %s lock no browser out, which keeps three once it sees the sign-in page', async (_, to, leadsTo) => {
+    const { begin, led, visit, url } = await openWithProvider();
+    const browser = new CookieClient();
+    const backs = await Promise.all(Array.from({ length: 12 }, () => begin(browser, to)));
+    const cookies = browser.cookiesOf(url).split('; ');
+    expect(cookies).toHaveLength(12);
+    for (const cookie of cookies) expect(cookie.length).toBeLessThan(1_024);
+    const page = await visit(browser, '/console/api/sign-in');
+    expect(page.status).toBe(200);
+    expect(namesIn(browser, url)).toHaveLength(3);
+    const ends: string[] = [];
+    for (const back of backs) ends.push(await led(browser, back));
+    expect(ends.filter((end) => end === leadsTo)).toHaveLength(3);
+    expect(ends.filter((end) => end === '/?sign-in=expired')).toHaveLength(9);
   });
 });
 
