@@ -13,6 +13,7 @@ import { traceRequests } from './http/trace-request.ts';
 import { welcome } from './http/welcome.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
+import { answerMetadata, metadataPath } from './sign-in/authorization-server-metadata.ts';
 import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
 
@@ -65,6 +66,7 @@ export function createApp(parts: AppParts): Express {
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = ofApi;
     app.use(baseOf(api), oauthRoutes(baseOf(api), apis, parts.signIn));
+    app.get(`${metadataPath}${baseOf(api)}`, answerMetadata(baseOf(api), apis, parts.publicUrl));
     if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));

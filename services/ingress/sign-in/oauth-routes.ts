@@ -6,15 +6,11 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
+import { answerMetadata, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
 /** Bytes of a form. A refresh token has about 80. */
 const maxFormBytes = 16 * 1024;
-
-const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-
-/** The one version of the contract between Claude Code and a gateway that it signs in to. */
-const gatewayProtocolVersion = 1;
 
 /** The page of the console on which people approve sign-ins. */
 export const devicePage = '/device';
@@ -53,22 +49,7 @@ export function oauthRoutes(
 ): Router {
   const { programs, announce, noteReplay, store } = parts;
   const routes = Router({ caseSensitive: true });
-  routes.get(`/.well-known/oauth-authorization-server`, (request, response) => {
-    const address = routerAddress(request, parts.publicUrl);
-    const issuer = `${address}${base}`;
-    response.set('cache-control', 'no-store').json({
-      issuer,
-      device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
-      token_endpoint: `${issuer}/oauth/token`,
-      revocation_endpoint: `${issuer}/oauth/revoke`,
-      grant_types_supported: [deviceGrant, 'refresh_token'],
-      response_types_supported: [],
-      token_endpoint_auth_methods_supported: ['none'],
-      revocation_endpoint_auth_methods_supported: ['none'],
-      gateway_protocol_version: gatewayProtocolVersion,
-      model_router_apis: Object.fromEntries(apis.map(({ name, path }) => [name, `${address}${path}`])),
-    });
-  });
+  routes.get(metadataPath, answerMetadata(base, apis, parts.publicUrl));
 
   const endpoints = Router({ caseSensitive: true });
   endpoints.use((_, response, next) => {
@@ -132,7 +113,7 @@ export function oauthRoutes(
     switch (grant_type) {
       case deviceGrant:
         if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
-        return programs.claim(device_code, client_id);
+        return programs.claim(device_code, client_id, (old) => announce(`program:${old}`));
       case 'refresh_token':
         if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
         return programs.refresh(refresh_token);

@@ -60,10 +60,10 @@ export interface DeviceStart {
   userCode: string;
 }
 
-/** How a sign-in stands. */
+/** How a sign-in stands. `signedOut`: ids of the programs that were signed out for the new one, also when it is claimed again. */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
-  | { state: 'approved'; programId: string; userId: string; teamId: string | undefined };
+  | { state: 'approved'; programId: string; userId: string; teamId: string | undefined; signedOut: string[] };
 
 /**
  * Sign-ins of programs by device flow (RFC 8628) until the device knows what a person has decided, in Redis. Codes of devices are stored as
@@ -101,13 +101,11 @@ export class DeviceCodes {
         this.#names.devicesWaitingFrom(from),
       ];
       const args = { deviceHash, now, liveMs: deviceLifeMs, most: mostWaiting, mostPerAddress, fields };
-      const outcome = await beginDevice.run(this.#redis, { keys, args });
+      const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];
       if (outcome === 'begun') return { deviceCode, userCode: shownCode(userCode) };
-      if (outcome === 'too many') break;
+      if (outcome === 'too many') throw tooMany(waitMs);
     }
-    throw new RouterError('rate_limit_exceeded', 'Too many programs are signing in. Please try again soon.', {
-      retryAfter: 60,
-    });
+    throw tooMany(0);
   }
 
   /** The sign-in behind the code that a person has entered, in any spelling; undefined when there is none that waits. See `isUserCode`. */
@@ -153,9 +151,9 @@ export class DeviceCodes {
     };
     const keys = [this.#names.device(tokenHash(deviceCode)), this.#names.revokedPrograms];
     const outcome = (await claimDevice.run(this.#redis, { keys, args })) as string[];
-    const [state, programId = '', userId = '', teamId = ''] = outcome;
+    const [state, programId = '', userId = '', teamId = '', ...signedOut] = outcome;
     if (state !== 'approved') return { state: state as 'pending' | 'slow down' | 'denied' | 'expired' };
-    return { state, programId, userId, teamId: teamId === '' ? undefined : teamId };
+    return { state, programId, userId, teamId: teamId === '' ? undefined : teamId, signedOut };
   }
 
   async #decide(entered: string, decision: object): Promise<boolean> {
@@ -166,6 +164,14 @@ export class DeviceCodes {
     const args = { fields, devicePrefix: device(''), waitingFromPrefix: devicesWaitingFrom('') };
     return (await decideDevice.run(this.#redis, { keys: [userCode(code), devicesWaiting], args })) === 1;
   }
+}
+
+/** @param waitMs milliseconds until one that waits is over by itself */
+function tooMany(waitMs: number): RouterError {
+  const retryAfter = Math.max(1, Math.ceil(waitMs / 1_000));
+  const [amount, unit] = retryAfter > 60 ? [Math.ceil(retryAfter / 60), 'minute'] : [retryAfter, 'second'];
+  const message = `Too many programs are signing in. Try again in ${amount} ${unit}${amount === 1 ? '' : 's'}.`;
+  return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
 function newUserCode(): string {

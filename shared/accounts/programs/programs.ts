@@ -68,13 +68,21 @@ export class Programs {
     this.#confirm = confirm;
   }
 
-  /** The tokens of a device whose sign-in is approved; how it stands until then. */
-  async claim(deviceCode: string, clientId?: string): Promise<TokenOutcome> {
+  /**
+   * The tokens of a device whose sign-in is approved; how it stands until then.
+   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail
+   */
+  async claim(
+    deviceCode: string,
+    clientId?: string,
+    onSignedOut?: (programId: string) => Promise<void>,
+  ): Promise<TokenOutcome> {
     // What would fail afterwards is done before the code is used up.
     await this.#keys.current();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
     const { programId, userId } = outcome;
+    for (const old of outcome.signedOut) await onSignedOut?.(old);
     const program = await this.store.find(programId);
     const parties = program ? await this.#partiesOf(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { addressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { deviceGrant, postForm, refresh, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
@@ -8,6 +10,8 @@ import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.
 import { until } from '../../helpers/until.ts';
 
 const password = 'violet-harbour-cricket-41';
+
+const wellKnown = '/.well-known/oauth-authorization-server';
 
 let cluster: Cluster;
 let otherUrl: string;
@@ -51,7 +55,7 @@ async function statuses(token: string, urls = [cluster.url, otherUrl]): Promise<
 describe('a program', () => {
   it('finds the endpoints below the router and below each API, all of the same origin', async () => {
     for (const base of ['', '/api/anthropic', '/api/openai']) {
-      const answer = await fetch(`${cluster.url}${base}/.well-known/oauth-authorization-server`);
+      const answer = await fetch(`${cluster.url}${base}${wellKnown}`);
       const issuer = `${cluster.url}${base}`;
       expect(await answer.json()).toMatchObject({
         issuer,
@@ -69,6 +73,16 @@ describe('a program', () => {
       expect(start).toMatchObject({ status: 200, body: { expires_in: 600, interval: 2 } });
       expect(start.headers.get('cache-control')).toBe('no-store');
     }
+  });
+
+  it('finds the endpoints of an API also where RFC 8414 has them, before its path', async () => {
+    for (const api of ['/api/anthropic', '/api/openai']) {
+      const [below, before] = await Promise.all(
+        [`${api}${wellKnown}`, `${wellKnown}${api}`].map(async (path) => (await fetch(`${cluster.url}${path}`)).text()),
+      );
+      expect(JSON.parse(before ?? '')).toEqual(JSON.parse(below ?? ''));
+    }
+    expect((await fetch(`${cluster.url}${wellKnown}/api/nobody`)).status).toBe(404);
   });
 
   it('is signed in once a person approves it, on any ingress, and its requests are those of the person', async () => {
@@ -148,6 +162,18 @@ describe('a program', () => {
     await until(async () => (await statuses(third.access_token)).every((status) => status === 401), 1_000);
     expect(await refresh(cluster.url, third.refresh_token)).toMatchObject({ status: 401 });
     expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'program.replay', actor: null });
+  });
+
+  it('that is one too many ends the oldest, which every ingress refuses within a second', async () => {
+    const bob = await invited('many@example.com');
+    const first = await signInProgram(cluster.url, bob);
+    for (let count = 1; count < 50; count++) await signInProgram(cluster.url, bob);
+    expect(await statuses(first.accessToken)).toEqual([200, 200]);
+    expect((await bob.get('/programs')).body).toHaveLength(50);
+    const last = await signInProgram(otherUrl, bob);
+    await until(async () => (await statuses(first.accessToken)).every((status) => status === 401), 1_000);
+    expect(await refresh(cluster.url, first.refreshToken)).toMatchObject({ status: 401 });
+    expect(await statuses(last.accessToken)).toEqual([200, 200]);
   });
 
   it('ends with the sessions of its person, who signs out everywhere', async () => {
@@ -254,6 +280,22 @@ describe('a request to sign a program in', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     const odd = { method: 'POST', headers: form, body: 'grant_type=refresh_token&refresh_token=guessed' };
     expect((await fetch(`${cluster.url}/oauth/token`, odd)).status).toBe(401);
+  });
+
+  it('that is one too many of its network address is told how long to wait', async () => {
+    const begin = () => postForm(`${cluster.url}/oauth/device_authorization`, {});
+    let answer = await begin();
+    for (let count = 1; count <= 50 && answer.status === 200; count++) answer = await begin();
+    expect(answer).toMatchObject({ status: 429, body: { error: 'slow_down' } });
+    // The first of those that wait began when this test or one before it did.
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(400);
+    expect(seconds).toBeLessThanOrEqual(600);
+    const sentence = `Too many programs are signing in. Try again in ${Math.ceil(seconds / 60)} minutes.`;
+    expect(answer.body.error_description).toBe(sentence);
+    const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    await connection.redis.del(accountNames(prefix).devicesWaitingFrom(addressGroup('127.0.0.1')));
+    expect((await begin()).status).toBe(200);
   });
 
   it('is not sent by a page of another origin', async () => {

@@ -11,17 +11,23 @@
 --   most            that wait in all
 --   mostPerAddress
 --   fields          of the sign-in
--- Returns 'begun', 'taken' when the person's code is in use, or 'too many'.
+-- Returns {'begun'}, {'taken'} when the person's code is in use, or {'too many', milliseconds until one that waits is over by itself}.
 local device, code, waiting, fromAddress = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
+local waitMs = 0
 for set, most in pairs({ [waiting] = args.most, [fromAddress] = args.mostPerAddress }) do
   redis.call('ZREMRANGEBYSCORE', set, '-inf', args.now)
-  if redis.call('ZCARD', set) >= most then
-    return 'too many'
+  local over = redis.call('ZCARD', set) - most
+  if over >= 0 then
+    local _, expiry = unpack(redis.call('ZRANGE', set, over, over, 'WITHSCORES'))
+    waitMs = math.max(waitMs, tonumber(expiry) - args.now)
   end
 end
+if waitMs > 0 then
+  return { 'too many', waitMs }
+end
 if not redis.call('SET', code, args.deviceHash, 'NX', 'PX', args.liveMs) then
-  return 'taken'
+  return { 'taken' }
 end
 for name, value in pairs(args.fields) do
   redis.call('HSET', device, name, value)
@@ -30,4 +36,4 @@ redis.call('PEXPIRE', device, args.liveMs)
 redis.call('ZADD', waiting, args.now + args.liveMs, args.deviceHash)
 redis.call('ZADD', fromAddress, args.now + args.liveMs, args.deviceHash)
 redis.call('PEXPIRE', fromAddress, args.liveMs)
-return 'begun'
+return { 'begun' }

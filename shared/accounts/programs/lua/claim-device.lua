@@ -1,6 +1,6 @@
 -- Ends the sign-in of a program with what the person has decided: an approved one becomes a program of that person, once. For a moment the
 -- device may ask again, as its answer may have been lost, and gets the same program until that was refreshed. Of more programs than a
--- person may have, the oldest is signed out.
+-- person may have, the oldest is signed out, which is answered each time.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
@@ -14,7 +14,8 @@
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   mostPerUser       programs of one person
 --   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
--- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or ''}.
+-- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or '',
+-- ids of the programs that were signed out for it, ...}.
 local device, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local state, interval, polledAt, userId, epoch, teamId, client, address =
@@ -48,7 +49,7 @@ if state == 'claimed' then
   if redis.call('HGET', args.programPrefix .. claimedAs, 'generation') ~= '0' then
     return { 'expired' }
   end
-  return { 'approved', claimedAs, userId, teamId or '' }
+  return { 'approved', claimedAs, userId, teamId or '', unpack(cjson.decode(redis.call('HGET', device, 'signedOut') or '[]')) }
 end
 redis.call('HSET', device, 'state', 'claimed', 'programId', args.programId)
 redis.call('PEXPIRE', device, args.claimedMs)
@@ -61,11 +62,16 @@ end
 redis.call('PEXPIRE', program, args.idleMs)
 local programs = args.programsOfPrefix .. userId
 redis.call('ZADD', programs, args.now, args.programId)
+local signedOut = {}
 for _, old in ipairs(redis.call('ZRANGE', programs, 0, -(args.mostPerUser + 1))) do
   if redis.call('DEL', args.programPrefix .. old) == 1 then
     redis.call('ZADD', revoked, args.revokedUntil, old)
+    table.insert(signedOut, old)
   end
   redis.call('ZREM', programs, old)
 end
+if #signedOut > 0 then
+  redis.call('HSET', device, 'signedOut', cjson.encode(signedOut))
+end
 redis.call('PEXPIRE', programs, args.idleMs)
-return { 'approved', args.programId, userId, teamId or '' }
+return { 'approved', args.programId, userId, teamId or '', unpack(signedOut) }

@@ -130,9 +130,15 @@ describe('the sign-in of a program', () => {
 
   it('is refused when too many of one address wait', async () => {
     const { devices } = open.programs;
-    await Promise.all(Array.from({ length: 50 }, () => devices.begin(asked)));
-    await expect(devices.begin(asked)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    await devices.begin(asked);
+    pass(450_000);
+    await Promise.all(Array.from({ length: 49 }, () => devices.begin(asked)));
+    const message = 'Too many programs are signing in. Try again in 3 minutes.';
+    const refusal = { code: 'rate_limit_exceeded', retryAfter: 150, message };
+    await expect(devices.begin(asked)).rejects.toMatchObject(refusal);
     await devices.begin({ ...asked, address: '192.0.2.2' });
+    pass(150_000);
+    await devices.begin(asked);
   });
 
   it('does not count for its address any more once it is decided', async () => {
@@ -279,5 +285,19 @@ describe('a signed-in program', () => {
     expect(programs).toHaveLength(50);
     expect(programs.map(({ id }) => id)).not.toContain(first.programId);
     expect(await open.programs.store.signedOut()).toEqual([first.programId]);
+  });
+
+  it('names what it has signed out before it fails itself, and again when it comes again', async () => {
+    const first = await open.signIn();
+    for (let count = 0; count < 49; count++) await open.signIn();
+    const { deviceCode, userCode } = await open.programs.devices.begin(asked);
+    await open.programs.devices.approve(userCode, open.ada, undefined);
+    const ended: string[] = [];
+    const claim = () => open.programs.claim(deviceCode, undefined, async (id) => void ended.push(id));
+    vi.spyOn(open.programs.store, 'find').mockRejectedValueOnce(new Error('the store is away'));
+    await expect(claim()).rejects.toThrow('the store is away');
+    expect(ended).toEqual([first.programId]);
+    issued(await claim());
+    expect(ended).toEqual([first.programId, first.programId]);
   });
 });

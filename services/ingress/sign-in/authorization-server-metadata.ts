@@ -1,0 +1,38 @@
+import type { RequestHandler } from 'express';
+import { routerAddress } from '#shared/core/router-address.ts';
+
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** The one version of the contract between Claude Code and a gateway that it signs in to. */
+const gatewayProtocolVersion = 1;
+
+/** Where the router describes how programs sign in: below an address of it, or before the path of that address (RFC 8414, section 3). */
+export const metadataPath = '/.well-known/oauth-authorization-server';
+
+/**
+ * Answers where programs sign in (RFC 8414).
+ * @param base the path that the endpoints stand below, `''` for the root
+ * @param apis names and paths of the APIs, for `rtr env`
+ */
+export function answerMetadata(
+  base: string,
+  apis: readonly { name: string; path: string }[],
+  publicUrl: string | undefined,
+): RequestHandler {
+  return (request, response) => {
+    const address = routerAddress(request, publicUrl);
+    const issuer = `${address}${base}`;
+    response.set('cache-control', 'no-store').json({
+      issuer,
+      device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+      token_endpoint: `${issuer}/oauth/token`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      grant_types_supported: [deviceGrant, 'refresh_token'],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
+      gateway_protocol_version: gatewayProtocolVersion,
+      model_router_apis: Object.fromEntries(apis.map(({ name, path }) => [name, `${address}${path}`])),
+    });
+  };
+}
