@@ -199,6 +199,6 @@ export function openConsole(parts: ConsoleParts): Console {
       programRoutes({ accounts, log, programs, announce }),
     ],
   });
-  const adminApi = createAdminApi(apiParts, operations);
+  const adminApi = createAdminApi({ ...apiParts, confirmHolder: oidc.confirmHolder }, operations);
   return { api, adminApi, pages: servePages(join(root, pagesFolder)), meter, board, feed };
 }

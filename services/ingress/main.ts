@@ -132,6 +132,7 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     log,
   });
+  credentials.owners.confirmWith(oidc.confirmHolder);
   programs.confirmWith(async (user) => (user.passwordHash === '' ? oidc.confirm(user) : 'confirmed'));
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
   const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));

@@ -12,6 +12,7 @@ import {
 } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
+import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
 /** Milliseconds after which a key is read again, should an announcement be lost. */
@@ -118,7 +119,7 @@ export class LineIdentities {
   }): Promise<KeyIdentity | undefined> {
     const { users, teams, class: priority } = this.#parts;
     const user = await users.find(userId);
-    if (!user || user.blockedAt !== undefined) return undefined;
+    if (!user || isShutOut(user)) return undefined;
     if (teamId === undefined) return identityOfPerson(user, undefined, priority);
     const [team, members] = await Promise.all([teams.find(teamId), teams.membersOf(teamId)]);
     return team && members.has(userId) ? identityOfPerson(user, team, priority) : undefined;

@@ -171,6 +171,10 @@ export const userSchema = z
       ),
     role: z.enum(userRoles),
     blocked: z.boolean(),
+    refusedByProvider: z
+      .literal(true)
+      .exactOptional()
+      .describe('That the provider of the person does not let them in any more: their personal keys are refused.'),
     limits,
     weight: z.number().describe('Turns in the queue for each one of somebody else with the weight 1.'),
     ceiling: ceiling.describe('What their keys, sessions and programs may use at most.'),

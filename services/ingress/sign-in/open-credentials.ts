@@ -14,6 +14,7 @@ import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import { announcer } from '../announce-change.ts';
 import type { RequireKeyParts } from '../http/require-key.ts';
+import { AskedOwners } from './asked-owners.ts';
 
 export interface OpenCredentialsOptions {
   serving: OpenServing;
@@ -29,6 +30,8 @@ export interface OpenCredentialsOptions {
 export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
+  /** Has providers asked about the owners of keys that are used. */
+  owners: Pick<AskedOwners, 'confirmWith'>;
   /** Announces a change of a key, a person or a team to all ingress nodes, and applies it here at once. */
   announce: ReturnType<typeof announcer>;
 }
@@ -36,7 +39,8 @@ export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'no
 /** Opens the verifiers of credentials. What has changed is known within a second, from announcements of the other nodes. */
 export function openCredentials({ serving, outages, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
   const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
-  const verifier = new KeyVerifier(store.guard(accounts.keys));
+  const owners = new AskedOwners(store.guard(accounts.keys), accounts.users, log);
+  const verifier = new KeyVerifier(owners);
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
   const programs = new Programs(redis.redis, prefix, { ...accounts, secrets, report });
@@ -64,6 +68,7 @@ export function openCredentials({ serving, outages, prefix, log, releases }: Ope
     },
     programs,
     externals,
+    owners,
     announce,
   };
 }

@@ -4,7 +4,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
-import { usableName } from '../people/user.ts';
+import { isShutOut, usableName } from '../people/user.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
@@ -67,19 +67,23 @@ export const keyOwnerSchema = z
     weight: storedWeightSchema,
     ceiling: storedCeilingSchema.optional(),
     blockedAt: z.string().optional(),
+    refusedAt: z.string().optional(),
+    /** Of a person; empty for somebody from a provider. */
+    passwordHash: z.string().optional(),
     /** Of a team. */
     records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
     /** Of a person. */
     role: z.string().optional(),
   })
-  .transform(({ name, limits, weight, ceiling, blockedAt, records, role }): KeyOwner => ({
+  .transform(({ name, limits, weight, ceiling, records, role, passwordHash, ...times }): KeyOwner => ({
     name,
     limits,
     weight,
     ceiling,
-    blocked: blockedAt !== undefined,
+    blocked: isShutOut(times),
     ...(records && { records }),
     ...(role === 'admin' && { isAdmin: true }),
+    ...(passwordHash === '' && { hasNoPassword: true }),
   }));
 
 /** The person or team that a key belongs to. */
@@ -89,11 +93,13 @@ export interface KeyOwner {
   /** See `weightSchema`; undefined: 1. */
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
-  /** The keys of a blocked person are refused. */
+  /** The keys of somebody who is blocked, or whom their provider does not let in any more, are refused. */
   blocked: boolean;
   /** Of a team: that the requests of all its keys are recorded. */
   records?: RecordingSwitch;
   isAdmin?: true;
+  /** Of a person: they sign in at a provider, if anywhere. */
+  hasNoPassword?: true;
 }
 
 /** A key's record, with its owner when it has one and that one still exists. */

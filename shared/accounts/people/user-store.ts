@@ -156,6 +156,13 @@ export class UserStore {
     await askRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
   }
 
+  /** The same for somebody whose provider does not let them in any more. Their keys are refused as well, until it does, or they have a password. */
+  async refuse(id: string): Promise<void> {
+    const user = this.#names.user(id);
+    const steps = this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1);
+    await askRedisAll(steps.hset(user, 'refusedAt', Date.now()));
+  }
+
   /** Ends all sessions and programs of a person who exists, and leaves their admin tokens. */
   async endSessions(id: string): Promise<void> {
     await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));

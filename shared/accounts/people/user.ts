@@ -30,6 +30,8 @@ export const userRecordSchema = z.object({
   tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
+  /** Since when the person's provider does not let them in any more. Absent: it does, or they have none. */
+  refusedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
@@ -41,6 +43,11 @@ export const userRecordSchema = z.object({
 });
 
 export type UserRecord = z.infer<typeof userRecordSchema>;
+
+/** Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. */
+export function isShutOut({ blockedAt, refusedAt }: { blockedAt?: unknown; refusedAt?: unknown }): boolean {
+  return blockedAt !== undefined || refusedAt !== undefined;
+}
 
 /**
  * What no name may be: `.` and `..` cannot stand in the path of a URL, which would be that of something else, nor `__proto__` among the

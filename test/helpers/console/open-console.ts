@@ -126,7 +126,7 @@ export async function openConsole({
     ...furtherOperations({ ...open, webhooks, log }),
   ];
   app.use('/console/api', createConsoleApi({ ...parts, oidc: oidc.routes, operations, signedInRoutes: [] }));
-  app.use('/api/admin/v1', createAdminApi(parts, operations));
+  app.use('/api/admin/v1', createAdminApi({ ...parts, confirmHolder: oidc.confirmHolder }, operations));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -238,6 +238,57 @@ describe('a colleague', () => {
     expect((await fetch(`${otherUrl}/api/openai/v1/models`, { headers })).status).toBe(401);
   });
 
+  it('who is refused at the provider loses an admin token and a key that alone are used, and has the key again with a sign-in', async () => {
+    for (const name of ['pat', 'quinn'])
+      provider.accounts.set(name, { email: `${name}@example.com`, email_verified: true, groups: ['admins'] });
+    provider.setLifetime(1);
+    const [pat, quinn] = [
+      await personIn((await signIn('pat')).browser),
+      await personIn((await signIn('quinn')).browser),
+    ];
+    const { body: token } = await pat.post('/tokens', { name: 'ci', scopes: ['admin'] });
+    const { body: key } = await quinn.post('/keys', { kind: 'user', name: 'laptop' });
+    const admin = [cluster.url, otherUrl].map((url) => new AdminClient(url, String(token.raw)));
+    const adminStatuses = async () => Promise.all(admin.map(async (client) => (await client.get('/users')).status));
+    const keyStatus = async (url: string) => {
+      const headers = { authorization: `Bearer ${String(key.raw)}` };
+      return (await fetch(`${url}/api/openai/v1/models`, { headers })).status;
+    };
+    expect(await adminStatuses()).toEqual([200, 200]);
+    expect(await keyStatus(cluster.url)).toBe(200);
+    provider.accounts.delete('pat');
+    provider.accounts.delete('quinn');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // One node asks, which the other does not wait for.
+    expect(await adminStatuses()).toContain(401);
+    expect(await adminStatuses()).toEqual([401, 401]);
+    // A node that reads the key has the provider asked, and lets the request pass.
+    expect(await keyStatus(otherUrl)).toBe(200);
+    const statuses = async () => [await keyStatus(cluster.url), await keyStatus(otherUrl)];
+    await until(async () => (await statuses()).every((status) => status === 401), 5_000);
+    const { id } = quinn.answer.body.user;
+    const listed = (await ada.get('/users')).body.find((user: { id: string }) => user.id === id);
+    expect(listed).toMatchObject({ blocked: false, refusedByProvider: true });
+    provider.accounts.set('quinn', { email: 'quinn@example.com', email_verified: true });
+    await signIn('quinn');
+    await until(async () => (await statuses()).every((status) => status === 200), 2_000);
+  });
+
+  it('whom no provider can be asked about keeps admin tokens and keys', async () => {
+    provider.accounts.set('rhea', { email: 'rhea@example.com', email_verified: true, groups: ['admins'] });
+    const rhea = await personIn((await signIn('rhea')).browser);
+    const { body: token } = await rhea.post('/tokens', { name: 'ci', scopes: ['admin'] });
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const name = `${cluster.prefix}:external-account:${rhea.answer.body.user.id}`;
+    await connection.redis.hset(name, 'goodUntil', Date.now() - 1);
+    await connection.redis.hdel(name, 'sealedRefreshToken');
+    const admin = new AdminClient(cluster.url, String(token.raw));
+    expect((await admin.get('/users')).status).toBe(200);
+    const { epoch } = (await connection.redis.hgetall(`${cluster.prefix}:user:${rhea.answer.body.user.id}`)) ?? {};
+    expect((await admin.get('/users')).status).toBe(200);
+    expect(await connection.redis.hget(`${cluster.prefix}:user:${rhea.answer.body.user.id}`, 'epoch')).toBe(epoch);
+  });
+
   it('goes on while the provider is away', async () => {
     provider.accounts.set('alan', { name: 'Alan', email: 'alan@example.com', email_verified: true });
     provider.setLifetime(1);
@@ -260,7 +311,7 @@ describe('a colleague', () => {
     provider.break(true);
     expect((await personIn(browser)).answer).toMatchObject({
       status: 503,
-      body: { error: { code: 'provider_away' } },
+      body: { error: { code: 'store_unavailable' } },
     });
     const refused = await refresh(otherUrl, program.refreshToken);
     expect(refused).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });

@@ -6,7 +6,6 @@ import {
   type ExternalAccount,
   type KeptAccount,
 } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitPerson, type AdmitParts } from './admit-person.ts';
@@ -60,6 +59,23 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
   };
 }
 
+/**
+ * As `personConfirmer`, for what lasts longer than sessions: admin tokens and keys. Those of somebody about whom no provider can be asked,
+ * now or later, stay.
+ * @param confirm of `personConfirmer`
+ */
+export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
+  return async (user) => {
+    if (user.passwordHash !== '') return 'confirmed';
+    const account = await externals.find(user.id);
+    const isAsked =
+      account !== undefined &&
+      (account.isSealed || account.refreshToken !== undefined) &&
+      signIn().providers.some(({ name, issuer }) => name === account.provider && issuer === account.issuer);
+    return isAsked ? confirm(user) : 'confirmed';
+  };
+}
+
 function isGood({ goodUntil: until }: ExternalAccount): boolean {
   return Date.now() < until;
 }
@@ -104,7 +120,7 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
 async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
   const provider = signIn().providers.find(({ name }) => name === account.provider);
-  if (!provider || !isSameIssuer(provider.issuer, account.issuer)) return signOut(parts, user, account, 'not asked');
+  if (provider?.issuer !== account.issuer) return signOut(parts, user, account, 'not asked');
   if (account.isSealed) throw new Error('the refresh token was sealed with a secret that is not known here');
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
@@ -128,7 +144,7 @@ async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Pro
   return user?.epoch !== epoch || user.blockedAt !== undefined;
 }
 
-/** Ends what somebody has whom their provider has refused. Admin tokens stay of one about whom it could not be asked. */
+/** Ends what somebody has whom their provider has refused. Admin tokens and keys stay of one about whom it could not be asked. */
 async function signOut(
   { accounts, announce, log }: ConfirmParts,
   user: UserRecord,
@@ -141,7 +157,7 @@ async function signOut(
     { user: user.id, provider: account.provider },
     'a person is signed out: their provider does not confirm them',
   );
-  if (why === 'refused') await accounts.users.signOut(user.id);
+  if (why === 'refused') await accounts.users.refuse(user.id);
   else await accounts.users.endSessions(user.id);
   await announce(`user:${user.id}`);
   return 'refused';

@@ -102,6 +102,8 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       goodUntil: goodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
       refreshToken: tokens.refresh_token,
     });
+    // Their keys may be used again from now on, on all nodes.
+    if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
     await openSession(parts, request, response, user, provider.name);
     response.redirect(302, state.to);
   };

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { personConfirmer } from './confirm-person.ts';
+import { holderConfirmer, personConfirmer } from './confirm-person.ts';
 import type { OidcParts } from './oidc-routes.ts';
 import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
@@ -30,11 +30,13 @@ export interface OpenOidcParts {
 export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, secrets, environment, announce, publicUrl, log } = parts;
   const clients = new ProviderClients(environment);
-  const confirm = personConfirmer({ accounts, externals, announce, log, clients, signIn: settings });
+  const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
+  const confirm = personConfirmer(confirmParts);
   accounts.sessions.confirmWith(confirm);
   const states = new SignInStates({ secrets, takeState: (state, ms) => externals.takeState(state, ms) });
   const routes: OidcParts = { settings, clients, states, externals };
-  return { routes, confirm, signOutPage, devices: new KnownDevices(secrets) };
+  const confirmHolder = holderConfirmer(confirmParts, confirm);
+  return { routes, confirm, confirmHolder, signOutPage, devices: new KnownDevices(secrets) };
 
   async function signOutPage(request: Request, name: string): Promise<string | undefined> {
     const provider = settings().providers.find((each) => each.name === name);

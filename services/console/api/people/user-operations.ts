@@ -254,7 +254,7 @@ function answerOf(user: UserRecord, reply: { revision?: number }): User {
 
 /** A person as administrators see them. */
 function userAnswer(user: UserRecord): User {
-  const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
+  const { id, name, email, role, blockedAt, refusedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {
     id,
     name,
@@ -262,6 +262,7 @@ function userAnswer(user: UserRecord): User {
     emailConfirmed: hasConfirmedEmail(user),
     role,
     blocked: blockedAt !== undefined,
+    ...(refusedAt !== undefined && { refusedByProvider: true }),
     limits,
     weight,
     ceiling: ceilingAnswer(ceiling),

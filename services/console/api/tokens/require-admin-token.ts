@@ -1,16 +1,21 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { AdminScope, AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { UnconfirmedError, type Confirm } from '#shared/accounts/sign-in/confirmation.ts';
 import { setActor, type Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import type { Operation } from '../operations/operation.ts';
 import { lacksSecondFactor, secondFactorDemanded } from '../second-factor/require-second-factor.ts';
 
-export type AdminTokenParts = Pick<ApiParts, 'accounts' | 'secondFactors'>;
+export interface AdminTokenParts extends Pick<ApiParts, 'accounts' | 'secondFactors'> {
+  /** See `holderConfirmer`. */
+  confirmHolder: Confirm;
+}
 
 /**
- * Lets only requests with an admin token pass that has not ended, and whose person is there, not blocked, and has the second factor that
- * may be demanded of them.
+ * Lets only requests with an admin token pass that has not ended, and whose person is there, not blocked, let in by their provider, and has the
+ * second factor that may be demanded of them.
  */
 export function requireAdminToken(parts: AdminTokenParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -47,7 +52,10 @@ function words(scopes: readonly string[], between = ', '): string {
   return scopes.map((scope) => `\`${scope}\``).join(between);
 }
 
-/** @throws ApiFailure 403 when a second factor is demanded of the person, who has none */
+/**
+ * @throws ApiFailure 403 when a second factor is demanded of the person, who has none
+ * @throws UnconfirmedError while it is not known whether the provider of the person still lets them in
+ */
 async function actorOfToken(
   parts: AdminTokenParts,
   { id, name, ownerId, epoch = 0, madeAt, expiresAt, isForCommand }: AdminTokenRecord,
@@ -56,8 +64,14 @@ async function actorOfToken(
   const { users, teams } = parts.accounts;
   const token = { id, name, madeAt, expiresAt, isForCommand };
   if (ownerId === undefined) return { id: `token:${id}`, name, role: 'admin', teams: new Map(), address, token };
-  const user = await users.find(ownerId);
-  if (!user || user.blockedAt !== undefined || (user.tokenEpoch ?? 0) !== epoch) return undefined;
+  const isIn = (user: UserRecord | undefined): user is UserRecord =>
+    user !== undefined && user.blockedAt === undefined && (user.tokenEpoch ?? 0) === epoch;
+  const found = await users.find(ownerId);
+  if (!isIn(found)) return undefined;
+  if ((await parts.confirmHolder(found)) === 'unknown') throw new UnconfirmedError();
+  // The provider may have changed the role, and ended the token.
+  const user = found.passwordHash === '' ? await users.find(ownerId) : found;
+  if (!isIn(user)) return undefined;
   // Who has no password has a second factor at the identity provider, if anywhere.
   if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorDemanded();
   const { role, tokenEpoch } = user;

@@ -6,6 +6,7 @@
 -- ARGV[1]  JSON:
 --   external  issuer and subject
 --   userId
+--   now       ms since 1970
 --   account   fields of the person's account at the provider
 -- Returns 1, or 0 when the account at the provider is not that of the person any more.
 local externals, user, own = unpack(KEYS)
@@ -16,5 +17,8 @@ end
 redis.call('DEL', own)
 for name, value in pairs(args.account) do
   redis.call('HSET', own, name, value)
+end
+if tonumber(args.account.goodUntil) > args.now then
+  redis.call('HDEL', user, 'refusedAt')
 end
 return 1

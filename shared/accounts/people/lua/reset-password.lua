@@ -29,6 +29,7 @@ if redis.call('HEXISTS', user, 'blockedAt') == 1 then
 end
 redis.call('DEL', link)
 redis.call('HSET', user, 'passwordHash', args.newHash, 'usedEmail', email)
+redis.call('HDEL', user, 'refusedAt')
 redis.call('HINCRBY', user, 'epoch', 1)
 redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return 1

@@ -127,11 +127,20 @@ export function Users() {
   );
 }
 
-function wordsOf({ name, email, emailConfirmed, blocked }: User): string {
-  return [name, email, blocked && 'Blocked', !emailConfirmed && 'Address not confirmed'].filter(Boolean).join(' ');
+function wordsOf({ name, email, emailConfirmed, blocked, refusedByProvider }: User): string {
+  const states = [blocked && 'Blocked', refusedByProvider && refusedWords];
+  return [name, email, ...states, !emailConfirmed && 'Address not confirmed'].filter(Boolean).join(' ');
 }
 
-function Name({ user: { name, email, emailConfirmed, blocked }, isMe }: { user: User; isMe: boolean }) {
+const refusedWords = 'Refused by the provider';
+
+function Name({
+  user: { name, email, emailConfirmed, blocked, refusedByProvider },
+  isMe,
+}: {
+  user: User;
+  isMe: boolean;
+}) {
   return (
     <div>
       <Group gap="xs">
@@ -140,6 +149,7 @@ function Name({ user: { name, email, emailConfirmed, blocked }, isMe }: { user: 
         </Text>
         {isMe ? <Badge variant="default">You</Badge> : null}
         {blocked ? <Badge color="red.8">Blocked</Badge> : null}
+        {refusedByProvider ? <Badge color="red.8">{refusedWords}</Badge> : null}
         {emailConfirmed ? null : <Badge color="yellow.9">Address not confirmed</Badge>}
       </Group>
       <Text size="xs" c="dimmed" className="break">

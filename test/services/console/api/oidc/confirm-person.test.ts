@@ -17,9 +17,9 @@ const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
 /** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
-async function open({ endedMs = 2 * hourMs, slash = '' }: { endedMs?: number; slash?: string } = {}) {
+async function open({ endedMs = 2 * hourMs }: { endedMs?: number } = {}) {
   const provider = await startCountedProvider();
-  const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', domains: ['*'] };
+  const company = { name: 'company', issuer: provider.issuer, client_id: 'router', domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
   const store = await openKeyStore(inject('redisUrl'));
   const { accounts, connection, prefix } = store;
@@ -87,15 +87,6 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(await Promise.all(confirmed)).toEqual(Array(3).fill('refused'));
     expect(await now()).toEqual(isEnded);
     expect(announced).toEqual([`user:${grace.id}`]);
-  });
-
-  it('is asked about under the other form of an issuer without a path', async () => {
-    const { provider, grace, confirm, externals } = await open({ slash: '/' });
-    const given = { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' };
-    provider.answerTokens(() => ({ body: given }));
-    expect(await confirm(grace)).toBe('confirmed');
-    expect(provider.refreshed).toEqual(['grace.0']);
-    expect(await externals.find(grace.id)).toMatchObject({ issuer: provider.issuer, refreshToken: 'grace.1' });
   });
 
   it('goes on within the hour without waiting for the node that asks', async () => {
