@@ -1,5 +1,6 @@
+import { RouterAwayError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
-import { accepts, OAuthAnswer, refreshTokens, RouterAwayError } from './router-api.mjs';
+import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 

@@ -1,16 +1,10 @@
+import { addressAt } from './address-at.mjs';
+import { ask, parse, RouterAwayError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
+import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-
-/**
- * Where a router signs programs in, and where its APIs are.
- * @typedef {object} Endpoints
- * @property {string} device
- * @property {string} token
- * @property {string | undefined} revocation
- * @property {Record<string, string>} apis addresses by name: `openai`, `anthropic`
- */
 
 /**
  * The answer to a request for tokens that was granted.
@@ -33,47 +27,9 @@ export class OAuthAnswer extends Error {
   }
 }
 
-/** The router could not be asked, or gave no answer that means anything. */
-export class RouterAwayError extends ClientError {}
-
-/**
- * Finds the endpoints of a router (RFC 8414).
- * @param {string} router
- * @returns {Promise<Endpoints>}
- */
-export async function discover(router) {
-  const answer = await ask(`${router}/.well-known/oauth-authorization-server`);
-  const found = parse(answer.text, router);
-  const { origin } = new URL(router);
-  /** @param {string} name */
-  const endpoint = (name) => {
-    const value = found[name];
-    if (typeof value !== 'string') return undefined;
-    if (originOf(value) !== origin) {
-      const named = originOf(value) ?? 'the address that its operator names';
-      throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
-    }
-    return value;
-  };
-  // RFC 8414, section 3.3.
-  endpoint('issuer');
-  const device = endpoint('device_authorization_endpoint');
-  const token = endpoint('token_endpoint');
-  if (answer.status !== 200 || device === undefined || token === undefined) {
-    throw new ClientError(`${router} is no Model Router, or one of a release that programs cannot sign in to.`);
-  }
-  const apis = Object.entries(Object(found['model_router_apis'])).filter(([, url]) => originOf(String(url)) === origin);
-  return { device, token, revocation: endpoint('revocation_endpoint'), apis: Object.fromEntries(apis) };
-}
-
-/** @param {string} url */
-function originOf(url) {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
 /**
  * Begins a sign-in (RFC 8628).
- * @param {Endpoints} endpoints
+ * @param {import('./discover.mjs').Endpoints} endpoints
  * @param {string} name what the page calls this program
  */
 export async function beginDevice({ device }, name) {
@@ -83,19 +39,24 @@ export async function beginDevice({ device }, name) {
     throw new ClientError('The router answered with something else than a code.');
   }
   const { verification_uri_complete: whole, expires_in: seconds, interval } = others;
+  const { origin } = new URL(device);
+  const ownPage = addressAt(page, origin);
+  if (ownPage === undefined) {
+    throw new ClientError(`${origin} names a page for the sign-in that is at another address, so it is not opened.`);
+  }
   return {
     deviceCode,
     userCode: printable(userCode),
-    page: printable(page),
+    page: ownPage,
     /** With the code in it. */
-    completePage: printable(typeof whole === 'string' ? whole : page),
+    completePage: addressAt(whole, origin) ?? ownPage,
     expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
     intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
   };
 }
 
 /**
- * @param {Endpoints} endpoints
+ * @param {import('./discover.mjs').Endpoints} endpoints
  * @param {{ name: string, deviceCode: string }} begun `name`: as at the beginning
  * @returns {Promise<Grant>}
  */
@@ -143,14 +104,6 @@ export async function accepts(url, accessToken) {
 }
 
 /**
- * What a router sends, without what would move a terminal's cursor.
- * @param {string} text
- */
-function printable(text) {
-  return text.replaceAll(/[^\x20-\x7e\u00a0-\ud7ff]/g, '').slice(0, 500);
-}
-
-/**
  * The JSON at an address of the router that needs a token; undefined when there is none.
  * @param {string} url
  * @param {string} accessToken
@@ -180,39 +133,22 @@ async function postForm(url, fields, timeoutMs) {
 }
 
 /**
- * @param {string} text
- * @param {string} url
- * @returns {Record<string, unknown>}
- */
-function parse(text, url) {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    throw new RouterAwayError(`What answers at ${url} is no Model Router.`);
-  }
-}
-
-/**
- * @param {string} url
- * @param {import('./send.mjs').Outgoing} [request]
- */
-async function ask(url, request) {
-  try {
-    return await send(url, request);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new RouterAwayError(`${new URL(url).origin} cannot be reached (${reason}).`);
-  }
-}
-
-/**
  * @param {Record<string, unknown>} answer
  * @returns {Grant}
  */
 function readGrant({ access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, email }) {
-  if (typeof accessToken !== 'string' || typeof refreshToken !== 'string' || typeof seconds !== 'number') {
+  if (!isToken(accessToken) || !isToken(refreshToken) || typeof seconds !== 'number') {
     throw new ClientError('The router answered with something else than tokens.');
   }
   const expiresAt = Date.now() + seconds * 1_000;
-  return { accessToken, refreshToken, expiresAt, email: typeof email === 'string' ? email : undefined };
+  return { accessToken, refreshToken, expiresAt, email: typeof email === 'string' ? printable(email) : undefined };
+}
+
+/**
+ * Whether a value may be a token: it is printed, and travels in a header.
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+function isToken(value) {
+  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { beginDevice, discover } from '#services/rtr/client/lib/router-api.mjs';
+import { discover } from '#services/rtr/client/lib/discover.mjs';
+import { beginDevice, claimDevice } from '#services/rtr/client/lib/router-api.mjs';
 
 /** A server that says of itself what a router would not. */
 async function startHostile(answerOf: (origin: string) => object): Promise<string> {
@@ -46,6 +47,59 @@ it('a token is sent to no API at another origin', async () => {
   expect((await discover(url)).apis).toEqual({ own: `${url}/api` });
 });
 
+it('an address that hides a line break is kept without it, and one with a password, a query or a fragment is no API', async () => {
+  const url = await startHostile((origin) => ({
+    ...endpoints(origin),
+    token_endpoint: `${origin}/oauth\n/token`,
+    model_router_apis: {
+      openai: `${origin}/api\nimport('node:child_process')\r\n//"'/`,
+      password: `${origin.replace('//', '//ada:secret@')}/api`,
+      query: `${origin}/api?x=`,
+      fragment: `${origin}/api#`,
+      number: 7,
+    },
+  }));
+  const { token, apis } = await discover(url);
+  expect(token).toBe(`${url}/oauth/token`);
+  expect(apis).toEqual({ openai: `${url}/apiimport('node:child_process')//%22'` });
+});
+
+it('only a page of the router itself is shown and opened', async () => {
+  const start = { device_code: 'x', user_code: 'ABCD-EFGH', expires_in: 600, interval: 2 };
+  const begun = async (pages: (origin: string) => object) => {
+    const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
+    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
+    return { url, ...(await beginDevice(found, 'a test')) };
+  };
+  const whole = await begun((origin) => ({
+    verification_uri: `${origin}/device`,
+    verification_uri_complete: `${origin}/device?code=ABCD-EFGH`,
+  }));
+  expect(whole.completePage).toBe(`${whole.url}/device?code=ABCD-EFGH`);
+  for (const other of ['https://evil.example/device', 'file:///etc/passwd', 'calculator:', '--help', 7]) {
+    const own = await begun((origin) => ({ verification_uri: `${origin}/device`, verification_uri_complete: other }));
+    expect(own.completePage).toBe(`${own.url}/device`);
+    await expect(begun(() => ({ verification_uri: String(other) }))).rejects.toThrow('is at another address');
+  }
+});
+
+it('the address of the account is shown in one line, and what is no token is not kept', async () => {
+  const tokens = { access_token: 'rtr_a', refresh_token: 'rtr_r', expires_in: 900 };
+  const claimed = async (answer: object) => {
+    const url = await startHostile(() => ({ ...tokens, ...answer }));
+    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
+    return claimDevice(found, { name: 'a test', deviceCode: 'x' });
+  };
+  expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject({
+    accessToken: 'rtr_a',
+    email: 'ada@[2Jexample .com',
+  });
+  for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä']) {
+    await expect(claimed({ access_token: token })).rejects.toThrow('something else than tokens');
+    await expect(claimed({ refresh_token: token })).rejects.toThrow('something else than tokens');
+  }
+});
+
 it('what a router sends moves no cursor, and cannot make a program poll without a pause', async () => {
   const url = await startHostile((origin) => ({
     device_code: 'x',
@@ -57,7 +111,7 @@ it('what a router sends moves no cursor, and cannot make a program poll without 
   const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
   expect(await beginDevice(found, 'a test')).toMatchObject({
     userCode: '[2JABCD-EFGH',
-    page: `${url}/]0;titledevice`,
+    page: `${url}/%1B]0;title%07device`,
     intervalMs: 5_000,
     expiresMs: 3_600_000,
   });

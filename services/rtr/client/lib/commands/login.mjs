@@ -3,7 +3,9 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
-import { beginDevice, claimDevice, discover, OAuthAnswer, revoke, RouterAwayError } from '../router-api.mjs';
+import { RouterAwayError } from '../ask.mjs';
+import { discover } from '../discover.mjs';
+import { beginDevice, claimDevice, OAuthAnswer, revoke } from '../router-api.mjs';
 import { routerAddress } from '../router-address.mjs';
 import { fileOf, findSignIn, keepSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
@@ -52,7 +54,7 @@ async function keepInPlace(signIn) {
 }
 
 /**
- * @param {import('../router-api.mjs').Endpoints} endpoints
+ * @param {import('../discover.mjs').Endpoints} endpoints
  * @param {{ name: string } & Awaited<ReturnType<typeof beginDevice>>} start
  */
 async function waitForApproval(endpoints, { name, deviceCode, expiresMs, intervalMs }) {
@@ -89,10 +91,9 @@ function explain(error) {
 
 /**
  * Opens a page in the person's browser, where there is a screen.
- * @param {string} page
+ * @param {string} page of the router, as `addressAt` spells it
  */
 function openBrowser(page) {
-  if (!/^https?:\/\//.test(page)) return;
   const { DISPLAY, WAYLAND_DISPLAY } = environment;
   /** @type {Partial<Record<NodeJS.Platform, [string, string[]]>>} */
   const openers = {

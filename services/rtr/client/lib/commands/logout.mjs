@@ -1,4 +1,5 @@
-import { OAuthAnswer, revoke, RouterAwayError } from '../router-api.mjs';
+import { RouterAwayError } from '../ask.mjs';
+import { OAuthAnswer, revoke } from '../router-api.mjs';
 import { routerAddress } from '../router-address.mjs';
 import { fileOf, forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';

@@ -1,12 +1,13 @@
+import { addressAt } from '../address-at.mjs';
 import { ClientError } from '../client-error.mjs';
 
 /**
  * The address of an API of the router.
- * @param {import('../store/sign-ins.mjs').SignIn} signIn
+ * @param {import('../store/sign-ins.mjs').SignIn} signIn may be one that an older release of this client has kept as the router named it
  * @param {string} name
  */
 export function addressOf({ router, apis }, name) {
-  const address = apis[name];
+  const address = addressAt(apis[name], new URL(router).origin);
   if (address === undefined)
     throw new ClientError(`${router} has no API for ${name}. Sign in again: rtr login ${router}`);
   return address;

@@ -4,10 +4,15 @@ import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
 import { addressOf } from './address-of.mjs';
 import { mergeJson } from './merge-json.mjs';
+import { isModelName } from './model-ids.mjs';
 import { shellWord } from './shell-word.mjs';
 
 /** Milliseconds after which Claude Code asks for a token again; it does so after a 401 as well. An access token lasts for 15 minutes. */
 const helperTtlMs = 300_000;
+
+/** The variables that the router may set: which models its aliases stand for, how they are shown, their window, and two switches. */
+const admittedNames =
+  /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
 
 /**
  * Claude Code: `apiKeyHelper` prints the token, and the router says what else Claude Code should have in its environment.
@@ -22,7 +27,7 @@ export async function claude({ signIn, tokenCommand }) {
     env: {
       ANTHROPIC_BASE_URL: base,
       CLAUDE_CODE_API_KEY_HELPER_TTL_MS: String(helperTtlMs),
-      ...environmentOf(managed),
+      ...admitted(managed),
     },
   };
   const file = join(environment['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'settings.json');
@@ -34,11 +39,12 @@ export async function claude({ signIn, tokenCommand }) {
 }
 
 /**
+ * What the router says of its models. Any other variable could make Claude Code run a program, or ask another address with the token.
  * @param {unknown} managed
  * @returns {Record<string, string>}
  */
-function environmentOf(managed) {
+function admitted(managed) {
   const { settings } = Object(managed);
   const variables = Object.entries(Object(Object(settings).env));
-  return Object.fromEntries(variables.filter(([, value]) => typeof value === 'string'));
+  return Object.fromEntries(variables.filter(([name, value]) => admittedNames.test(name) && isModelName(value)));
 }

@@ -1,8 +1,28 @@
+/** Characters of the longest name of a model that goes into the settings of a program. */
+const maxLength = 200;
+
 /**
- * The ids of a list of models, as the router answers it.
+ * The ids of a list of models, as the router answers it, without those that no model has.
  * @param {unknown} list
  * @returns {string[]}
  */
 export function modelIds(list) {
-  return Array.from(Object(list).data ?? [], ({ id }) => String(id));
+  const { data } = Object(list);
+  if (!Array.isArray(data)) return [];
+  return data.map((model) => Object(model).id).filter(isModelName);
+}
+
+/**
+ * Whether a value of the router may stand in the settings of a program: a short text in one line.
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+export function isModelName(value) {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= maxLength &&
+    value !== '__proto__' &&
+    !/[\p{C}\p{Zl}\p{Zp}]/u.test(value)
+  );
 }

@@ -27,7 +27,7 @@ export async function opencode({ signIn, tokenCommand }) {
  */
 function pluginText(base, tokenCommand, models) {
   const [command, ...args] = tokenCommand;
-  return `// Written by \`rtr env opencode\`: the models of the router ${base}, with a fresh token for each request.
+  return `// Written by \`rtr env opencode\`: the models of a Model Router, with a fresh token for each request.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 

@@ -1,0 +1,46 @@
+import { ClientError } from './client-error.mjs';
+import { printable } from './printable.mjs';
+import { send } from './send.mjs';
+
+/** The router could not be asked, or gave no answer that means anything. */
+export class RouterAwayError extends ClientError {}
+
+/**
+ * Sends a request to the router.
+ * @param {string} url
+ * @param {import('./send.mjs').Outgoing} [request]
+ * @throws {RouterAwayError} when there is no answer
+ */
+export async function ask(url, request) {
+  try {
+    return await send(url, request);
+  } catch (error) {
+    throw new RouterAwayError(`${new URL(url).origin} cannot be reached (${reasonOf(error)}).`);
+  }
+}
+
+/**
+ * The JSON of an answer.
+ * @param {string} text
+ * @param {string} url
+ * @returns {Record<string, unknown>}
+ * @throws {RouterAwayError} for what is no JSON
+ */
+export function parse(text, url) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw new RouterAwayError(`What answers at ${url} is no Model Router.`);
+  }
+}
+
+/** @param {unknown} error */
+function reasonOf(error) {
+  if (!(error instanceof Error)) return printable(String(error));
+  const code = 'code' in error ? String(error.code) : '';
+  // OpenSSL names its own source.
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+    return 'what answers there speaks no TLS, or no version of it that Node speaks';
+  // Where a name has several addresses, the error of all of them has no message.
+  return printable(error.message) || code;
+}
