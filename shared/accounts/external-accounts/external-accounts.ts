@@ -11,6 +11,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import { issuerForms } from './issuer-forms.ts';
 
 const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
 const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
@@ -83,9 +84,9 @@ export class ExternalAccounts {
     this.#parts = parts;
   }
 
-  /** The id of the person with this account at a provider. */
+  /** The id of the person with this account at a provider, in whichever form its issuer is stored (see `issuerForms`). */
   async findPerson(subject: ExternalSubject): Promise<string | undefined> {
-    return (await askRedis(this.#redis.hget(this.#names.externalAccounts, keyOf(subject)))) ?? undefined;
+    return (await this.#owners(subject))[0]?.userId;
   }
 
   /** Makes the account of somebody who comes for the first time. */
@@ -140,14 +141,18 @@ export class ExternalAccounts {
     return { ...account, refreshToken, isSealed: refreshToken === undefined };
   }
 
-  /** Keeps what a provider has said. One that counts from now on ends a refusal of before. False for an account that is not the person's any more: they were deleted. */
+  /**
+   * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored. False
+   * for an account that is not the person's any more: they were deleted.
+   */
   async keep(userId: string, account: ExternalAccount): Promise<boolean> {
-    const { provider, issuer, subject, goodUntil, refreshToken } = account;
+    const { provider, subject, goodUntil, refreshToken } = account;
+    const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
     const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken });
-    const args = { external: keyOf(account), userId, now: Date.now(), account: fields };
+    const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields };
     return (await keepExternal.run(this.#redis, { keys, args })) === 1;
   }
 
@@ -174,6 +179,14 @@ export class ExternalAccounts {
   /** Whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which that is kept */
   async takeState(state: string, ms: number): Promise<boolean> {
     return (await askRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK';
+  }
+
+  /** Whose an account is, by each form of its issuer that is stored, the given one first. */
+  async #owners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
+    const forms = issuerForms(issuer);
+    const names = forms.map((form) => keyOf({ issuer: form, subject }));
+    const ids = await askRedis(this.#redis.hmget(this.#names.externalAccounts, ...names));
+    return forms.flatMap((form, at) => (ids[at] ? [{ issuer: form, userId: ids[at] }] : []));
   }
 }
 

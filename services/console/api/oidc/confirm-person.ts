@@ -6,6 +6,7 @@ import {
   type ExternalAccount,
   type KeptAccount,
 } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitPerson, type AdmitParts } from './admit-person.ts';
@@ -71,7 +72,7 @@ export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Co
     const isAsked =
       account !== undefined &&
       (account.isSealed || account.refreshToken !== undefined) &&
-      signIn().providers.some(({ name, issuer }) => name === account.provider && issuer === account.issuer);
+      signIn().providers.some(({ name, issuer }) => name === account.provider && isSameIssuer(issuer, account.issuer));
     return isAsked ? confirm(user) : 'confirmed';
   };
 }
@@ -120,7 +121,7 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
 async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
   const provider = signIn().providers.find(({ name }) => name === account.provider);
-  if (provider?.issuer !== account.issuer) return signOut(parts, user, account, 'not asked');
+  if (!provider || !isSameIssuer(provider.issuer, account.issuer)) return signOut(parts, user, account, 'not asked');
   if (account.isSealed) throw new Error('the refresh token was sealed with a secret that is not known here');
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);

@@ -38,6 +38,29 @@ it('is kept for the person whose it is, and for nobody else', async () => {
   );
 });
 
+it.each([
+  ['https://p.example', 'https://p.example/'],
+  ['https://p.example/', 'https://p.example'],
+])('that was linked at %s is found and kept at %s, and stays stored as it is', async (issuer, named) => {
+  const { accounts, externals, user, connection, prefix } = await open();
+  expect(await externals.link(user, { ...subject, issuer })).toBe(true);
+  expect(await externals.findPerson({ issuer: named, subject: 's' })).toBe(user.id);
+  expect(await externals.keep(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBe(true);
+  expect(await externals.keep('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBe(false);
+  expect(await externals.find(user.id)).toEqual({ ...subject, issuer, goodUntil: 1, isSealed: false });
+  expect(await connection.redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
+  for (const other of ['https://p.example/realm', 'https://p.example//', 'https://p.example:8443', 'http://p.example'])
+    expect(await externals.findPerson({ issuer: other, subject: 's' })).toBeUndefined();
+  expect(await accounts.deletePerson(user.id)).toBe('deleted');
+  expect(await externals.findPerson({ issuer: named, subject: 's' })).toBeUndefined();
+});
+
+it('at an issuer with a path is not that at the same with a slash', async () => {
+  const { externals, user } = await open();
+  expect(await externals.link(user, { ...subject, issuer: 'https://p.example/realm' })).toBe(true);
+  expect(await externals.findPerson({ issuer: 'https://p.example/realm/', subject: 's' })).toBeUndefined();
+});
+
 it('is checked by one node at a time, and one that took too long does not free it for a third', async () => {
   const { externals, user, connection, prefix } = await open();
   const first = (await externals.beginCheck(user.id)) ?? '';

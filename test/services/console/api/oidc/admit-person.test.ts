@@ -60,6 +60,14 @@ describe('somebody who comes in from a provider for the first time in several wi
   });
 });
 
+it('somebody comes in as who they are once the issuer of their provider has a slash at its end, and without it again', async () => {
+  const { admit, provider } = await open();
+  const { id } = (await admit()) as { id: string };
+  const withSlash = { ...provider, issuer: `${provider.issuer}/` };
+  expect((await admit({}, withSlash)) as object).toMatchObject({ id });
+  expect((await admit({}, provider)) as object).toMatchObject({ id });
+});
+
 it('somebody who is blocked is not linked to their account, which keeps its password', async () => {
   const { accounts, admit, addLocal, externals, actions } = await open();
   const { id } = await addLocal();

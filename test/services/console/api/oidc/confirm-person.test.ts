@@ -7,7 +7,7 @@ import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
-import { personConfirmer } from '#services/console/api/oidc/confirm-person.ts';
+import { holderConfirmer, personConfirmer } from '#services/console/api/oidc/confirm-person.ts';
 import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
@@ -17,9 +17,9 @@ const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
 /** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
-async function open({ endedMs = 2 * hourMs }: { endedMs?: number } = {}) {
+async function open({ endedMs = 2 * hourMs, slash = '' }: { endedMs?: number; slash?: string } = {}) {
   const provider = await startCountedProvider();
-  const company = { name: 'company', issuer: provider.issuer, client_id: 'router', domains: ['*'] };
+  const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
   const store = await openKeyStore(inject('redisUrl'));
   const { accounts, connection, prefix } = store;
@@ -36,8 +36,9 @@ async function open({ endedMs = 2 * hourMs }: { endedMs?: number } = {}) {
     const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
     const announce = async (changed: string) => void announced.push(changed);
     const clients = new ProviderClients({});
-    const confirm = personConfirmer({ accounts, externals, announce, log: pino(stream), clients, signIn });
-    return { externals, confirm };
+    const parts = { accounts, externals, announce, log: pino(stream), clients, signIn };
+    const confirm = personConfirmer(parts);
+    return { externals, confirm, confirmHolder: holderConfirmer(parts, confirm) };
   };
   const node = addNode();
   const subject = { provider: 'company', issuer: provider.issuer, subject: 'grace' };
@@ -87,6 +88,22 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(await Promise.all(confirmed)).toEqual(Array(3).fill('refused'));
     expect(await now()).toEqual(isEnded);
     expect(announced).toEqual([`user:${grace.id}`]);
+  });
+
+  it('is asked about under the other form of an issuer without a path', async () => {
+    const { provider, grace, confirm, externals } = await open({ slash: '/' });
+    const given = { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' };
+    provider.answerTokens(() => ({ body: given }));
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(provider.refreshed).toEqual(['grace.0']);
+    expect(await externals.find(grace.id)).toMatchObject({ issuer: provider.issuer, refreshToken: 'grace.1' });
+  });
+
+  it('is asked about under that form for their keys and admin tokens as well', async () => {
+    const { provider, grace, confirmHolder } = await open({ slash: '/' });
+    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    expect(await confirmHolder(grace)).toBe('refused');
+    expect(provider.refreshed).toEqual(['grace.0']);
   });
 
   it('goes on within the hour without waiting for the node that asks', async () => {
