@@ -1,6 +1,8 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { UnconfirmedError } from '#shared/accounts/sign-in/confirmation.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { providerAway } from '../contract/sign-in.ts';
 import { ApiFailure } from './api-failure.ts';
 
 /** The last handler of the API: answers every thrown error as `{ error: { code, message, field? } }`. */
@@ -21,12 +23,13 @@ export function answerFailure(log: Logger): ErrorRequestHandler {
 function asApiFailure(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (error instanceof RouterError) {
-    const { code, message, param, retryAfter } = error;
+    const { message, param, retryAfter } = error;
+    const code = error instanceof UnconfirmedError ? providerAway : error.code;
     const details = {
       ...(param === undefined ? {} : { field: param }),
       ...(retryAfter === undefined ? {} : { retryAfter }),
     };
-    return new ApiFailure(errorTable[code].status, code, message, details);
+    return new ApiFailure(errorTable[error.code].status, code, message, details);
   }
   // Express's own errors, as for a body that is not JSON, carry a status. Their messages quote the request.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {

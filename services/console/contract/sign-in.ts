@@ -12,6 +12,12 @@ export interface WaysIn {
   localAccounts: boolean;
 }
 
+/**
+ * The code of the answer (503) to a request of somebody whose provider has not answered for too long: the session goes on once it answers, or
+ * its person signs in again.
+ */
+export const providerAway = 'provider_away';
+
 /** Why a sign-in at a provider failed. */
 export const signInFailures = {
   expired: 'The sign-in took too long, was begun in another browser, or has ended already. Try again.',

@@ -2,6 +2,8 @@ import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { providerAway } from '../contract/sign-in.ts';
+import { ApiFailure } from './api/call-api.ts';
 import { fetchSession, sessionKey, SessionContext } from './api/session.ts';
 import { queryClient } from './api/use-api.ts';
 import { Failure } from './parts/failure.tsx';
@@ -89,6 +91,9 @@ function SignedIn() {
     );
   }
   if (session === null) return <SignIn />;
+  if (error instanceof ApiFailure && error.code === providerAway) {
+    return <SignIn waiting={{ error, onRetry: () => void refetch() }} />;
+  }
   return (
     <Frame>
       {error ? (

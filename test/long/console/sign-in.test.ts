@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations } from '../../helpers/console/console-page.ts';
@@ -102,6 +103,28 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
     await until(async () => expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0));
+  });
+
+  it('is shown, with the reason, to somebody whose provider has not answered for too long, until it answers', async () => {
+    const { page } = await openPage();
+    const mary = { name: 'Mary Shaw', email: 'mary@example.org', email_verified: true, groups: ['scientists'] };
+    provider.accounts.set('mary', mary);
+    await page.goto('/usage');
+    await signInAtProvider(page, 'mary');
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { id = '' } = (await accounts.users.findByEmail(mary.email)) ?? {};
+    await connection.redis.hset(`${cluster.prefix}:external-account:${id}`, 'goodUntil', Date.now() - 3_600_001);
+    provider.break(true);
+    onTestFinished(() => provider.break(false));
+    await page.reload();
+    const alert = page.getByRole('alert').filter({ hasText: 'Your identity provider cannot be asked about you' });
+    await alert.waitFor();
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    provider.break(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });
 
   it('says on a page without TLS what cannot be done there, and not on this machine', async () => {

@@ -311,7 +311,7 @@ describe('a colleague', () => {
     provider.break(true);
     expect((await personIn(browser)).answer).toMatchObject({
       status: 503,
-      body: { error: { code: 'store_unavailable' } },
+      body: { error: { code: 'provider_away' } },
     });
     const refused = await refresh(otherUrl, program.refreshToken);
     expect(refused).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });

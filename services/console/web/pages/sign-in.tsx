@@ -5,15 +5,20 @@ import { signInFailures, type WaysIn } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
-import { Failure } from '../parts/failure.tsx';
+import { Failure, type FailureProps } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { useRequestedPage } from '../parts/use-requested-page.ts';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
+export interface SignInProps {
+  /** Set for somebody who has a session that does not count at this moment, and why. */
+  waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
+}
+
 /** The ways to sign in. Each then shows the requested page. */
-export function SignIn() {
+export function SignIn({ waiting }: SignInProps) {
   const ways = useApi<WaysIn>('/sign-in');
   const { to, reason } = useRequestedPage();
   return (
@@ -21,6 +26,7 @@ export function SignIn() {
       <Stack>
         <Title order={1}>Sign in</Title>
         {isFailure(reason) ? <Failure title="You are not signed in" error={new Error(signInFailures[reason])} /> : null}
+        {waiting ? <Failure title="Your session has to wait" {...waiting} /> : null}
         <Loaded query={ways} what="the ways to sign in">
           {({ providers, localAccounts }) => (
             <>

@@ -162,7 +162,7 @@ describe('somebody whose provider has not answered for more than an hour', () =>
     const refused = await answer();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
     const message = expect.stringContaining('Your identity provider cannot be asked about you') as string;
-    expect(await refused.json()).toEqual({ error: { code: 'store_unavailable', message } });
+    expect(await refused.json()).toEqual({ error: { code: 'provider_away', message } });
     const headers = { 'sec-fetch-site': 'cross-site' };
     const path = `${url}/console/api/oidc/company/start`;
     const page = await browser.visit(path, { headers, stopsAt: () => true });
