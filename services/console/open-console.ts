@@ -154,6 +154,7 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     devices: oidc.devices,
     secondFactors,
+    externals: oidc.routes.externals,
     recordings: parts.recordings,
     signIn: () => registry.current().sign_in,
     signOutPage: oidc.signOutPage,

@@ -1,4 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import type { AuditNote, AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
@@ -20,6 +21,7 @@ export interface ApiParts {
   log: Logger;
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
+  externals: Pick<ExternalAccounts, 'unlink' | 'providersOf'>;
   /** Recorded requests, and whether recording can be switched on. */
   recordings: { store: Recordings; isOn: boolean; isTraced: boolean };
   /** How people sign in. */

@@ -180,6 +180,10 @@ export const userSchema = z
     ceiling: ceiling.describe('What their keys, sessions and programs may use at most.'),
     createdAt: time,
     lastSeenAt: time.exactOptional(),
+    provider: z
+      .string()
+      .exactOptional()
+      .describe('The identity provider that their account is linked to. Absent: none.'),
   })
   .meta({ id: 'Person' });
 
@@ -188,7 +192,8 @@ export const userSchema = z
  * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the address that they have is confirmed) change
  * what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
  *
- * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`.
+ * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`;
+ * `DELETE /users/<id>/external-account` takes the account at an identity provider from a person who has one (409: nobody).
  */
 export type User = z.output<typeof userSchema>;
 

@@ -30,7 +30,8 @@ export const signInFailures = {
   no_address: 'Your provider did not say which e-mail address you have.',
   not_verified: 'Your provider has not verified your e-mail address.',
   not_admitted: 'Your account may not come in here. Ask an administrator to admit your group or your domain.',
-  other_account: 'Another account here has your e-mail address. Ask an administrator.',
+  other_account:
+    'The account here with your e-mail address is linked to another account at a provider. If it is yours, ask an administrator to unlink it, and sign in again.',
   unconfirmed_address:
     'An account here has your e-mail address, and nobody has confirmed that it is yours. If it is, sign in with its password once, and have an administrator confirm the address; otherwise ask one to take the address from it.',
   blocked: 'You are blocked here. Ask an administrator.',

@@ -6,7 +6,7 @@ import type { PersonStart } from '../people/console-settings.ts';
 import { tokenHash } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, readHash } from '../redis/ask-redis.ts';
+import { askRedis, isWrongType, readHash, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
@@ -15,6 +15,7 @@ import { issuerForms } from './issuer-forms.ts';
 
 const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
 const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
+const unlinkExternal = new RedisScript(new URL('lua/unlink-external.lua', import.meta.url));
 const keepExternal = new RedisScript(new URL('lua/keep-external.lua', import.meta.url));
 const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta.url));
 
@@ -120,6 +121,32 @@ export class ExternalAccounts {
     const keys = [externalAccounts, user(userId), externalAccount(userId), secondFactor(userId)];
     const args = { external: keyOf(account), userId, email, account: justLinked(account) };
     return (await linkExternal.run(this.#redis, { keys, args })) === 1;
+  }
+
+  /**
+   * Takes the account at a provider from a person, and ends their sessions, programs and admin tokens. The next sign-in with their address at
+   * any provider links them anew. @returns the name of the provider; undefined for somebody who has no such account
+   */
+  async unlink(userId: string): Promise<string | undefined> {
+    const { externalAccounts, user, externalAccount } = this.#names;
+    const keys = [externalAccounts, user(userId), externalAccount(userId)];
+    const provider = await unlinkExternal.run(this.#redis, { keys, args: { userId } });
+    return typeof provider === 'string' ? provider : undefined;
+  }
+
+  /** The names of the providers at which people have an account, by the id of each who has one. */
+  async providersOf(userIds: readonly string[]): Promise<Map<string, string>> {
+    const steps = this.#redis.pipeline();
+    for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
+    const replies = (await askRedis(steps.exec())) ?? [];
+    return new Map(
+      replies.flatMap(([error, provider], at) => {
+        // One that cannot be read is no account for the list, as in `readHash`.
+        if (error && !isWrongType(error)) throw storeUnavailable(error);
+        const id = userIds[at];
+        return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
+      }),
+    );
   }
 
   /**

@@ -115,6 +115,7 @@ export async function openConsole({
     publicUrl,
     devices: oidc.devices,
     secondFactors,
+    externals: oidc.routes.externals,
     recordings: { store: recordings, isOn: isRecording, isTraced: false },
     signIn: () => signIn,
     signOutPage: oidc.signOutPage,

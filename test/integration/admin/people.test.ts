@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
@@ -166,6 +167,23 @@ describe('rtr users', () => {
     ]);
     expect((await eve.get('/session')).status).toBe(401);
     expect(await rtr.json('users', 'reset-second-factor', 'eve@example.com')).toMatchObject({ secondFactor: false });
+  });
+
+  it('unlinks a person from their account at a provider', async () => {
+    const { id } = await rtr.json('users', 'create', 'frank@example.com');
+    const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const keys = { externalAccountSealer: () => undefined };
+    const externals = new ExternalAccounts(connection.redis, `${cluster.prefix}:`, { keys, report: () => undefined });
+    const frank = await accounts.users.find(id);
+    const account = { provider: 'company', issuer: 'https://id.example.com', subject: 'frank' };
+    expect(frank && (await externals.link(frank, account))).toBe(true);
+    expect((await rtr('users', 'show', id)).join('\n')).toMatch(/linked to +company/);
+    expect(await rtr('users', 'unlink', 'frank@example.com')).toEqual([
+      'frank@example.com is linked to no identity provider any more. All sessions and programs are ended. The next sign-in with this address links it anew.',
+    ]);
+    expect((await rtr('users', 'show', id)).join('\n')).not.toContain('linked to');
+    await expect(rtr('users', 'unlink', id)).rejects.toThrow('This person has no account at an identity provider.');
+    await rtr('users', 'delete', id);
   });
 
   it('refuses a name that would make a path that of another operation, before anything is sent', async () => {

@@ -3,7 +3,7 @@ import { displayNameSchema, emailSchema, type UserRecord } from '#shared/account
 import { personsSessionSchema, type PersonsSession } from '../../contract/sessions.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
-import { notFound } from '../api-failure.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { pageOf, type Order } from '../operations/page.ts';
@@ -16,9 +16,9 @@ const byHash: Order<PersonsSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
-/** What administrators do to what belongs to a person: name, address, sessions, second factors, and the account itself. */
+/** What administrators do to what belongs to a person: name, address, sessions, second factors, the account at a provider, and the account itself. */
 export function personOperations(parts: ApiParts): Operation[] {
-  const { accounts, secondFactors } = parts;
+  const { accounts, announce, externals, secondFactors } = parts;
   const about = { subject: 'people', scopes: [] } as const;
   return [
     operation({
@@ -60,6 +60,23 @@ export function personOperations(parts: ApiParts): Operation[] {
         await note(actor, user, 'second-factor.reset');
       },
     }),
+    operation({
+      ...about,
+      method: 'delete',
+      path: '/users/{id}/external-account',
+      id: 'unlinkPerson',
+      summary:
+        'Takes the account at an identity provider from a person, and ends their sessions, programs and admin tokens. Their next sign-in with the same address, at any provider, links them anew.',
+      command: 'users unlink',
+      handle: async ({ actor, params: { id } }) => {
+        const user = await find(actor, id);
+        const provider = await externals.unlink(user.id);
+        if (provider === undefined)
+          throw new ApiFailure(409, 'not_linked', 'This person has no account at an identity provider.');
+        await announce(`user:${user.id}`);
+        await note(actor, user, 'user.unlink', { provider });
+      },
+    }),
     listOperation({
       path: '/users/{id}/sessions',
       id: 'listSessions',
@@ -95,7 +112,12 @@ export function personOperations(parts: ApiParts): Operation[] {
     return user;
   }
 
-  function note(actor: Actor, { id, name }: UserRecord, action: string): Promise<void> {
-    return record(parts, actor, { action, target: { kind: 'user', id, name }, details: {} });
+  function note(
+    actor: Actor,
+    { id, name }: UserRecord,
+    action: string,
+    details: Record<string, unknown> = {},
+  ): Promise<void> {
+    return record(parts, actor, { action, target: { kind: 'user', id, name }, details });
   }
 }

@@ -45,7 +45,7 @@ const signInLink = z
 
 /** Accounts, for administrators. */
 export function userOperations(parts: ApiParts): Operation[] {
-  const { accounts } = parts;
+  const { accounts, externals } = parts;
   const { users, settings, links } = accounts;
   const byId = { path: '/users/{id}', subject: 'people' } as const;
 
@@ -63,10 +63,10 @@ export function userOperations(parts: ApiParts): Operation[] {
         requireAccess('user.manage', actor);
         if (email === undefined) {
           const { data, next } = pageOf(await users.list(), page, byCreation);
-          return { data: data.map(userAnswer), next };
+          return { data: await answersOf(data), next };
         }
         const user = await users.findByEmail(email);
-        return { data: user ? [userAnswer(user)] : [], next: undefined };
+        return { data: await answersOf(user ? [user] : []), next: undefined };
       },
     }),
     operation({
@@ -192,6 +192,17 @@ export function userOperations(parts: ApiParts): Operation[] {
     }),
   ];
 
+  async function answersOf(people: readonly UserRecord[]): Promise<User[]> {
+    const providers = await externals.providersOf(people.map(({ id }) => id));
+    return people.map((user) => userAnswer(user, providers.get(user.id)));
+  }
+
+  async function answerOf(user: UserRecord, reply: { revision?: number }): Promise<User> {
+    reply.revision = user.revision ?? 0;
+    const providers = await externals.providersOf([user.id]);
+    return userAnswer(user, providers.get(user.id));
+  }
+
   async function found(id: string): Promise<UserRecord> {
     const user = await users.find(id);
     if (!user) throw notFound();
@@ -247,13 +258,8 @@ function readEmail(text: string): string {
   return data;
 }
 
-function answerOf(user: UserRecord, reply: { revision?: number }): User {
-  reply.revision = user.revision ?? 0;
-  return userAnswer(user);
-}
-
-/** A person as administrators see them. */
-function userAnswer(user: UserRecord): User {
+/** A person as administrators see them. @param provider at which they have an account */
+function userAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, refusedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {
     id,
@@ -268,5 +274,6 @@ function userAnswer(user: UserRecord): User {
     ceiling: ceilingAnswer(ceiling),
     createdAt,
     ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+    ...(provider === undefined ? {} : { provider }),
   };
 }

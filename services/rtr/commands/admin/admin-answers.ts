@@ -21,6 +21,8 @@ export interface Person {
   ceiling: Ceiling;
   createdAt: number;
   lastSeenAt?: number;
+  /** Absent: the person has no account at an identity provider. */
+  provider?: string;
 }
 
 /** By what requests are recorded. */

@@ -48,6 +48,23 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
         printDone(context, { id, email, secondFactor: false }, `${email} has no second factor any more.`);
       }),
     );
+  addCommand(
+    command,
+    'unlink',
+    'take the account at an identity provider from a person; their next sign-in with the same address links them anew',
+  )
+    .argument(...personArgument)
+    .action((user: string, options: AdminOptions) =>
+      run(options, async (context) => {
+        const { id, email } = await act(context, user, 'DELETE', 'external-account');
+        const next = 'All sessions and programs are ended. The next sign-in with this address links it anew.';
+        printDone(
+          context,
+          { id, email, unlinked: true },
+          `${email} is linked to no identity provider any more. ${next}`,
+        );
+      }),
+    );
   addCommand(command, 'sessions', 'list the sessions of a person at the console')
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>

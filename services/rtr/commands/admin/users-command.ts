@@ -110,13 +110,15 @@ async function setUser(
 }
 
 function printPerson(context: AdminContext, person: Person): void {
-  const { id, name, email, emailConfirmed, role, blocked, limits, weight, ceiling, createdAt, lastSeenAt } = person;
+  const { id, name, email, emailConfirmed, role, blocked, limits, weight, ceiling, createdAt, lastSeenAt, provider } =
+    person;
   printFacts(context, person, {
     address: emailConfirmed === false ? `${email} (typed in by the person, not confirmed)` : email,
     id,
     name,
     role,
     state: blocked ? 'blocked' : 'active',
+    'linked to': provider,
     limits: valuesText(limits),
     ceiling: valuesText(ceiling),
     weight,

@@ -28,6 +28,7 @@ interface Question {
     | { id: string; email: string }
     | { id: string; signOut: true }
     | { id: string; resetsFactor: true }
+    | { id: string; unlinks: true }
     | { id: string; deletes: true };
 }
 
@@ -61,6 +62,7 @@ export function Users() {
       if ('signOut' in input) return callApi('POST', `${path}/sign-out`);
       if ('deletes' in input) return callApi('DELETE', path);
       if ('resetsFactor' in input) return callApi('DELETE', `${path}/second-factor`);
+      if ('unlinks' in input) return callApi('DELETE', `${path}/external-account`);
       return callApi('PATCH', path, input.change);
     },
     ['/users'],
@@ -159,13 +161,20 @@ function Name({
   );
 }
 
-function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User, isMe: boolean): Question[] {
+function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider }: User, isMe: boolean): Question[] {
   const confirmation: Question = {
     title: `Is ${email} the address of ${name}?`,
     action: 'Confirm the address',
     about:
       'They have typed it in themselves. Once it is confirmed, what is given to this address is theirs. Make sure who they are.',
     input: { id, email },
+  };
+  const unlinking: Question = {
+    title: `Unlink ${name} from ${provider}?`,
+    action: 'Unlink from the provider',
+    about:
+      'They are signed out everywhere. Whoever signs in next with their address, at any of the providers, has this account. Do this when they have another account at the provider, or there is another provider.',
+    input: { id, unlinks: true },
   };
   return [
     // Nobody confirms their own.
@@ -196,6 +205,7 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked }: User, 
         'Their next sign-in asks for the password only. Do this if they have lost it, and you know that it is them.',
       input: { id, resetsFactor: true },
     },
+    ...(provider === undefined ? [] : [unlinking]),
     blocked
       ? {
           title: `Unblock ${name}?`,
