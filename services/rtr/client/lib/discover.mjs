@@ -1,11 +1,13 @@
 import { addressAt } from './address-at.mjs';
-import { ask, parse } from './ask.mjs';
+import { ask, RouterAwayError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { shellWord } from './programs/shell-word.mjs';
+import { withParents } from './router-address.mjs';
 
 /**
  * Where a router signs programs in, and where its APIs are. All addresses are at the origin of the router, as `addressAt` spells them.
  * @typedef {object} Endpoints
+ * @property {string} router the address that they were found at
  * @property {string} device
  * @property {string} token
  * @property {string | undefined} revocation
@@ -13,31 +15,67 @@ import { shellWord } from './programs/shell-word.mjs';
  */
 
 /**
- * Finds the endpoints of a router (RFC 8414).
- * @param {string} router
+ * Finds the endpoints of a router (RFC 8414), at an address or above it.
+ * @param {string} entered as `routerAddress` returns it
  * @returns {Promise<Endpoints>}
  */
-export async function discover(router) {
-  const answer = await ask(`${router}/.well-known/oauth-authorization-server`);
-  const found = parse(answer.text, router);
+export async function discover(entered) {
+  for (const router of withParents(entered)) {
+    const found = await find(router);
+    if (found) return endpointsOf(router, found);
+  }
+  throw new ClientError(`${entered} is no Model Router, or one of a release that programs cannot sign in to.`);
+}
+
+/**
+ * What stands at the well-known address below an address, if that is what a router answers.
+ * @param {string} router
+ */
+async function find(router) {
+  const { status, text } = await ask(`${router}/.well-known/oauth-authorization-server`);
+  if (status >= 500) throw new RouterAwayError(`${router} cannot answer now (status ${status}). Try again soon.`);
+  if (status !== 200) return undefined;
+  const found = findObject(text);
+  const { device_authorization_endpoint: device, token_endpoint: token } = found;
+  return typeof device === 'string' && typeof token === 'string' ? { ...found, device, token } : undefined;
+}
+
+/**
+ * @param {string} text
+ * @returns {Record<string, unknown>} without anything for what is no JSON
+ */
+function findObject(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * @param {string} router
+ * @param {Record<string, unknown> & { device: string, token: string }} found
+ * @returns {Endpoints}
+ */
+function endpointsOf(router, found) {
   const { origin } = new URL(router);
-  /** @param {string} name */
-  const endpoint = (name) => {
-    const value = found[name];
-    if (typeof value !== 'string') return undefined;
+  /** @param {string} value */
+  const own = (value) => {
     const address = addressAt(value, origin);
     if (address !== undefined) return address;
     const named = URL.canParse(value) ? shellWord(new URL(value).origin) : 'the address that its operator names';
     throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
   };
+  const { issuer, device, token, revocation_endpoint: revocation } = found;
   // RFC 8414, section 3.3.
-  endpoint('issuer');
-  const device = endpoint('device_authorization_endpoint');
-  const token = endpoint('token_endpoint');
-  if (answer.status !== 200 || device === undefined || token === undefined) {
-    throw new ClientError(`${router} is no Model Router, or one of a release that programs cannot sign in to.`);
-  }
-  return { device, token, revocation: endpoint('revocation_endpoint'), apis: apisOf(found, origin) };
+  if (typeof issuer === 'string') own(issuer);
+  return {
+    router,
+    device: own(device),
+    token: own(token),
+    revocation: typeof revocation === 'string' ? own(revocation) : undefined,
+    apis: apisOf(found, origin),
+  };
 }
 
 /**

@@ -26,3 +26,14 @@ export function routerAddress(entered) {
   url.search = '';
   return url.href.replace(/\/+$/, '');
 }
+
+/**
+ * An address and those above it, up to the root: people enter the base URL of an SDK too.
+ * @param {string} address as `routerAddress` returns it
+ * @returns {string[]}
+ */
+export function withParents(address) {
+  const { origin, pathname } = new URL(address);
+  const names = pathname.split('/').filter((name) => name !== '');
+  return [...names.keys(), names.length].reverse().map((count) => [origin, ...names.slice(0, count)].join('/'));
+}

@@ -68,7 +68,7 @@ it('only a page of the router itself is shown and opened', async () => {
   const start = { device_code: 'x', user_code: 'ABCD-EFGH', expires_in: 600, interval: 2 };
   const begun = async (pages: (origin: string) => object) => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
-    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
+    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
     return { url, ...(await beginDevice(found, 'a test')) };
   };
   const whole = await begun((origin) => ({
@@ -87,7 +87,7 @@ it('the address of the account is shown in one line, and what is no token is not
   const tokens = { access_token: 'rtr_a', refresh_token: 'rtr_r', expires_in: 900 };
   const claimed = async (answer: object) => {
     const url = await startHostile(() => ({ ...tokens, ...answer }));
-    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
+    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
     return claimDevice(found, { name: 'a test', deviceCode: 'x' });
   };
   expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject({
@@ -108,7 +108,7 @@ it('what a router sends moves no cursor, and cannot make a program poll without 
     interval: 0,
     expires_in: 1e9,
   }));
-  const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {} };
+  const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
   expect(await beginDevice(found, 'a test')).toMatchObject({
     userCode: '[2JABCD-EFGH',
     page: `${url}/%1B]0;title%07device`,

@@ -22,14 +22,13 @@ const longestWaitMs = 30_000;
  * @param {{ opensBrowser: boolean }} options
  */
 export async function login(entered, { opensBrowser }) {
-  const router = routerAddress(entered);
-  const endpoints = await discover(router);
+  const endpoints = await discover(routerAddress(entered));
   const name = `rtr on ${hostname()}`;
   const start = { name, ...(await beginDevice(endpoints, name).catch(explain)) };
   say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
   if (opensBrowser) openBrowser(start.completePage);
   const { email, ...tokens } = await waitForApproval(endpoints, start);
-  const { token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
+  const { router, token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
   const signIn = { router, tokenEndpoint, revocationEndpoint, apis, ...tokens };
   const store = await keepInPlace(signIn);
   const place = store === 'keyring' ? 'in the keyring of this system' : 'in a file that only you can read';

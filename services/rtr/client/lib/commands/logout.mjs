@@ -1,6 +1,6 @@
 import { RouterAwayError } from '../ask.mjs';
+import { chosenRouter } from '../chosen-router.mjs';
 import { OAuthAnswer, revoke } from '../router-api.mjs';
-import { routerAddress } from '../router-address.mjs';
 import { fileOf, forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
@@ -10,9 +10,7 @@ import { withLock } from '../store/with-lock.mjs';
  * @returns {Promise<number>} 1 when the router could not be told
  */
 export async function logout(entered) {
-  const { router, revocationEndpoint, refreshToken } = readSignIn(
-    entered === undefined ? undefined : routerAddress(entered),
-  );
+  const { router, revocationEndpoint, refreshToken } = readSignIn(chosenRouter(entered));
   let reason;
   try {
     if (revocationEndpoint !== undefined) await revoke(revocationEndpoint, refreshToken);

@@ -4,27 +4,16 @@ import { join } from 'node:path';
 import { ClientError } from '../client-error.mjs';
 import { configFolder } from './config-folder.mjs';
 import { systemKeyring } from './keyring.mjs';
+import { DamagedError, indexOf, signInOf } from './stored.mjs';
 import { replaceFile } from './write-file.mjs';
 
-/**
- * A sign-in to a router.
- * @typedef {object} SignIn
- * @property {string} router its address
- * @property {string} tokenEndpoint
- * @property {string | undefined} revocationEndpoint
- * @property {Record<string, string>} apis addresses by name
- * @property {string} accessToken
- * @property {number} expiresAt of the access token, ms since 1970
- * @property {string} refreshToken
- */
+/** @typedef {import('./stored.mjs').SignIn} SignIn */
+
+/** @typedef {import('./stored.mjs').Index} Index */
 
 /**
- * Which routers this person is signed in to, and where the tokens are. No secret.
- * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
- */
-
-/**
- * Keeps a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read.
+ * Keeps a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read. A file that is damaged is
+ * replaced.
  * @param {SignIn} signIn
  * @returns {'keyring' | 'file'} where
  */
@@ -38,14 +27,15 @@ export function keepSignIn(signIn) {
     replaceFile(tokenFile(router), text, 0o600);
     keyring?.remove(router);
   }
-  const index = readIndex();
-  writeIndex({ default: router, routers: { ...index.routers, [router]: { store } } });
+  const { routers } = findIndex() ?? { routers: {} };
+  writeIndex({ default: router, routers: { ...routers, [router]: { store } } });
   return store;
 }
 
 /**
  * Replaces the tokens of a sign-in that were refreshed, where they are. Those of another sign-in stay, and one that has ended is not kept
- * again. Where a locked keyring does not say which there are, those that were refreshed are taken to be.
+ * again. Where a locked keyring or a damaged file does not say which there are, those that were refreshed are taken to
+ * be.
  * @param {SignIn} signIn
  * @param {string} usedUp the refresh token that the tokens were got for
  * @returns {boolean} whether they were replaced
@@ -57,8 +47,9 @@ export function updateSignIn(signIn, usedUp) {
   // Signed out meanwhile.
   if (place === undefined) return false;
   const stored = readTokens(router, place);
-  const isStored = stored === undefined ? place.store === 'keyring' : JSON.parse(stored).refreshToken === usedUp;
-  if (!isStored) return false;
+  if (stored === undefined && place.store === 'file') return false;
+  const kept = stored === undefined ? undefined : signInOf(stored);
+  if (kept !== undefined && kept.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
   if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
   // Of a keyring that is locked now as well: the tokens before are used up.
@@ -71,7 +62,7 @@ export function updateSignIn(signIn, usedUp) {
  * A sign-in, by default that of the last router.
  * @param {string} [router]
  * @returns {SignIn}
- * @throws {ClientError} when there is none
+ * @throws {ClientError} when there is none, or a damaged one
  */
 export function readSignIn(router) {
   const index = readIndex();
@@ -80,7 +71,12 @@ export function readSignIn(router) {
     throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
   const place = index.routers[wanted];
   const text = place && readTokens(wanted, place);
-  if (text !== undefined) return JSON.parse(text);
+  if (text !== undefined) {
+    const signIn = signInOf(text);
+    if (signIn) return signIn;
+    const what = place?.store === 'keyring' ? `What the keyring has for ${wanted}` : tokenFile(wanted);
+    throw new DamagedError(what, wanted);
+  }
   throw new ClientError(
     place?.store === 'keyring'
       ? `The keyring does not give out the tokens for ${wanted}. Unlock it, or sign in again with: rtr login ${wanted}`
@@ -100,6 +96,11 @@ export function findSignIn(router) {
     if (error instanceof ClientError) return undefined;
     throw error;
   }
+}
+
+/** The addresses of the routers that this person is signed in to. */
+export function knownRouters() {
+  return Object.keys(readIndex().routers);
 }
 
 /** @param {string} router */
@@ -141,10 +142,20 @@ function indexFile() {
   return join(configFolder(), 'routers.json');
 }
 
-/** @returns {Index} */
+/**
+ * @returns {Index}
+ * @throws {DamagedError}
+ */
 function readIndex() {
+  const index = findIndex();
+  if (!index) throw new DamagedError(indexFile(), '<address of the router>');
+  return index;
+}
+
+/** The index; an empty one where there is none, undefined for a damaged one. */
+function findIndex() {
   const text = readText(indexFile());
-  return text === undefined ? { routers: {} } : JSON.parse(text);
+  return text === undefined ? { routers: {} } : indexOf(text);
 }
 
 /** @param {Index} index */

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { expect, it, onTestFinished } from 'vitest';
+import { hostNode, runCommand } from '../../../helpers/processes/run-command.ts';
+
+const program = join(import.meta.dirname, '../../../../services/rtr/client/rtr.mjs');
+const router = 'https://llm.example.com';
+const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
+const index = JSON.stringify({ default: router, routers: { [router]: { store: 'file' } } });
+
+/** Runs the client of a person who has these files. */
+async function run(words: readonly string[], files: Record<string, string>) {
+  const home = mkdtempSync(join(tmpdir(), 'rtr-damaged-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const folder = join(home, 'rtr');
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const command = runCommand(hostNode(), [program, ...words], {
+    cwd: home,
+    env: { HOME: home, XDG_CONFIG_HOME: home },
+  });
+  return { folder, code: await command.ended, out: command.out, err: command.err };
+}
+
+const commands = [['token'], ['logout'], ['env', 'claude'], ['token', '--router', router]];
+
+it('a damaged list of routers is named, with what to do', async () => {
+  for (const words of commands) {
+    const damaged = words.length === 1 ? ['{"default": "ht', '', '{}'] : ['null'];
+    for (const text of [...damaged, '{"routers": {"https://llm.example.com": null}}']) {
+      const { folder, code, out, err } = await run(words, { 'routers.json': text });
+      expect([code, out]).toEqual([1, '']);
+      const remedy = 'Sign in again, which replaces it: rtr login <address of the router>';
+      expect(err).toBe(`${join(folder, 'routers.json')} is damaged. ${remedy}\n`);
+    }
+  }
+});
+
+it('damaged tokens are named, with what to do, and nothing of them is shown', async () => {
+  for (const words of commands) {
+    const texts =
+      words.length === 1 ? ['{"router": "https://llm.exa', '', 'null', '[]'] : ['{"accessToken": "secret"}'];
+    for (const text of texts) {
+      const files = { 'routers.json': index, [`${name}.tokens.json`]: text };
+      const { folder, code, out, err } = await run(words, files);
+      expect([code, out]).toEqual([1, '']);
+      const remedy = `Sign in again, which replaces it: rtr login ${router}`;
+      expect(err).toBe(`${join(folder, `${name}.tokens.json`)} is damaged. ${remedy}\n`);
+    }
+  }
+});
+
+it('a router that speaks no TLS at an address with https is named in one sentence', async () => {
+  const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, err } = await run(['login', url], {});
+  const reason = 'what answers there speaks no TLS, or no version of it that Node speaks';
+  expect([code, err]).toEqual([1, `${url} cannot be reached (${reason}).\n`]);
+});
