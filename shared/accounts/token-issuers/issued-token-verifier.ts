@@ -171,6 +171,9 @@ async function verifySignature(
       requiredClaims: ['exp', 'sub'],
     });
     if (!types.has(protectedHeader.typ?.toLowerCase())) throw invalid('its type is not that of a credential');
+    if (payload.sub === '') throw invalid('its claim `sub` is empty');
+    if (payload.iat !== undefined && payload.iat > Date.now() / 1_000 + clockToleranceSeconds)
+      throw invalid('it is not valid yet');
     return payload;
   } catch (error) {
     if (error instanceof RouterError || !(error instanceof Error)) throw error;
@@ -194,7 +197,9 @@ function targetOf({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims
       `The token is valid, but no rule is for its subject. Ask an administrator of the router for a rule for the subject \`${String(subject)}\` of the issuer ${issuer}.`,
     );
   }
-  if (typeof email === 'string' && isVerified === true) return { kind: 'person', name: email };
+  // Some issuers send it as a text.
+  if (typeof email === 'string' && (isVerified === true || isVerified === 'true'))
+    return { kind: 'person', name: email };
   throw new RouterError(
     'permission_denied',
     'The token is valid, but has no verified e-mail address. Ask for the scope `email`, or an administrator of the router for a rule for its subject.',

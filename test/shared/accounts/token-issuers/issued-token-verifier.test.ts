@@ -73,7 +73,18 @@ describe('a token of another issuer', () => {
       }
     }
     const not = 'RouterError: The token is valid, but has no verified e-mail address. A';
-    expect(outcomes).toEqual(['verified', not, not, not, 'verified', 'verified', not, not]);
+    expect(outcomes).toEqual(['verified', not, not, 'verified', 'verified', 'verified', not, 'verified']);
+  });
+
+  it('is refused without a subject, and when it is of a time to come, a minute aside', async () => {
+    const { verifier, sign } = await start();
+    const now = Math.floor(Date.now() / 1_000);
+    await expect(verified(verifier, await sign({ sub: '' }))).rejects.toMatchObject(refused('`sub` is empty'));
+    await expect(verified(verifier, await sign({ sub: undefined }))).rejects.toMatchObject(refused('`sub` is missing'));
+    for (const iat of [now + 90, now + 3_600])
+      await expect(verified(verifier, await sign({ iat }))).rejects.toMatchObject(refused('not valid yet'));
+    for (const iat of [now - 86_400, now, now + 50, undefined])
+      expect(await verified(verifier, await sign({ iat }))).toMatchObject({ id: 'service:all' });
   });
 
   it('is refused when it is longer than any token is', async () => {
