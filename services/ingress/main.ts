@@ -126,6 +126,7 @@ await runService(async (environment, releases) => {
     accounts,
     externals,
     settings: () => registry.current().sign_in,
+    onChange: (listener) => registry.onChange(listener),
     secrets,
     environment,
     announce,

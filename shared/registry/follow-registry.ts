@@ -12,6 +12,8 @@ export interface LiveRegistry {
   current(): Registry;
   /** The sections of the registry in use that it shows, as they are written. */
   shown(): Readonly<Record<string, unknown>>;
+  /** Has a listener called after each change of the registry in use. */
+  onChange(listener: () => void): void;
   close(): void;
 }
 
@@ -24,6 +26,7 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
   let seen = readRegistryText(file);
   let read = parseRegistryFile(seen, file);
 
+  const listeners: (() => void)[] = [];
   const poll = async (): Promise<void> => {
     try {
       const text = await readFile(file, 'utf8');
@@ -31,6 +34,7 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
       seen = text;
       read = parseRegistryFile(text, file);
       log.info({ file, names: Object.keys(read.registry.models).length }, 'the registry was reloaded');
+      for (const listener of listeners) listener();
     } catch (error) {
       if (error instanceof ConfigError)
         log.error({ err: error, file }, 'the registry is invalid: the previous one stays in use');
@@ -38,5 +42,10 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
     }
   };
   const timer = setInterval(() => void poll(), pollMs);
-  return { current: () => read.registry, shown: () => read.shown, close: () => clearInterval(timer) };
+  return {
+    current: () => read.registry,
+    shown: () => read.shown,
+    onChange: (listener) => void listeners.push(listener),
+    close: () => clearInterval(timer),
+  };
 }

@@ -41,6 +41,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
   /** The last version that was looked at, readable or not. */
   let seen: StoredVersion | undefined;
   let isAway = false;
+  const listeners: (() => void)[] = [];
 
   /** Uses a version, if it is valid for this release. */
   const take = async (version: StoredVersion): Promise<'taken' | 'invalid' | 'gone'> => {
@@ -57,6 +58,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     }
     inUse = { version, registry, shown: config as Record<string, unknown> };
     log.info({ version: version.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
+    for (const listener of listeners) listener();
     return 'taken';
   };
 
@@ -91,6 +93,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     current: () => inUse.registry,
     shown: () => inUse.shown,
     version: () => inUse.version,
+    onChange: (listener) => void listeners.push(listener),
     refresh,
     close: () => clearInterval(timer),
   };

@@ -20,7 +20,16 @@ const provider = z
     client_id: z.string().min(1),
     /** Variable of the ingress that has the client's secret; absent: a public client. */
     client_secret_env: z.string().min(1).optional(),
-    scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)).default(['openid', 'email', 'profile']),
+    client_secret: z
+      .never('a secret does not stand here: name the variable that has it, as `client_secret_env`')
+      .optional(),
+    scopes: z
+      .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/))
+      .refine(
+        (scopes) => scopes.includes('openid'),
+        'name `openid`: without it, a provider does not say who somebody is',
+      )
+      .default(['openid', 'email', 'profile']),
     /** Whether addresses count as verified although the provider does not say so. */
     trust_email: z.boolean().default(false),
     /** Domains of the addresses that may come in; `*`: all. */

@@ -100,6 +100,7 @@ export async function openConsole({
       report: (record) => open.unreadable.push(record),
     }),
     settings: () => signIn,
+    onChange: () => undefined,
     secrets,
     environment: {},
     announce,

@@ -26,7 +26,9 @@ export type TokenAnswer = () => Answer | Promise<Answer>;
 
 interface Answer {
   status?: number;
-  body: object;
+  headers?: Record<string, string>;
+  /** As JSON, or as text. */
+  body: object | string;
 }
 
 /** Starts a provider for the running test. It is asked as a public client, and signs with no key: nobody verifies that over its own connection. */
@@ -38,8 +40,10 @@ export async function startCountedProvider(): Promise<CountedProvider> {
   const ended = new Set<string>();
   let otherwise: TokenAnswer | undefined;
   const server = createServer((request, response) => {
-    void answerTo(request.url ?? '', request).then(({ status = 200, body }) => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    void answerTo(request.url ?? '', request).then(({ status = 200, headers, body }) => {
+      const isText = typeof body === 'string';
+      response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
+      response.end(isText ? body : JSON.stringify(body));
     });
   });
   server.listen(0, '127.0.0.1');

@@ -102,11 +102,14 @@ auto:
     const complaint = vi.spyOn(log, 'error').mockReturnValue(undefined);
     const registry = followRegistry(file, log);
     onTestFinished(() => registry.close());
+    const changes: string[][] = [];
+    registry.onChange(() => changes.push(Object.keys(registry.current().models)));
     writeFileSync(file, 'models: [');
     await until(() => expect(complaint).toHaveBeenCalledOnce(), 5_000);
     expect(Object.keys(registry.current().models)).toEqual(['fast']);
     writeFileSync(file, good.replace('fast', 'faster'));
     await until(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), 5_000);
+    expect(changes).toEqual([['faster']]);
   });
 
   it('that is removed stays in use as it was, and is followed when it is back', async () => {

@@ -163,7 +163,8 @@ function requireGet({ method }: Request, response: Response, next: NextFunction)
 /** Whether the provider did not answer, not with what the protocol has, or with an error that passes. */
 function isOutage(error: unknown): boolean {
   const { status } = answeredError(error);
-  if (status !== undefined) return status >= 500 || status === 429;
+  // One that succeeds has said something else than the protocol has, as a page that says that it is being worked on.
+  if (status !== undefined) return status < 400 || status >= 500 || status === 429;
   if (!(error instanceof Error)) return false;
   return (
     error.name === 'TypeError' || error.name === 'TimeoutError' || (error.cause !== undefined && isOutage(error.cause))

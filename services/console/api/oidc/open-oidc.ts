@@ -12,11 +12,14 @@ import type { OidcParts } from './oidc-routes.ts';
 import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
 import { SignInStates } from './sign-in-state.ts';
+import { warnOfSecrets } from './warn-of-secrets.ts';
 
 export interface OpenOidcParts {
   accounts: Accounts;
   externals: ExternalAccounts;
   settings: () => SignInSettings;
+  /** Has a listener called after each change of the settings. */
+  onChange: (listener: () => void) => void;
   /** Of the cluster, newest first. */
   secrets: () => readonly Uint8Array[];
   /** Has the secrets of the router as a client of the providers. */
@@ -28,7 +31,10 @@ export interface OpenOidcParts {
 
 /** Opens signing in at providers. From then on, sessions that a provider has opened end with what it says. */
 export function openOidc(parts: OpenOidcParts) {
-  const { accounts, externals, settings, secrets, environment, announce, publicUrl, log } = parts;
+  const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
+  const warn = (): void => warnOfSecrets(settings(), environment, log);
+  warn();
+  onChange(warn);
   const clients = new ProviderClients(environment);
   const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
   const confirm = personConfirmer(confirmParts);

@@ -11,9 +11,17 @@ const maxAnswerBytes = 1024 * 1024;
 
 const agent = new Agent({ maxResponseSize: maxAnswerBytes });
 
-/** Fetches as the library does, and gives up on an answer that is too large. */
-const boundedFetch: oidc.CustomFetch = (url, options) =>
-  fetchWith(url, { ...(options as UndiciInit), dispatcher: agent });
+/**
+ * Fetches as the library does, and gives up on an answer that is too large. Challenges (`WWW-Authenticate`, RFC 6749, section 5.2) are left out:
+ * the library would read them in place of the error in the body.
+ */
+const boundedFetch: oidc.CustomFetch = async (url, options) => {
+  const answer = await fetchWith(url, { ...(options as UndiciInit), dispatcher: agent });
+  if (!answer.headers.has('www-authenticate')) return answer;
+  const { status, statusText } = answer;
+  const headers = new Headers([...answer.headers].filter(([name]) => name !== 'www-authenticate'));
+  return new Response(answer.body, { status, statusText, headers });
+};
 
 /** Milliseconds for which what a provider says of itself is used. */
 const freshMs = 3_600_000;
@@ -67,16 +75,36 @@ export function refusesPerson(error: unknown): boolean {
   return error.status < 500 && error.status !== 429 && refusals.has(error.error);
 }
 
-/**
- * What a provider has answered in place of tokens: the `error` of OAuth, which the message of `error` does not name, and the HTTP status.
- * Empty when it has not answered.
- */
-export function answeredError(error: unknown): { error?: string; status?: number } {
-  if (error instanceof oidc.ResponseBodyError) return { error: error.error.slice(0, 100), status: error.status };
-  if (error instanceof oidc.AuthorizationResponseError) return { error: error.error.slice(0, 100) };
-  if (error instanceof oidc.WWWAuthenticateChallengeError) return { status: error.status };
+/** What a provider has answered in place of tokens. */
+export interface AnsweredError {
+  /** Of OAuth. The message of an `Error` does not name it. */
+  error?: string;
+  /** What the provider says of the error, without what could be a secret. */
+  description?: string;
+  /** Of HTTP. */
+  status?: number;
+}
+
+/** What a provider has answered in place of tokens, for the log. Empty when it has not answered. */
+export function answeredError(error: unknown): AnsweredError {
+  if (error instanceof oidc.ResponseBodyError) return { ...namedError(error), status: error.status };
+  if (error instanceof oidc.AuthorizationResponseError) return namedError(error);
   // The cause of an answer that is none of OAuth is the response.
   const response = error instanceof Error ? error.cause : undefined;
   const isResponse = typeof response === 'object' && response !== null && 'status' in response;
   return isResponse && typeof response.status === 'number' ? { status: response.status } : {};
+}
+
+/** Characters of an error's name and of its description in the log. */
+const [nameLength, descriptionLength] = [100, 300];
+
+/** Long runs of the characters that tokens and secrets are made of. */
+const secretLike = /[\w.~+/-]{24,}=*/g;
+
+function namedError({ error, error_description: text }: { error: string; error_description?: string | undefined }) {
+  const description = typeof text === 'string' ? text.slice(0, 10_000).replace(secretLike, '…') : '';
+  return {
+    error: error.slice(0, nameLength),
+    ...(description !== '' && { description: description.slice(0, descriptionLength) }),
+  };
 }

@@ -52,9 +52,12 @@ describe('the registry in the console', () => {
   it('is empty until a version is stored, and then is that version, as it was written and as what it says', async () => {
     const { ada, followed } = await open();
     const empty = { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
+    const changes: (number | undefined)[] = [];
+    followed.onChange(() => changes.push(followed.version()?.number));
     expect((await ada.get('/registry')).body).toEqual(empty);
     const stored = await ada.put('/registry', { text, basedOn: 0, note: 'The first one.' });
     expect(stored).toMatchObject({ status: 200, body: { source: 'store', version: 1, text, config } });
+    expect(changes).toEqual([1]);
     expect((await ada.get('/registry')).body).toEqual(stored.body);
     expect(stored.body.inUse).toBeUndefined();
     expect(followed.current().models['fast']?.targets).toEqual([{ model: 'a' }]);

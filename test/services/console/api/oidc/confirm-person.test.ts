@@ -176,6 +176,16 @@ describe('a provider', () => {
     },
   );
 
+  it('that refuses the router is named in the log with what it says, also where it sends a challenge', async () => {
+    const { provider, grace, confirm, logged } = await open();
+    const headers = { 'www-authenticate': 'Basic realm="id"' };
+    const body = { error: 'invalid_client', error_description: 'The secret has expired.' };
+    provider.answerTokens(() => ({ status: 401, headers, body }));
+    expect(await confirm(grace)).toBe('unknown');
+    const answered = { error: 'invalid_client', description: 'The secret has expired.', status: 401 };
+    expect(logged.join('')).toContain(`"answered":${JSON.stringify(answered)}`);
+  });
+
   it('that does not answer at all is away', async () => {
     const { provider, grace, confirm, now, logged } = await open();
     provider.close();

@@ -150,6 +150,56 @@ describe('a provider that gives no tokens', () => {
   });
 });
 
+describe('the log of a sign-in that fails', () => {
+  const realm = { 'www-authenticate': 'Basic realm="id"' };
+
+  it.each([
+    ['as JSON', {}, 'client authentication failed', 'client authentication failed'],
+    ['with a challenge besides', realm, 'client authentication failed', 'client authentication failed'],
+    ['at length', {}, 'so '.repeat(500), 'so '.repeat(100)],
+    ['with what could be a secret', {}, `the secret ${'aB3~'.repeat(10)}== is wrong`, 'the secret … is wrong'],
+    ['without a description', {}, undefined, undefined],
+  ])('names the error of the provider and its description (%s)', async (_, headers, said, description) => {
+    const { provider, begin, led, apiLog } = await openWithProvider();
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    const body = { error: 'invalid_client', error_description: said };
+    provider.answerTokens(() => ({ status: 401, headers, body }));
+    expect(await led(browser, back)).toBe('/?sign-in=denied');
+    const answered = JSON.stringify({ error: 'invalid_client', description, status: 401 });
+    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+  });
+
+  it('names what the provider has led back with', async () => {
+    const { begin, led, apiLog } = await openWithProvider();
+    const browser = new CookieClient();
+    const back = new URL(await begin(browser), 'http://any');
+    back.searchParams.delete('code');
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('error_description', 'You are not in the group.');
+    expect(await led(browser, `${back.pathname}${back.search}`)).toBe('/?sign-in=denied');
+    const answered = JSON.stringify({ error: 'access_denied', description: 'You are not in the group.' });
+    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+  });
+});
+
+describe('a provider that answers with a text', () => {
+  it.each([
+    [200, 'away'],
+    [400, 'denied'],
+    [429, 'away'],
+    [502, 'away'],
+    [503, 'away'],
+  ])('(%i) in place of tokens is %s', async (status, reason) => {
+    const { provider, begin, led, apiLog } = await openWithProvider();
+    const browser = new CookieClient();
+    const back = await begin(browser);
+    provider.answerTokens(() => ({ status, body: 'We are working on it.' }));
+    expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
+    expect(apiLog.filter((line) => line.includes(`"answered":{"status":${status}}`))).toHaveLength(1);
+  });
+});
+
 describe('somebody whose provider has not answered for more than an hour', () => {
   it('gets 503 until it answers, and can sign in again meanwhile', async () => {
     const { provider, begin, led, url, connection, prefix } = await openWithProvider();

@@ -89,4 +89,18 @@ describe('the settings of sign_in', () => {
     expect(refused(written, written)).toBe(false);
     expect(refused(written, { ...written, name: 'second' })).toBe(true);
   });
+
+  it('refuse scopes without openid, and a secret, with sentences that say what to write', () => {
+    const said = (more: object) => {
+      const { error } = signInSchema.safeParse({ providers: [{ ...written, ...more }] });
+      return error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    };
+    expect(said({ scopes: ['email'] })).toEqual([
+      'providers.0.scopes: name `openid`: without it, a provider does not say who somebody is',
+    ]);
+    expect(said({ client_secret: 'x' })).toEqual([
+      'providers.0.client_secret: a secret does not stand here: name the variable that has it, as `client_secret_env`',
+    ]);
+    expect(said({ scopes: ['openid'], client_secret_env: 'X' })).toBeUndefined();
+  });
 });

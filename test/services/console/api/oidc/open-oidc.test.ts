@@ -1,0 +1,45 @@
+import { pino } from 'pino';
+import { expect, inject, it } from 'vitest';
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { signInSchema } from '#shared/registry/sign-in.ts';
+import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
+import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+
+it('a provider whose secret is not set is named in the log when the registry is loaded, and after each change of it', async () => {
+  const { accounts, connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const externals = new ExternalAccounts(connection.redis, prefix, {
+    keys: new OwnerKeys(() => []),
+    report: () => undefined,
+  });
+  const company = { issuer: 'https://id.example.com', client_id: 'router', domains: ['*'] };
+  let settings = signInSchema.parse({
+    providers: [
+      { ...company, name: 'public' },
+      { ...company, name: 'set', client_secret_env: 'SET' },
+      { ...company, name: 'unset', client_secret_env: 'UNSET' },
+      { ...company, name: 'empty', client_secret_env: 'EMPTY' },
+    ],
+  });
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn', base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
+  const listeners: (() => void)[] = [];
+  openOidc({
+    accounts,
+    externals,
+    settings: () => settings,
+    onChange: (listener) => void listeners.push(listener),
+    secrets: () => [],
+    environment: { SET: 'a secret', EMPTY: '' },
+    announce: () => Promise.resolve(),
+    publicUrl: undefined,
+    log,
+  });
+  const msg = 'nobody can sign in at a provider: the variable of client_secret_env is not set';
+  const unset = { level: 40, provider: 'unset', variable: 'UNSET', msg };
+  expect(lines).toEqual([unset, { level: 40, provider: 'empty', variable: 'EMPTY', msg }]);
+  lines.length = 0;
+  settings = signInSchema.parse({ providers: [{ ...company, name: 'unset', client_secret_env: 'UNSET' }] });
+  for (const listener of listeners) listener();
+  expect(lines).toEqual([unset]);
+});
