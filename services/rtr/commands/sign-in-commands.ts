@@ -23,7 +23,7 @@ export function addSignInCommands(program: Command): void {
     .command('env')
     .description('print the settings with which a program uses the router, or write them')
     .addArgument(new Argument('<program>').choices(programNames))
-    .option('--write', 'write them into its settings file, and keep the file before as <file>.before-rtr')
+    .option('--write', 'write them into its settings file, and keep the file as it was first as <file>.before-rtr')
     .option('--shell <name>', 'of variables: sh, fish or powershell')
     .option(...router)
     .action((name: string, { router, write, shell }: { router?: string; write?: true; shell?: string }) =>

@@ -12,7 +12,7 @@ const help = `Usage: rtr <command>
       --no-browser   only show the address of the page, do not open it
   token              print an access token for the router, fresh for two minutes at least
   env <program>      print the settings of a program: ${programNames.join(', ')}
-      --write        write them into its settings file, and keep the file before as <file>.before-rtr
+      --write        write them into its settings file, and keep the file as it was first as <file>.before-rtr
       --shell <name> of variables: sh (the default), fish or powershell
   logout             sign out, at the router too
 

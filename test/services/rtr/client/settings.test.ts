@@ -51,7 +51,7 @@ describe('a settings file of TOML', () => {
     const after = mergeToml(before.join('\n'), top, tables);
     expect(after).toBe(
       [
-        'model = "auto"',
+        'model = "auto" # the best',
         'model_provider = "rtr"',
         '# mine',
         'notes = """',
@@ -69,6 +69,31 @@ describe('a settings file of TOML', () => {
         own,
       ].join('\n'),
     );
+    expect(mergeToml(after, top, tables)).toBe(after);
+  });
+
+  it('keeps comments behind the values at its top, and those between a table that is replaced and the next one', () => {
+    const before = [
+      'model = "a # b"   # keep',
+      "model_provider='x'# why",
+      '',
+      '[p.rtr]',
+      '# goes: of this table',
+      'list = [ # goes',
+      '  # goes too',
+      ']',
+      '',
+      '# about b',
+      '',
+      '[b]',
+      'c = 1',
+      '[p.rtr.auth]',
+      'command = "old" # goes',
+      '# the end',
+    ].join('\n');
+    const after = mergeToml(before, top, tables);
+    const head = 'model = "auto" # keep\nmodel_provider = "rtr" # why\n\n';
+    expect(after).toBe(`${head}# about b\n\n[b]\nc = 1\n# the end\n\n${own}`);
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 

@@ -9,7 +9,7 @@ import { programNames, programs } from '../programs/programs.mjs';
 import { replaceFile } from '../store/write-file.mjs';
 
 /**
- * Prints the settings of a program, or writes them into its file.
+ * Prints the settings of a program, or writes them into its file, and says what the program prefers to them.
  * @param {string} name
  * @param {{ router: string | undefined, writes: boolean, shell: string | undefined }} options
  */
@@ -18,29 +18,36 @@ export async function printSettings(name, { router, writes, shell }) {
   if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
   const signIn = await freshSignIn(chosenRouter(router));
   const tokenCommand = [...ownCommand(), 'token', '--router', signIn.router];
-  const { text, file, merge } = await program({ signIn, tokenCommand, shell });
+  const { text, file, merge, overrides } = await program({ signIn, tokenCommand, shell });
+  const before = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const warn = () => {
+    for (const sentence of overrides?.(before ?? '') ?? []) process.stderr.write(`Warning: ${sentence}\n`);
+  };
   if (!writes) {
     process.stdout.write(`${text}\n`);
     if (file !== undefined)
       process.stderr.write(`This belongs into ${file}. To have it written: rtr env ${name} --write\n`);
-    return;
+    return warn();
   }
   if (file === undefined || merge === undefined) {
     throw new ClientError(`${name} has no settings file. Run in your shell: eval "$(rtr env ${name})"`, 2);
   }
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const after = merge(before ?? '');
-  if (after === before) return say(`${file} has these settings already.`);
+  if (after === before) {
+    say(`${file} has these settings already.`);
+    return warn();
+  }
   const kept = before === undefined ? undefined : backUp(file);
   mkdirSync(dirname(file), { recursive: true });
   // A link stays one, as people have who keep their settings in a repository.
   const target = before === undefined ? file : realpathSync(file);
   replaceFile(target, after, before === undefined ? 0o600 : statSync(target).mode & 0o777);
-  say(`${file} is written.${kept === undefined ? '' : ` The file before is ${kept}.`}`);
+  say(`${file} is written.${kept === undefined ? '' : ` The file as rtr first found it is ${kept}.`}`);
+  warn();
 }
 
 /**
- * Keeps a file as it was before rtr has changed it for the first time.
+ * Keeps a file as rtr has found it for the first time.
  * @param {string} file
  */
 function backUp(file) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
 import { addressOf } from './address-of.mjs';
+import { claudeOverrides } from './claude-overrides.mjs';
 import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
 import { shellWord } from './shell-word.mjs';
@@ -35,6 +36,7 @@ export async function claude({ signIn, tokenCommand }) {
     text: JSON.stringify(settings, undefined, 2),
     file,
     merge: (before) => mergeJson(file, before, settings),
+    overrides: (content) => claudeOverrides(file, content),
   };
 }
 

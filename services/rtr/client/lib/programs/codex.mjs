@@ -5,6 +5,7 @@ import { getJson } from '../router-api.mjs';
 import { addressOf } from './address-of.mjs';
 import { mergeToml } from './merge-toml.mjs';
 import { modelIds } from './model-ids.mjs';
+import { plainName, textAt, tomlLines } from './toml-lines.mjs';
 
 /**
  * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays, if the router
@@ -26,9 +27,28 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
   const file = join(environment['CODEX_HOME'] || join(homedir(), '.codex'), 'config.toml');
   /** @param {string} before */
   const merge = (before) => {
-    const chosen = /^\s*model\s*=\s*["']([^"'\n]+)["']/m.exec(before)?.[1];
+    const chosen = textAt(tomlLines(before), 'model');
     const model = chosen !== undefined && served.includes(chosen) ? chosen : 'auto';
     return mergeToml(before, { model, model_provider: 'rtr' }, tables);
   };
-  return { text: merge('').trimEnd(), file, merge };
+  return { text: merge('').trimEnd(), file, merge, overrides: (content) => overridesIn(file, content) };
+}
+
+/**
+ * A profile that is active has its own provider.
+ * @param {string} file
+ * @param {string} content
+ */
+function overridesIn(file, content) {
+  const lines = tomlLines(content);
+  const profile = textAt(lines, 'profile');
+  if (profile === undefined) return [];
+  const path = `profiles.${plainName(profile)}`;
+  const inline = lines.find((line) => line.path === path)?.value ?? '';
+  const provider =
+    textAt(lines, `${path}.model_provider`) ?? /\bmodel_provider["']?\s*=\s*["']([^"']*)["']/.exec(inline)?.[1];
+  if (provider === undefined || provider === 'rtr') return [];
+  return [
+    `The profile ${profile} is active in ${file}, and its \`model_provider\` is ${provider}: Codex does not use the router. Remove the line with \`profile\`, or that \`model_provider\`.`,
+  ];
 }

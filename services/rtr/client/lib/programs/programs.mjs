@@ -12,11 +12,12 @@ import { opencode } from './opencode.mjs';
  */
 
 /**
- * Settings of a program. `whole` is a file of the router's own; `merged` is what goes into a file that the person may have already.
+ * Settings of a program.
  * @typedef {object} Settings
  * @property {string} text to print
  * @property {string} [file] where they belong; absent for what only a shell can take
  * @property {(before: string) => string} [merge] the content of the file with the settings in it
+ * @property {(content: string) => string[]} [overrides] sentences about what the program prefers to these settings
  */
 
 /** @type {Record<string, (context: Context) => Promise<Settings>>} */

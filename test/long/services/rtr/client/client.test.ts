@@ -241,7 +241,9 @@ describe('rtr env', () => {
     const file = join(client.home, '.claude/settings.json');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{\n  "theme": "dark",\n  "env": { "MINE": "1" }\n}\n');
-    expect(await client.print(['env', 'claude', '--write'])).toContain(`The file before is ${file}.before-rtr.`);
+    expect(await client.print(['env', 'claude', '--write'])).toContain(
+      `The file as rtr first found it is ${file}.before-rtr.`,
+    );
     const written = readFileSync(file, 'utf8');
     expect(JSON.parse(written)).toMatchObject({
       theme: 'dark',

@@ -1,0 +1,44 @@
+import { environment } from '../environment.mjs';
+
+const token = 'the token of your sign-in';
+
+/** What Claude Code prefers to `apiKeyHelper` and its base URL, and what then happens (2.1.332). */
+const overrides = {
+  ANTHROPIC_AUTH_TOKEN: `Claude Code sends it to the router in place of ${token}`,
+  ANTHROPIC_API_KEY: `Claude Code sends it to the router, and may use it in place of ${token}`,
+  CLAUDE_CODE_USE_BEDROCK: 'Claude Code asks Amazon Bedrock, and not the router',
+  CLAUDE_CODE_USE_VERTEX: 'Claude Code asks Vertex AI, and not the router',
+  CLAUDE_CODE_USE_FOUNDRY: 'Claude Code asks Microsoft Foundry, and not the router',
+};
+
+/**
+ * Sentences about settings of the person with which Claude Code does not use its settings of the router.
+ * @param {string} file
+ * @param {string} content
+ * @returns {string[]}
+ */
+export function claudeOverrides(file, content) {
+  const inFile = variablesOf(content);
+  return Object.entries(overrides).flatMap(([name, effect]) => {
+    // The file comes before the environment.
+    const isInFile = Object.hasOwn(inFile, name);
+    const value = String(isInFile ? inFile[name] : (environment[name] ?? ''));
+    if (/^(?:|0|false|no|off)$/i.test(value)) return [];
+    return isInFile
+      ? [`${name} is in the \`env\` of ${file}: ${effect}. Remove it there.`]
+      : [`${name} is set in this shell: ${effect}. Unset it, also where your shell sets it when it starts.`];
+  });
+}
+
+/**
+ * @param {string} content
+ * @returns {Record<string, unknown>}
+ */
+function variablesOf(content) {
+  try {
+    return Object(Object(JSON.parse(content)).env);
+  } catch {
+    // Nothing is written into such a file.
+    return {};
+  }
+}

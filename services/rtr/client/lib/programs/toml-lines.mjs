@@ -1,0 +1,85 @@
+/**
+ * A line of a file of TOML.
+ * @typedef {object} TomlLine
+ * @property {string} line
+ * @property {string} [table] the name of the table that it opens
+ * @property {string} [path] the name of the value that begins in it, with that of its table
+ * @property {string} value what stands after the name, or the whole line where there is none, without the comment
+ * @property {string} comment with its sign; empty without one
+ * @property {boolean} continues whether it belongs to a text or a list that has begun in an earlier line
+ */
+
+/**
+ * Where the end of a line stands: in a text of several lines with this mark, and in so many lists.
+ * @typedef {{ mark: string, depth: number }} Scan
+ */
+
+/**
+ * The lines of a file of TOML. Names are without their quotes and blanks.
+ * @param {string} text
+ * @returns {TomlLine[]}
+ */
+export function tomlLines(text) {
+  /** @type {Scan} */
+  let scan = { mark: '', depth: 0 };
+  let table = '';
+  return text.split(/\r?\n/).map((line) => {
+    const continues = scan.mark !== '' || scan.depth > 0;
+    const header = continues ? undefined : /^\s*\[\[?\s*([^\]]+?)\s*\]/.exec(line)?.[1];
+    if (header !== undefined) {
+      table = plainName(header);
+      return { line, table, value: line, comment: '', continues };
+    }
+    const name = continues
+      ? undefined
+      : /^\s*((?:["'][^"']*["']|[\w-]+)(?:\s*\.\s*(?:["'][^"']*["']|[\w-]+))*)\s*=/.exec(line);
+    const { commentAt, ...after } = scanLine(line, scan);
+    scan = after;
+    const value = line.slice(name?.[0].length ?? 0, commentAt).trim();
+    const path = name && [table, plainName(name[1] ?? '')].filter((part) => part !== '').join('.');
+    return { line, ...(path && { path }), value, comment: line.slice(commentAt).trimEnd(), continues };
+  });
+}
+
+/**
+ * A text of one line, without escapes.
+ * @param {readonly TomlLine[]} lines
+ * @param {string} path
+ */
+export function textAt(lines, path) {
+  const value = lines.find((line) => line.path === path)?.value ?? '';
+  const [, text] = /^(?:"([^"\\]*)"|'([^']*)')$/.exec(value)?.filter((part) => part !== undefined) ?? [];
+  return text;
+}
+
+/** @param {string} name as it is written, with quotes and blanks */
+export function plainName(name) {
+  return name.replaceAll(/["'\s]/g, '');
+}
+
+/**
+ * @param {string} line
+ * @param {Scan} before
+ * @returns {Scan & { commentAt: number }} where the comment begins; the end of the line without one
+ */
+function scanLine(line, { mark, depth }) {
+  let commentAt = line.length;
+  for (let at = 0; at < commentAt; at += 1) {
+    if (mark !== '') {
+      // A basic text has escapes, a literal one has none.
+      if (mark.startsWith('"') && line[at] === '\\') at += 1;
+      else if (line.startsWith(mark, at)) {
+        at += mark.length - 1;
+        mark = '';
+      }
+    } else if (line[at] === '#') commentAt = at;
+    else if (/["']/.test(line[at] ?? '')) {
+      const quote = line[at] ?? '';
+      mark = line.startsWith(quote.repeat(3), at) ? quote.repeat(3) : quote;
+      at += mark.length - 1;
+    } else if (/[[{]/.test(line[at] ?? '')) depth += 1;
+    else if (/[\]}]/.test(line[at] ?? '')) depth -= 1;
+  }
+  // A text with a single quote ends with its line.
+  return { mark: mark.length === 3 ? mark : '', depth: Math.max(0, depth), commentAt };
+}

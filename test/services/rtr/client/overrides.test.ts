@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { hostNode, runCommand } from '../../../helpers/processes/run-command.ts';
+
+const program = join(import.meta.dirname, '../../../../services/rtr/client/rtr.mjs');
+
+let home: string;
+
+/** A person who is signed in to a router that serves one model, `demo`. */
+beforeEach(async () => {
+  const server = createServer((_, response) => void response.end('{"data":[{"id":"demo"}],"settings":{"env":{}}}'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const router = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  home = mkdtempSync(join(tmpdir(), 'rtr-overrides-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const apis = { openai: `${router}/openai`, anthropic: `${router}/anthropic` };
+  const tokens = { accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 900_000 };
+  const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
+  write('rtr/routers.json', JSON.stringify({ default: router, routers: { [router]: { store: 'file' } } }));
+  write(`rtr/${name}.tokens.json`, JSON.stringify({ router, tokenEndpoint: `${router}/t`, apis, ...tokens }));
+});
+
+function write(path: string, text: string): string {
+  const file = join(home, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Runs a command of the client to its good end. */
+async function run(words: readonly string[], variables: Record<string, string> = {}) {
+  const env = { HOME: home, XDG_CONFIG_HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...variables };
+  const command = runCommand(hostNode(), [program, ...words], { cwd: home, env });
+  expect(await command.ended).toBe(0);
+  return { out: command.out, err: command.err };
+}
+
+describe('what Claude Code prefers to the settings of the router', () => {
+  const effect = 'Claude Code sends it to the router in place of the token of your sign-in';
+
+  it('in its file is named, each time, and stays there', async () => {
+    const file = write('.claude/settings.json', '{"env": {"ANTHROPIC_AUTH_TOKEN": "mine"}}');
+    const warning = `Warning: ANTHROPIC_AUTH_TOKEN is in the \`env\` of ${file}: ${effect}. Remove it there.\n`;
+    const words = ['env', 'claude', '--write'];
+    const first = await run(words);
+    expect(first.out).toBe(`${file} is written. The file as rtr first found it is ${file}.before-rtr.\n`);
+    expect(first.err).toBe(warning);
+    expect(await run(words)).toEqual({ out: `${file} has these settings already.\n`, err: warning });
+    expect((await run(['env', 'claude'])).err).toContain(warning);
+    const { env, apiKeyHelper } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    expect([env, apiKeyHelper]).toMatchObject([{ ANTHROPIC_AUTH_TOKEN: 'mine' }, expect.any(String)]);
+  });
+
+  it('in the shell is named, unless the file overrides it', async () => {
+    const words = ['env', 'claude', '--write'];
+    const key = await run(words, { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' });
+    expect(key.err.split('\n')).toEqual([
+      expect.stringMatching(/^Warning: ANTHROPIC_API_KEY is set in this shell: .* Unset it/),
+      'Warning: CLAUDE_CODE_USE_BEDROCK is set in this shell: Claude Code asks Amazon Bedrock, and not the router. Unset it, also where your shell sets it when it starts.',
+      '',
+    ]);
+    expect(key.err).not.toContain('sk-mine');
+    write('.claude/settings.json', '{"env": {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_USE_BEDROCK": "0"}}');
+    expect((await run(words, { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' })).err).toBe('');
+  });
+});
+
+describe('what Codex prefers to the settings of the router', () => {
+  const top = 'profile = "work" # mine\n';
+
+  it('is the provider of the active profile, which is named in each spelling', async () => {
+    for (const content of [
+      `${top}[profiles.work]\nmodel_provider = 'other' # mine\n`,
+      `${top}profiles.work.model_provider = "other"\n`,
+      `${top}profiles.work = { model = "x", model_provider = "other" }\n`,
+      `${top}[profiles]\nwork = { "model_provider"="other" }\n`,
+    ]) {
+      const file = write('.codex/config.toml', content);
+      const { out, err } = await run(['env', 'codex', '--write']);
+      expect(out).toContain(`${file} is written.`);
+      expect(err).toBe(
+        `Warning: The profile work is active in ${file}, and its \`model_provider\` is other: Codex does not use the router. Remove the line with \`profile\`, or that \`model_provider\`.\n`,
+      );
+      expect(readFileSync(file, 'utf8')).toContain(content.slice(content.indexOf('\n') + 1).trim());
+    }
+  });
+
+  it('is no profile that is not active, has no provider, or has the router', async () => {
+    for (const content of [
+      '[profiles.work]\nmodel_provider = "other"\n',
+      `${top}[profiles.work]\nmodel = "x"\n[profiles.home]\nmodel_provider = "other"\n`,
+      `${top}[profiles.work]\nmodel_provider = "rtr"\n`,
+      '[tui]\nprofile = "work"\n[profiles.work]\nmodel_provider = "other"\n',
+    ]) {
+      write('.codex/config.toml', content);
+      expect((await run(['env', 'codex', '--write'])).err).toBe('');
+    }
+  });
+
+  it('a model of a table is not taken for the one that was chosen', async () => {
+    const file = write('.codex/config.toml', 'model = "gone" # why\n[profiles.work]\nmodel = "demo"\n');
+    await run(['env', 'codex', '--write']);
+    expect(readFileSync(file, 'utf8')).toMatch(/^model = "auto" # why\nmodel_provider = "rtr"\n/);
+    writeFileSync(file, '[profiles.work]\nmodel = "demo"\n');
+    await run(['env', 'codex', '--write']);
+    expect(readFileSync(file, 'utf8')).toMatch(/^model = "auto"\n/);
+  });
+});
