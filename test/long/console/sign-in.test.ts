@@ -171,6 +171,42 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  it('lets in with another account at the provider whoever an administrator has unlinked, and nobody before', async () => {
+    const [grete, again, ada] = [await openPage(), await openPage(), await openPage()];
+    const account = { name: 'Grete Hermann', email: 'grete@example.org', email_verified: true, groups: ['scientists'] };
+    provider.accounts.set('grete', account);
+    provider.accounts.set('grete-2', account);
+    await grete.page.goto('/usage');
+    await signInAtProvider(grete.page, 'grete');
+    await grete.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await again.page.goto('/usage');
+    await signInAtProvider(again.page, 'grete-2');
+    await again.page.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
+    await ada.page.goto('/admin/people');
+    await ada.page.getByLabel('E-mail').fill('ada@example.com');
+    await ada.page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await ada.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await ada.page.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
+    await ada.page.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
+    const dialog = ada.page.getByRole('dialog');
+    await dialog.getByText('Unlink Grete Hermann from company?').waitFor();
+    expect(await seriousViolations(ada.page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Unlink from the provider' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    for (const name of ['Grete Hermann', 'Ada']) {
+      await ada.page.getByRole('button', { name: `Actions for ${name}` }).click();
+      await ada.page.getByRole('menuitem', { name: 'Usage' }).waitFor();
+      expect(await ada.page.getByRole('menuitem', { name: 'Unlink from the provider' }).count()).toBe(0);
+      await ada.page.keyboard.press('Escape');
+      await ada.page.getByRole('menuitem', { name: 'Usage' }).waitFor({ state: 'hidden' });
+    }
+    await grete.page.reload();
+    await grete.page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    await again.page.goto('/usage');
+    await again.page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await again.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  });
+
   it('leads somebody who is signed in to the page, not to the provider, by a link of another site', async () => {
     const { page } = await openPage();
     const start = `${cluster.url}/console/api/oidc/company/start?to=/usage`;
