@@ -18,7 +18,10 @@ export interface WaysIn {
  */
 export const providerAway = 'provider_away';
 
-/** Why a sign-in at a provider failed. */
+/** The code of 401 for a session that a password has opened, while people sign in at providers alone. */
+export const localAccountsOff = 'local_accounts_off';
+
+/** Why a sign-in at a provider failed, or a session has ended. */
 export const signInFailures = {
   expired: 'The sign-in took too long, was begun in another browser, or has ended already. Try again.',
   denied: 'Your provider did not sign you in.',
@@ -26,6 +29,7 @@ export const signInFailures = {
   unavailable: 'The router cannot sign you in now. Try again soon.',
   no_provider: 'There is no such way in any more. Choose another one.',
   signed_out: 'You were signed out meanwhile. Sign in again.',
+  [localAccountsOff]: 'By now, people sign in here with their company account only. Sign in with yours.',
   failed: 'The router failed. Its log says why.',
   no_address: 'Your provider did not say which e-mail address you have.',
   not_verified: 'Your provider has not verified your e-mail address.',

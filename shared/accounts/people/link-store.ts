@@ -21,11 +21,14 @@ export const printedLinkMs = 24 * 3_600_000;
 /** Ends what is stored of a link that is only for somebody who has never come in. `reset-password.lua` reads it, too. */
 const firstOnly = ':first';
 
-/** What a one-time link allows: to become the first administrator, to accept an invitation, or to set a new password. */
+/**
+ * What a one-time link allows: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an operator
+ * has printed it, as that of the first administrator; an administrator has made the others.
+ */
 export type Link =
   | { kind: 'first-admin' }
   | { kind: 'invitation'; invitation: InvitationRecord }
-  | { kind: 'password'; user: UserRecord };
+  | { kind: 'password'; user: UserRecord; isPrinted: boolean };
 
 /** What a new person enters. */
 export interface NewPerson {
@@ -93,7 +96,7 @@ export class LinkStore {
     const user = userId ? await this.#users.find(userId) : undefined;
     if (!user || user.blockedAt !== undefined || String(user.epoch) !== epoch) return undefined;
     if (only !== undefined && (await this.#hasComeIn(user))) return undefined;
-    return { kind: 'password', user };
+    return { kind: 'password', user, isPrinted: only === undefined };
   }
 
   /** Makes the first administrator. `no link`: it was used meanwhile. */

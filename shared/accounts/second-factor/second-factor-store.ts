@@ -7,6 +7,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { storedJson } from '../redis/stored-value.ts';
+import type { SessionOpener } from '../sign-in/session-store.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { newRecoveryCode, readRecoveryCode, recoveryField, shownRecoveryCode } from './recovery-codes.ts';
 
@@ -60,6 +61,8 @@ export interface SecondFactor {
 export interface PendingSignIn {
   userId: string;
   epoch: number;
+  /** What has let the person come so far. */
+  opener: SessionOpener;
   /** Of the passkey that was asked for, if one was. */
   challenge: string | undefined;
 }
@@ -189,10 +192,11 @@ export class SecondFactorStore {
   }
 
   /** Begins the second step of a sign-in, and returns the token that its browser keeps. */
-  async beginSignIn({ id, epoch }: UserRecord): Promise<string> {
+  async beginSignIn({ id, epoch }: UserRecord, { link }: Pick<SessionOpener, 'link'>): Promise<string> {
     const token = mintToken();
     const name = this.#names.pendingSignIn(tokenHash(token));
-    await askRedisAll(this.#redis.multi().hset(name, { userId: id, epoch, tries: 0 }).pexpire(name, waitMs));
+    const fields = { userId: id, epoch, tries: 0, ...(link && { link }) };
+    await askRedisAll(this.#redis.multi().hset(name, fields).pexpire(name, waitMs));
     return token;
   }
 
@@ -217,9 +221,10 @@ export class SecondFactorStore {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(tokenHash(token))];
     const outcome = (await tryPending.run(this.#redis, { keys, args: { most: mostTries } })) as string[];
-    const [userId, epoch, challenge] = outcome;
+    const [userId, epoch, challenge, link] = outcome;
     if (userId === undefined) return undefined;
-    return { userId, epoch: Number(epoch), challenge: challenge === '' ? undefined : challenge };
+    const opener: SessionOpener = link === 'printed' ? { link } : {};
+    return { userId, epoch: Number(epoch), opener, challenge: challenge === '' ? undefined : challenge };
   }
 
   async endSignIn(token: string): Promise<void> {

@@ -29,15 +29,23 @@ const sessionSchema = z.object({
   livesMs: z.coerce.number(),
   /** Name of the provider that has signed the person in, if one has. */
   provider: z.string().optional(),
+  /** `printed`: a link that an operator has printed has let the person in. */
+  link: z.string().optional(),
   /** Absent in sessions of releases that did not keep them. */
   address: z.string().optional(),
   agent: z.string().optional(),
 });
 
-/** Where a session is opened from, and by whom. */
-export interface SessionOrigin {
+/** What has let somebody in. Without either: a password, or the link of an administrator. */
+export interface SessionOpener {
   /** Name of the provider that has signed the person in; undefined: none has. */
   provider?: string | undefined;
+  /** A link that an operator has printed. */
+  link?: 'printed' | undefined;
+}
+
+/** Where a session is opened from, and by what. */
+export interface SessionOrigin extends SessionOpener {
   /** The network address. */
   address?: string | undefined;
   /** What the browser calls itself. */
@@ -45,7 +53,7 @@ export interface SessionOrigin {
 }
 
 /** A session as its person sees it. Times in ms since 1970. */
-export interface SessionFacts extends SessionOrigin {
+export interface SessionFacts extends Omit<SessionOrigin, 'link'> {
   /** The hash of its id, with which it can be ended and nothing else. */
   hash: string;
   startedAt: number;
@@ -58,7 +66,8 @@ const agentLength = 300;
 
 /**
  * Who is signed in, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used for a time,
- * after 30 days, when its person is blocked, and when they are signed out everywhere. Every method throws `store_unavailable` as KeyStore does.
+ * after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off, only those of
+ * providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
  */
 export class SessionStore {
   readonly #redis: Redis;
@@ -67,6 +76,7 @@ export class SessionStore {
   readonly #idleMs: () => Promise<number>;
   readonly #report: ReportUnreadable;
   #confirm: Confirm = async () => 'confirmed';
+  #takesLocal = (): boolean => true;
 
   /**
    * @param prefix what all names in Redis begin with
@@ -91,6 +101,11 @@ export class SessionStore {
   /** Has the sessions of providers end when `confirm` says so. It is called at each use of one. */
   confirmWith(confirm: Confirm): void {
     this.#confirm = confirm;
+  }
+
+  /** Has the sessions that passwords have opened count while `takesLocal` says so. It is called at each use of one. */
+  takeLocalWhile(takesLocal: () => boolean): void {
+    this.#takesLocal = takesLocal;
   }
 
   /**
@@ -125,7 +140,7 @@ export class SessionStore {
     const name = this.#names.session(tokenHash(id));
     const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = this.#read(fields);
-    if (!session) return undefined;
+    if (!session || !this.#counts(session)) return undefined;
     const [user, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
     const leftMs = session.startedAt + longestMs - now;
@@ -149,14 +164,24 @@ export class SessionStore {
     if (!isToken(id)) return false;
     const fields = await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
     const session = this.#read(fields);
-    const user = session && (await this.#users.find(session.userId));
+    if (!session || !this.#counts(session)) return false;
+    const user = await this.#users.find(session.userId);
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch) return false;
     return session.startedAt + longestMs > Date.now();
   }
 
-  /** The provider that has opened a session; undefined for a session with a password, and for one that has ended. */
-  async providerOf(id: string): Promise<string | undefined> {
-    return (await askRedis(this.#redis.hget(this.#names.session(tokenHash(id)), 'provider'))) ?? undefined;
+  /** What has opened a session; empty for a session with a password, and for one that has ended. */
+  async openerOf(id: string): Promise<SessionOpener> {
+    const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
+    const [provider, link] = await askRedis(fields);
+    return { provider: provider ?? undefined, link: link === 'printed' ? link : undefined };
+  }
+
+  /** Whether a session is there that does not count, because a password has opened it and local accounts are switched off. */
+  async isSuspended(id: string): Promise<boolean> {
+    if (!isToken(id)) return false;
+    const session = this.#read(await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id)))));
+    return session !== undefined && !this.#counts(session);
   }
 
   /** The sessions of a person that have not ended, the newest first. */
@@ -206,6 +231,10 @@ export class SessionStore {
     if ('value' in read) return read.value;
     if (Object.keys(Object(fields)).length > 0) this.#report('a session', read.reason);
     return undefined;
+  }
+
+  #counts({ provider, link }: z.output<typeof sessionSchema>): boolean {
+    return provider !== undefined || link === 'printed' || this.#takesLocal();
   }
 
   /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */

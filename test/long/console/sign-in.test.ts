@@ -15,6 +15,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
   let provider: LoginProvider;
+  let setLocalAccounts: (isOn: boolean) => Promise<void>;
 
   beforeAll(async () => {
     const registry = withRegistry('{}');
@@ -29,11 +30,15 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
       client_secret_env: 'COMPANY_SECRET',
       groups: [{ group: 'scientists', teams: ['Research'] }],
     };
-    writeFileSync(registry['ROUTER_CONFIG'] ?? '', JSON.stringify({ sign_in: { providers: [company] } }));
-    await until(
-      async () => (await (await fetch(`${cluster.url}/console/api/sign-in`)).text()).includes('Example'),
-      10_000,
-    );
+    setLocalAccounts = async (isOn) => {
+      const sign_in = { providers: [company], local_accounts: isOn };
+      writeFileSync(registry['ROUTER_CONFIG'] ?? '', JSON.stringify({ sign_in }));
+      await until(async () => {
+        const text = await (await fetch(`${cluster.url}/console/api/sign-in`)).text();
+        return text.includes('Example') && text.includes(`"localAccounts":${isOn}`);
+      }, 10_000);
+    };
+    await setLocalAccounts(true);
     await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
     // A name of another machine, as far as the browser knows.
     browser = await openBrowser(['--host-resolver-rules=MAP router.test 127.0.0.1']);
@@ -241,5 +246,29 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('says why to somebody whom a password has signed in when local accounts are switched off', async () => {
+    const signIn = async (page: Page): Promise<void> => {
+      await page.goto('/usage');
+      await page.getByLabel('E-mail').fill('ada@example.com');
+      await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    };
+    const [{ page }, { page: stranger }] = [await openPage(), await openPage()];
+    await signIn(page);
+    onTestFinished(() => setLocalAccounts(true));
+    await setLocalAccounts(false);
+    const sentence = page.getByRole('alert').getByText('people sign in here with their company account only');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await sentence.waitFor();
+    expect(await page.getByLabel('E-mail').count()).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.reload();
+    await sentence.waitFor();
+    await stranger.goto('/');
+    await stranger.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    expect(await stranger.getByRole('alert').count()).toBe(0);
   });
 });

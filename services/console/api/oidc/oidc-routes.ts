@@ -104,7 +104,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     });
     // Their keys may be used again from now on, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
-    await openSession(parts, request, response, user, provider.name);
+    await openSession(parts, request, response, user, { provider: provider.name });
     response.redirect(302, state.to);
   };
   routes.get('/oidc/:name/start', forPeople(log, start));

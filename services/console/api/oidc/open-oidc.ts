@@ -29,7 +29,7 @@ export interface OpenOidcParts {
   log: Logger;
 }
 
-/** Opens signing in at providers. From then on, sessions that a provider has opened end with what it says. */
+/** Opens signing in at providers. From then on, sessions that a provider has opened end with what it says, and others count while local accounts are on. */
 export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
   const warn = (): void => warnOfSecrets(settings(), environment, log);
@@ -39,6 +39,7 @@ export function openOidc(parts: OpenOidcParts) {
   const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
   const confirm = personConfirmer(confirmParts);
   accounts.sessions.confirmWith(confirm);
+  accounts.sessions.takeLocalWhile(() => settings().local_accounts);
   const states = new SignInStates({ secrets, takeState: (state, ms) => externals.takeState(state, ms) });
   const routes: OidcParts = { settings, clients, states, externals };
   const confirmHolder = holderConfirmer(confirmParts, confirm);

@@ -14,7 +14,7 @@ const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1
 
 /** The name and the address of the signed-in person, and what they are mailed. */
 export function profileRoutes(parts: ApiParts): Router {
-  const { users } = parts.accounts;
+  const { users, sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.patch('/account', async (request, response) => {
     const person = signedInOf(response);
@@ -27,10 +27,11 @@ export function profileRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const { email, password } = parse(newEmail, request.body);
     const { email: before } = person.user;
+    const opener = await sessions.openerOf(person.sessionId);
     await provePassword(parts, request, { email: before, password, find: async () => person.user, field: 'password' });
     await changeAddress(parts, person, person.user, email);
     // All sessions have ended, this one too.
-    response.json(await openSession(parts, request, response, await found(person.id)));
+    response.json(await openSession(parts, request, response, await found(person.id), opener));
   });
   return routes;
 

@@ -18,6 +18,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, pageOf } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
+import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
 import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
 import { noteUserChanges } from './note-user-changes.ts';
@@ -176,6 +177,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       statuses: [201],
       handle: async ({ actor, params: { id }, request }) => {
         requireAccess('user.manage', actor);
+        requireLocalAccounts(parts);
         const address = routerAddress(request, parts.publicUrl);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
+import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { SignInAnswer } from '../../contract/second-factor.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { openSession } from '../session/open-session.ts';
@@ -11,10 +12,11 @@ export async function enter(
   request: Request,
   response: Response,
   user: UserRecord,
+  opener: SessionOpener,
 ): Promise<SignInAnswer> {
   const { secondFactors } = parts;
-  if (!(await secondFactors.has(user.id))) return openSession(parts, request, response, user);
+  if (!(await secondFactors.has(user.id))) return openSession(parts, request, response, user, opener);
   const { totp, passkeys } = await secondFactors.find(user.id);
-  setPendingCookie(request, response, await secondFactors.beginSignIn(user));
+  setPendingCookie(request, response, await secondFactors.beginSignIn(user, opener));
   return { secondStep: { app: totp !== undefined, passkeys: passkeys.length > 0 } };
 }

@@ -16,7 +16,8 @@ export interface FactorClaim {
  */
 export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
-    (await lacksSecondFactor(parts, user.id)) && (await parts.accounts.sessions.providerOf(sessionId)) === undefined;
+    (await lacksSecondFactor(parts, user.id)) &&
+    (await parts.accounts.sessions.openerOf(sessionId)).provider === undefined;
 }
 
 /** Whether second factors are demanded, and somebody has none. */

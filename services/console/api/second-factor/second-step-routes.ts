@@ -8,6 +8,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { judgeAttempt } from '../session/judge-attempt.ts';
 import { openSession } from '../session/open-session.ts';
+import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { stepOfCode } from './app-codes.ts';
 import { passkeyOptions, provenPasskey, relyingParty } from './passkeys.ts';
 import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
@@ -38,12 +39,13 @@ export function secondStepRoutes(parts: ApiParts): Router {
     const token = pendingTokenOf(request) ?? '';
     const pending = await secondFactors.trySignIn(token);
     if (!pending) throw over();
+    requireLocalAccounts(parts, pending.opener);
     const user = await accounts.users.find(pending.userId);
     if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw over();
     await prove(request, user, pending, given);
     await secondFactors.endSignIn(token);
     clearPendingCookie(request, response);
-    response.json(await openSession(parts, request, response, user));
+    response.json(await openSession(parts, request, response, user, pending.opener));
   });
   return routes;
 

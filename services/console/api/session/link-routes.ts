@@ -2,6 +2,7 @@ import { Router, type Request } from 'express';
 import { z } from 'zod';
 import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Link as FoundLink } from '#shared/accounts/people/link-store.ts';
+import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
@@ -19,19 +20,28 @@ export function linkRoutes(parts: ApiParts): Router {
   const { links } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/links/:token', async (request, response) => {
-    response.json(linkAnswer((await links.find(request.params.token)) ?? gone()));
+    const link = (await links.find(request.params.token)) ?? gone();
+    requireLocalAccounts(parts, openerOf(link));
+    response.json(linkAnswer(link));
   });
   routes.post('/links/:token', async (request, response) => {
     const { token } = request.params;
     const link = (await links.find(token)) ?? gone();
-    if (link.kind === 'invitation') requireLocalAccounts(parts);
+    const opener = openerOf(link);
+    requireLocalAccounts(parts, opener);
     const user = await useLink(parts, request, link, token);
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
     const details = { link: link.kind, email: user.email, role: user.role };
     await record(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
-    response.json(await enter(parts, request, response, user));
+    response.json(await enter(parts, request, response, user, opener));
   });
   return routes;
+}
+
+/** What lets somebody in who uses a link. */
+function openerOf(link: FoundLink): SessionOpener {
+  const isPrinted = link.kind === 'first-admin' || (link.kind === 'password' && link.isPrinted);
+  return isPrinted ? { link: 'printed' } : {};
 }
 
 function linkAnswer(link: FoundLink): Link {

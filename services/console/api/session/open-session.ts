@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { Session } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
@@ -9,18 +10,18 @@ import { sessionAnswer } from './signed-in.ts';
 /**
  * Signs a person in, always under a new session id that nobody can have known before (OWASP Session Management Cheat
  * Sheet, "Renew the Session ID After Any Privilege Level Change"). The browser's previous session ends.
- * @param provider name of the provider that has signed the person in, if one has
+ * @param opener what has let the person in
  */
 export async function openSession(
   { accounts, devices }: Pick<ApiParts, 'accounts' | 'devices'>,
   request: Request,
   response: Response,
   user: UserRecord,
-  provider?: string,
+  opener: SessionOpener,
 ): Promise<Session> {
   const before = sessionIdOf(request);
   if (before !== undefined) await accounts.sessions.end(before);
-  const origin = { provider, address: request.ip, agent: request.get('user-agent') };
+  const origin = { ...opener, address: request.ip, agent: request.get('user-agent') };
   const sessionId = await accounts.sessions.open(user, origin);
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);

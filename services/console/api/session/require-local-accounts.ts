@@ -1,7 +1,16 @@
+import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import { forbidden } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
-/** Refuses passwords and invitations where people sign in at providers alone. @throws ApiFailure 403 */
-export function requireLocalAccounts({ signIn }: Pick<ApiParts, 'signIn'>): void {
-  if (!signIn().local_accounts) throw forbidden('Here people sign in with their company account only.');
+/**
+ * Refuses passwords, invitations and other links where people sign in at providers alone, except what a link allows that an operator has
+ * printed.
+ * @throws ApiFailure 403
+ */
+export function requireLocalAccounts(
+  { signIn }: Pick<ApiParts, 'signIn'>,
+  { link }: Pick<SessionOpener, 'link'> = {},
+): void {
+  if (link === 'printed' || signIn().local_accounts) return;
+  throw forbidden('Here people sign in with their company account only.');
 }

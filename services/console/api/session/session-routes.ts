@@ -30,7 +30,7 @@ export function sessionRoutes(parts: ApiParts): Router {
       password,
       find: () => accounts.users.findByEmail(email),
     });
-    response.json(await enter(parts, request, response, user));
+    response.json(await enter(parts, request, response, user, {}));
   });
   routes.get('/session', signedIn, async (_, response) => {
     const { user, sessionId } = signedInOf(response);
@@ -38,7 +38,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.delete('/session', signedIn, async (request, response) => {
     const { sessionId } = signedInOf(response);
-    const provider = await accounts.sessions.providerOf(sessionId);
+    const { provider } = await accounts.sessions.openerOf(sessionId);
     await accounts.sessions.end(sessionId);
     const url = provider && (await parts.signOutPage(request, provider));
     if (!url) return endAnswer(request, response);
@@ -52,8 +52,10 @@ export function sessionRoutes(parts: ApiParts): Router {
     endAnswer(request, response);
   });
   routes.post('/password', signedIn, async (request, response) => {
+    const { user, sessionId } = signedInOf(response);
+    const opener = await accounts.sessions.openerOf(sessionId);
+    requireLocalAccounts(parts, opener);
     const { current, next } = parse(passwordChange, request.body);
-    const { user } = signedInOf(response);
     const { email, name } = user;
     const proven = await provePassword(parts, request, {
       email,
@@ -67,7 +69,7 @@ export function sessionRoutes(parts: ApiParts): Router {
     await record(parts, user, { action: 'user.password', target: { kind: 'user', id: user.id, name }, details: {} });
     const changed = await accounts.users.find(user.id);
     if (!changed) throw wrongCredentials('current');
-    response.json(await openSession(parts, request, response, changed));
+    response.json(await openSession(parts, request, response, changed, opener));
   });
   return routes;
 }

@@ -4,6 +4,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { Session } from '../../contract/account.ts';
+import { localAccountsOff, signInFailures } from '../../contract/sign-in.ts';
 import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
@@ -30,6 +31,9 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
     const sessionId = sessionIdOf(request);
     const user = sessionId === undefined ? undefined : await sessions.find(sessionId);
     if (sessionId === undefined || user === undefined) {
+      if (sessionId !== undefined && (await sessions.isSuspended(sessionId))) {
+        throw new ApiFailure(401, localAccountsOff, signInFailures[localAccountsOff]);
+      }
       throw new ApiFailure(401, 'signed_out', 'You are not signed in, or your session has ended.');
     }
     if (!safeMethods.has(request.method) && !isCsrfToken(sessionId, request.get('x-csrf-token') ?? '')) {

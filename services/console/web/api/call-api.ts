@@ -30,10 +30,10 @@ export function csrfHeaders(): Record<string, string> {
   return csrfToken === undefined ? {} : { 'x-csrf-token': csrfToken };
 }
 
-let onSignedOut = (): void => undefined;
+let onSignedOut: (failure: ApiFailure) => void = () => undefined;
 
 /** Sets the listener that is called when an answer shows that the session has ended. */
-export function whenSignedOut(listener: () => void): void {
+export function whenSignedOut(listener: (failure: ApiFailure) => void): void {
   onSignedOut = listener;
 }
 
@@ -60,7 +60,7 @@ export async function callApi<Answer>(
   if (response.ok) return (await readJson(response)) as Answer;
   const failure = await readFailure(response);
   // A wrong password, or a wrong code of the second step, ends no session.
-  if (failure.status === 401 && !/^\/session(?:\/|$)/.test(path)) onSignedOut();
+  if (failure.status === 401 && !/^\/session(?:\/|$)/.test(path)) onSignedOut(failure);
   if (failure.code === 'second_factor_demanded' && window.location.pathname !== '/account') {
     window.location.replace('/account');
   }

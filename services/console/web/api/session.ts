@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react';
 import type { Session } from '../../contract/account.ts';
+import { localAccountsOff } from '../../contract/sign-in.ts';
 import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
@@ -18,7 +19,18 @@ export function useIsAdmin(): boolean {
 
 export const sessionKey = ['/session'];
 
-whenSignedOut(() => setSession(null));
+/** Whether the last session does not count because local accounts were switched off. */
+let endedByPolicy = false;
+
+export function isEndedByPolicy(): boolean {
+  return endedByPolicy;
+}
+
+whenSignedOut((failure) => {
+  // A request that is given up when the first is refused has no code.
+  endedByPolicy ||= failure.code === localAccountsOff;
+  setSession(null);
+});
 
 /** Sets the session. A change of person, or a sign-out, clears all cached answers. */
 export function setSession(session: Session | null): void {
@@ -36,6 +48,7 @@ export async function fetchSession(): Promise<Session | null> {
 function begin(session: Session | null): void {
   const before = queryClient.getQueryData<Session | null>(sessionKey);
   setCsrfToken(session?.csrfToken);
+  if (session) endedByPolicy = false;
   if (before !== undefined && before?.user.id !== session?.user.id)
     queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
 }
@@ -44,7 +57,8 @@ async function readSession(): Promise<Session | null> {
   try {
     return await callApi<Session>('GET', '/session');
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === 401) return null;
-    throw error;
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    endedByPolicy ||= error.code === localAccountsOff;
+    return null;
   }
 }

@@ -1,9 +1,9 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
-import { signInFailures, type WaysIn } from '../../contract/sign-in.ts';
+import { localAccountsOff, signInFailures, type WaysIn } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
-import { setSession } from '../api/session.ts';
+import { isEndedByPolicy, setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure, type FailureProps } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
@@ -20,7 +20,8 @@ export interface SignInProps {
 /** The ways to sign in. Each then shows the requested page. */
 export function SignIn({ waiting }: SignInProps) {
   const ways = useApi<WaysIn>('/sign-in');
-  const { to, reason } = useRequestedPage();
+  const { to, reason: asked } = useRequestedPage();
+  const reason = asked ?? (isEndedByPolicy() ? localAccountsOff : null);
   return (
     <Frame>
       <Stack>

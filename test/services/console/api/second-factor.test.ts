@@ -1,5 +1,5 @@
-import { Secret, TOTP } from 'otpauth';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { codeOf, setUpApp as addApp } from '../../../helpers/console/authenticator-app.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
 
@@ -13,18 +13,11 @@ function pass(seconds: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1_000 });
 }
 
-/** The code that an authenticator app shows, some seconds from now. */
-function codeOf(secret: string, seconds = 0): string {
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + seconds * 1_000 });
-}
-
-/** Sets up an authenticator app, and returns its secret and the recovery codes. */
-async function setUpApp(person: ConsoleClient): Promise<{ secret: string; codes: string[] }> {
-  const { body } = await person.post('/second-factor/app', withPassword);
-  const confirmed = await person.post('/second-factor/app/confirm', { code: codeOf(body.secret) });
-  // The code of the set-up is used up.
+/** Sets up an authenticator app, and lets its code of the set-up pass. */
+async function setUpApp(person: ConsoleClient) {
+  const app = await addApp(person);
   pass(60);
-  return { secret: String(body.secret), codes: confirmed.body.codes };
+  return app;
 }
 
 /** A browser in which the password was accepted. */

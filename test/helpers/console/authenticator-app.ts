@@ -1,0 +1,15 @@
+import { Secret, TOTP } from 'otpauth';
+import type { ConsoleClient } from './console-client.ts';
+import { goodPassword } from './open-console.ts';
+
+/** The code that an authenticator app shows, some seconds from now. */
+export function codeOf(secret: string, seconds = 0): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + seconds * 1_000 });
+}
+
+/** Sets up an authenticator app, which uses its present code up, and returns its secret and the recovery codes. */
+export async function setUpApp(person: ConsoleClient): Promise<{ secret: string; codes: string[] }> {
+  const { body } = await person.post('/second-factor/app', { password: goodPassword });
+  const confirmed = await person.post('/second-factor/app/confirm', { code: codeOf(body.secret) });
+  return { secret: String(body.secret), codes: confirmed.body.codes };
+}

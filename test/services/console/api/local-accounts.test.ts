@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { emptyRegistry } from '#shared/registry/registry.ts';
+import { codeOf, setUpApp } from '../../../helpers/console/authenticator-app.ts';
+import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+
+const sentence = 'Here people sign in with their company account only.';
+const refused = { status: 403, body: { error: { code: 'permission_denied', message: sentence } } };
+const suspended = {
+  status: 401,
+  body: { error: { code: 'local_accounts_off', message: expect.stringContaining('company account') as string } },
+};
+const nextPassword = 'quiet-lantern-oyster-77';
+
+/** A console with an administrator, Ada, who came by the first link, and Bob, who came by an invitation. */
+async function open() {
+  const signIn = { ...emptyRegistry.sign_in };
+  const console = await openConsole({ signIn });
+  const ada = await console.firstAdmin();
+  const bob = await console.join(ada, 'bob@example.com');
+  const set = (isOn: boolean): void => void (signIn.local_accounts = isOn);
+  return { ...console, ada, bob, set };
+}
+
+/** A link with which somebody who has never come in sets a password, of an administrator. */
+async function linkOfAdmin(ada: Person, email: string): Promise<string> {
+  const { body } = await ada.post('/users', { email });
+  return tokenOf((await ada.post(`/users/${body.id}/password-link`)).body);
+}
+
+function tokenOf({ link }: { link: string }): string {
+  return link.split('/link/')[1] ?? '';
+}
+
+/** A browser in which a person is signed in by a provider that lets them in. */
+async function fromProvider({ accounts, connection, prefix, browser }: OpenConsole, userId: string) {
+  const account = {
+    provider: 'company',
+    issuer: 'https://id.example.com',
+    subject: 'bob',
+    goodUntil: Date.now() + 60_000,
+  };
+  await connection.redis.hset(`${prefix}external-account:${userId}`, account);
+  const user = await accounts.users.find(userId);
+  const sessionId = user && (await accounts.sessions.open(user, { provider: 'company' }));
+  const client = browser();
+  client.cookie = `rtr=${sessionId}`;
+  expect((await client.get('/session')).status).toBe(200);
+  return client;
+}
+
+describe('while local accounts are switched off', () => {
+  it('no password is taken, and administrators make no invitations and no links', async () => {
+    const { ada, browser, set } = await open();
+    const { body: eve } = await ada.post('/users', { email: 'eve@example.com' });
+    set(false);
+    expect(await browser().signIn('bob@example.com', goodPassword)).toMatchObject(refused);
+    expect(await ada.post('/invitations', { email: 'new@example.com', role: 'member' })).toMatchObject(refused);
+    expect(await ada.post(`/users/${eve.id}/password-link`)).toMatchObject(refused);
+    set(true);
+    expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(200);
+    expect((await ada.post(`/users/${eve.id}/password-link`)).status).toBe(201);
+  });
+
+  it('links that an administrator has made before are not taken, nor used up', async () => {
+    const { ada, browser, set } = await open();
+    const invitation = await ada.post('/invitations', { email: 'new@example.com', role: 'member' });
+    const links = [await linkOfAdmin(ada, 'eve@example.com'), tokenOf(invitation.body)];
+    set(false);
+    for (const token of links) {
+      expect(await browser().get(`/links/${token}`)).toMatchObject(refused);
+      expect(await browser().post(`/links/${token}`, { name: 'E', password: goodPassword })).toMatchObject(refused);
+    }
+    set(true);
+    for (const token of links) {
+      expect((await browser().post(`/links/${token}`, { name: 'E', password: goodPassword })).status).toBe(200);
+    }
+  });
+
+  it('a session that a password or the link of an administrator has opened does not count, and is told why', async () => {
+    const { accounts, ada, bob, browser, set } = await open();
+    const eve = browser();
+    await eve.post(`/links/${await linkOfAdmin(ada, 'eve@example.com')}`, { password: goodPassword });
+    const again = browser();
+    await again.signIn('ada@example.com', goodPassword);
+    const people = [bob, eve, again];
+    for (const person of people) expect((await person.get('/keys')).status).toBe(200);
+    set(false);
+    for (const person of people) {
+      expect(await person.get('/session')).toMatchObject(suspended);
+      expect(await person.get('/keys')).toMatchObject(suspended);
+      expect(await person.post('/password', { current: goodPassword, next: nextPassword })).toMatchObject(suspended);
+      expect(await accounts.sessions.find(person.sessionId)).toBeUndefined();
+      expect(await accounts.sessions.stands(person.sessionId)).toBe(false);
+    }
+    expect(await browser().get('/session')).toMatchObject({ status: 401, body: { error: { code: 'signed_out' } } });
+    set(true);
+    for (const person of people) expect((await person.get('/keys')).status).toBe(200);
+  });
+
+  it('the link that an operator prints is taken, and its session stays, also with another password and address', async () => {
+    const { accounts, bob, browser, set } = await open();
+    set(false);
+    const rescued = browser();
+    const token = await accounts.links.issuePassword(bob.id);
+    expect((await rescued.get(`/links/${token}`)).status).toBe(200);
+    expect((await rescued.post(`/links/${token}`, { password: goodPassword })).status).toBe(200);
+    expect((await rescued.get('/session')).status).toBe(200);
+    expect(await accounts.sessions.stands(rescued.sessionId)).toBe(true);
+    expect((await rescued.post('/password', { current: goodPassword, next: nextPassword })).status).toBe(200);
+    expect((await rescued.get('/session')).status).toBe(200);
+    const address = { email: 'bob2@example.com', password: nextPassword };
+    expect((await rescued.post('/account/email', address)).status).toBe(200);
+    expect((await rescued.get('/session')).body.user.email).toBe('bob2@example.com');
+    expect(await browser().signIn('bob2@example.com', nextPassword)).toMatchObject(refused);
+  });
+
+  it('the link of the first administrator is taken, and its session stays', async () => {
+    const signIn = { ...emptyRegistry.sign_in, local_accounts: false };
+    const { firstAdmin } = await openConsole({ signIn });
+    const ada = await firstAdmin();
+    expect((await ada.get('/users')).status).toBe(200);
+    expect((await ada.post('/password', { current: goodPassword, next: nextPassword })).status).toBe(200);
+    expect((await ada.get('/users')).status).toBe(200);
+  });
+
+  it('the second step is taken after the link of an operator, and not after a password or the link of an administrator', async () => {
+    const { accounts, bob, browser, set } = await open();
+    const { secret } = await setUpApp(bob);
+    const second = browser();
+    expect((await second.signIn('bob@example.com', goodPassword)).body).toHaveProperty('secondStep');
+    set(false);
+    expect(await second.post('/session/second', { code: codeOf(secret, 30) })).toMatchObject(refused);
+    const rescued = browser();
+    const token = await accounts.links.issuePassword(bob.id);
+    const step = await rescued.post(`/links/${token}`, { password: goodPassword });
+    expect(step.body).toHaveProperty('secondStep');
+    const entered = await rescued.post('/session/second', { code: codeOf(secret, 30) });
+    const cookies = entered.headers.getSetCookie();
+    rescued.cookie = cookies.find((cookie) => cookie.startsWith('rtr='))?.split(';')[0];
+    expect(entered.status).toBe(200);
+    expect((await rescued.get('/session')).status).toBe(200);
+  });
+
+  it('somebody whom a provider has signed in stays, and sets no password', async () => {
+    const console = await open();
+    const client = await fromProvider(console, console.bob.id);
+    console.set(false);
+    expect((await client.get('/session')).status).toBe(200);
+    const change = { current: goodPassword, next: nextPassword };
+    expect(await client.post('/password', change)).toMatchObject(refused);
+    console.set(true);
+    expect((await client.post('/password', change)).status).toBe(200);
+    // It is still the provider's.
+    console.set(false);
+    expect((await client.get('/session')).status).toBe(200);
+  });
+});
