@@ -8,8 +8,11 @@ export function codeOf(secret: string, seconds = 0): string {
 }
 
 /** Sets up an authenticator app, which uses its present code up, and returns its secret and the recovery codes. */
-export async function setUpApp(person: ConsoleClient): Promise<{ secret: string; codes: string[] }> {
-  const { body } = await person.post('/second-factor/app', { password: goodPassword });
+export async function setUpApp(
+  person: ConsoleClient,
+  password = goodPassword,
+): Promise<{ secret: string; codes: string[] }> {
+  const { body } = await person.post('/second-factor/app', { password });
   const confirmed = await person.post('/second-factor/app/confirm', { code: codeOf(body.secret) });
   return { secret: String(body.secret), codes: confirmed.body.codes };
 }

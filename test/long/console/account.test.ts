@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setUpApp } from '../../helpers/console/authenticator-app.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
@@ -113,13 +114,25 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
 
   it('is all that somebody sees of whom a second factor is demanded', async () => {
     await ada.patch('/settings', { requireSecondFactor: true });
-    const { page } = await open(carol, phone);
+    const { page, troubles } = await open(carol, phone);
     await page.getByText('Your administrator demands a second factor.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
+    // Nothing that the API refuses until then, and a word on what goes on.
+    await page.getByText('programs that you have signed in, go on as before').waitFor();
+    const headings = page.getByRole('heading', { level: 2 });
+    expect(await headings.allTextContents()).toEqual(['Password', 'Second factor', 'Sessions', 'Sign out everywhere']);
+    expect(await page.getByText('Could not load').count()).toBe(0);
+    expect(troubles).toEqual([]);
     await page.goto('/keys');
     await page.waitForURL(`${cluster.url}/account`);
     await page.getByText('Your administrator demands a second factor.').waitFor();
     // Ada has none herself: what she demands holds for her as well.
     expect((await ada.get('/settings')).status).toBe(403);
+    const client = new ConsoleClient(cluster.url);
+    await client.signIn(carol, password);
+    await setUpApp(client, password);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Signed-in programs', exact: true }).waitFor();
+    await page.getByText('No signed-in programs').waitFor();
   });
 });

@@ -1,9 +1,10 @@
 import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Session } from '../../contract/account.ts';
+import type { SecondFactors } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
-import { useChange } from '../api/use-api.ts';
+import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { forgetConversations } from '../parts/conversations-of.ts';
 import { Failure } from '../parts/failure.tsx';
@@ -16,9 +17,11 @@ import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
 
-/** The signed-in person's account: details, password, and signing out everywhere. */
+/** The signed-in person's account. Somebody of whom a second factor is demanded, and who has none, sees what the API lets them do before. */
 export function Account() {
   const { user } = useSession();
+  const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });
+  const isFree = user.hasPassword !== true || factors.data?.demanded === false || factors.error !== null;
   const [asks, setAsks] = useState<'all'>();
   const signOut = useChange<'all', void>(async () => {
     await callApi('DELETE', '/sessions');
@@ -43,18 +46,22 @@ export function Account() {
           </Text>
         </Stack>
       </section>
-      <Name />
+      {isFree ? <Name /> : null}
       {user.hasPassword ? (
         <>
-          <EmailAddress />
+          {isFree ? <EmailAddress /> : null}
           <Password email={user.email} />
           <SecondFactor />
         </>
       ) : null}
-      <AlertEmails />
+      {isFree ? <AlertEmails /> : null}
       <Sessions />
-      <Programs />
-      <Tokens />
+      {isFree ? (
+        <>
+          <Programs />
+          <Tokens />
+        </>
+      ) : null}
       <section className="panel">
         <Title order={2} mb="xs">
           Sign out everywhere
@@ -66,7 +73,7 @@ export function Account() {
           Sign out everywhere
         </Button>
       </section>
-      <DeleteAccount />
+      {isFree ? <DeleteAccount /> : null}
       <Confirm
         title="Sign out everywhere?"
         action="Sign out everywhere"

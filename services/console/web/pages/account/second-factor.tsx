@@ -44,6 +44,13 @@ export function SecondFactor() {
                 Your administrator demands a second factor. Set one up to go on.
               </Text>
             ) : null}
+            {demanded ? (
+              <Text size="sm">
+                The rest of the console comes with it, and what else is on this page. Your keys, and the programs that
+                you have signed in, go on as before: they are listed here then, and <em>Sign out everywhere</em> ends
+                the programs now.
+              </Text>
+            ) : null}
             <Text size="sm">
               {app || passkeys.length > 0
                 ? `Besides your password, a sign-in asks for one of these. You have ${recoveryCodesLeft} recovery codes left.`
