@@ -286,6 +286,9 @@ describe('a request to sign a program in', () => {
     const begin = () => postForm(`${cluster.url}/oauth/device_authorization`, {});
     let answer = await begin();
     for (let count = 1; count <= 50 && answer.status === 200; count++) answer = await begin();
+    // Those of the tests after this one have room.
+    const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    await connection.redis.del(accountNames(prefix).devicesWaitingFrom(addressGroup('127.0.0.1')));
     expect(answer).toMatchObject({ status: 429, body: { error: 'slow_down' } });
     // The first of those that wait began when this test or one before it did.
     const seconds = Number(answer.headers.get('retry-after'));
@@ -293,9 +296,6 @@ describe('a request to sign a program in', () => {
     expect(seconds).toBeLessThanOrEqual(600);
     const sentence = `Too many programs are signing in. Try again in ${Math.ceil(seconds / 60)} minutes.`;
     expect(answer.body.error_description).toBe(sentence);
-    const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-    await connection.redis.del(accountNames(prefix).devicesWaitingFrom(addressGroup('127.0.0.1')));
-    expect((await begin()).status).toBe(200);
   });
 
   it('is not sent by a page of another origin', async () => {
