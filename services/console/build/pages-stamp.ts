@@ -11,10 +11,13 @@ export const pagesFolder = join(pagesSource, 'dist');
 /** The file among the built pages with the digest of what they were built from. */
 export const stampFile = 'stamp';
 
-/** A digest of everything that a build depends on: the pages' sources and the versions of all packages. */
+/** The folders of what the pages import, and of the build. */
+const sources = [pagesSource, join('services', 'console', 'contract'), join('services', 'console', 'build'), 'shared'];
+
+/** A digest of everything that a build depends on: the pages' sources, what they import, and the versions of all packages. */
 export function pagesStamp(root: string): string {
   const digest = createHash('sha256');
-  for (const folder of [pagesSource, join('services', 'console', 'build')]) {
+  for (const folder of sources) {
     const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:tsx?|css|html|svg)$/.test(file) && !/^(?:dist|\.dist)/.test(file))
       .sort();
