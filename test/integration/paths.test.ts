@@ -73,8 +73,8 @@ it.each([
 
 /** Sends a request of Ada that names another host than the router's, which `fetch` would refuse to do. */
 function askAt(host: string, method: string, path: string, body?: object) {
-  const session = { cookie: ada.cookie ?? '', 'x-csrf-token': ada.csrfToken ?? '', 'content-type': 'application/json' };
-  const headers = { host, accept: '*/*', ...session };
+  const session = { cookie: ada.cookie ?? '', 'x-csrf-token': ada.csrfToken ?? '' };
+  const headers = { host, accept: '*/*', ...session, ...(body && { 'content-type': 'application/json' }) };
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
     const sent = request(`${cluster.url}${path}`, { method, headers }, (answer) => {
       text(answer).then((read) => resolve({ status: answer.statusCode, body: read }), reject);
