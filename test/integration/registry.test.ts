@@ -8,6 +8,7 @@ import { firstLinkToken } from '../helpers/console/start-console.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
 let redis: TestServer;
@@ -64,20 +65,21 @@ async function versionsOf(): Promise<RegistryVersions> {
 
 describe('an edit of the registry', () => {
   it('is taken by every ingress and batch runner within a second, and so is a revert', async () => {
-    expect([await ask('fast'), await ask('fast', other.url)]).toEqual([404, 404]);
-    const { body } = await store(naming('fast'));
+    const [fast, faster] = [uniqueName('fast'), uniqueName('faster')];
+    expect([await ask(fast), await ask(fast, other.url)]).toEqual([404, 404]);
+    const { body } = await store(naming(fast));
     const begun = performance.now();
-    expect(await ask('fast')).toBe(200);
+    expect(await ask(fast)).toBe(200);
     await until(() => uses(other.process, body.version) && uses(runner, body.version));
     expect(performance.now() - begun).toBeLessThan(1_000);
-    expect(await ask('fast', other.url)).toBe(200);
+    expect(await ask(fast, other.url)).toBe(200);
 
-    await store(naming('faster'));
+    await store(naming(faster));
     const reverted = await ada.post('/registry/revert', { version: body.version });
     const again = performance.now();
     await until(() => uses(other.process, reverted.body.version) && uses(runner, reverted.body.version));
     expect(performance.now() - again).toBeLessThan(1_000);
-    const names = await Promise.all(['fast', 'faster'].map((name) => ask(name, other.url)));
+    const names = await Promise.all([fast, faster].map((name) => ask(name, other.url)));
     expect(names).toEqual([200, 404]);
   });
 

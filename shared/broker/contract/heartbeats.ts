@@ -6,6 +6,13 @@ import { encodeAnnouncement, type Announcement } from './announcement.ts';
  * a few bytes. A beat says that all but the busy slots is as in the last announcement.
  */
 
+/** Milliseconds between two announcements on request, and in which many workers spread their answers to the same one. */
+export const againMs = 250;
+export const spreadMs = 150;
+
+/** Milliseconds within which a worker has announced itself on request, also when another one has requested it just before. */
+export const announcedMs = againMs + spreadMs;
+
 export interface Beat {
   /** Of the last announcement. */
   digest: string;

@@ -1,6 +1,6 @@
 import { encodeAnnouncement, goodbye, type Announcement } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { decodeAnnounceRequest, digestOf, encodeBeat } from '../contract/heartbeats.ts';
+import { againMs, decodeAnnounceRequest, digestOf, encodeBeat, spreadMs } from '../contract/heartbeats.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
 /** Milliseconds between two heartbeats. */
@@ -20,10 +20,6 @@ const shortForMs = 20_000;
 
 /** Milliseconds for which an ingress of an older release is believed to be there after it has asked for announcements. */
 const olderForMs = 10_000;
-
-/** Milliseconds between two announcements on request, and in which many workers spread their answers to the same one. */
-const againMs = 1_000;
-const spreadMs = 150;
 
 /**
  * Announces a worker on change and on request, and says each second that it lives: by a beat while every ingress understands that, else
@@ -78,7 +74,7 @@ export class Heartbeat {
     this.#soon ??= setTimeout(() => this.#beat(), this.#soonMs);
   }
 
-  /** Announces within a moment, because an ingress has not got the last announcement; once a second at most. */
+  /** Announces within a moment, because an ingress has not got the last announcement; four times a second at most. */
   again(): void {
     if (this.#again) return;
     const waitMs = Math.max(Math.random() * spreadMs, this.#askedAt + againMs - performance.now());

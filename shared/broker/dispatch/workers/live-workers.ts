@@ -4,7 +4,7 @@ import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/a
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
+import { announcedMs, decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
@@ -28,7 +28,7 @@ const maxWorkers = 10_000;
 const promptMs = 500;
 
 /** Milliseconds for workers to answer a request for announcements. */
-const announceWaitMs = 250;
+const announceWaitMs = announcedMs + 50;
 
 /**
  * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker

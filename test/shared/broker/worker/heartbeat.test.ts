@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Announcement } from '#shared/broker/contract/announcement.ts';
+import { announcedMs, encodeAnnounceRequest } from '#shared/broker/contract/heartbeats.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { Heartbeat } from '#shared/broker/worker/heartbeat.ts';
 
@@ -23,12 +24,16 @@ const announcement: Announcement = {
 };
 
 /** A worker's heartbeats, and by the clock when each was sent. */
-function start(): { heartbeat: Heartbeat; sentAt: number[] } {
+function start() {
   const sentAt: number[] = [];
+  let onRequest: (message: { data: Uint8Array }) => void = () => undefined;
   const broker = {
     subjects: createSubjects('test'),
     publish: () => void sentAt.push(Date.now()),
-    subscribe: () => ({ unsubscribe: () => undefined }),
+    subscribe: (_: string, take: typeof onRequest) => {
+      onRequest = take;
+      return { unsubscribe: () => undefined };
+    },
     onReconnect: () => () => undefined,
   };
   const heartbeat = new Heartbeat(
@@ -37,7 +42,11 @@ function start(): { heartbeat: Heartbeat; sentAt: number[] } {
     () => announcement,
     () => 0,
   );
-  return { heartbeat, sentAt };
+  return {
+    heartbeat,
+    sentAt,
+    request: () => onRequest({ data: Buffer.from(encodeAnnounceRequest({ kind: 'again' })) }),
+  };
 }
 
 const gaps = (times: readonly number[]): number[] => times.slice(1).map((at, index) => at - (times[index] ?? 0));
@@ -57,6 +66,21 @@ describe('heartbeats', () => {
       expect(new Set(gaps(sentAt.slice(1, -1)))).toEqual(new Set([1_000]));
       expect(gaps(sentAt)[0]).toBeLessThanOrEqual(1_250);
     }
+  });
+
+  it('announce the worker to every ingress that starts, within the time that it waits, also right after another one', () => {
+    const { heartbeat, sentAt, request } = start();
+    for (let ingress = 0; ingress < 20; ingress++) {
+      vi.advanceTimersByTime(70);
+      request();
+      const askedAt = Date.now();
+      const before = sentAt.length;
+      vi.advanceTimersByTime(announcedMs);
+      expect(sentAt[before]).toBeLessThanOrEqual(askedAt + announcedMs);
+      request();
+    }
+    heartbeat.stop();
+    expect(sentAt.length).toBeLessThan(60);
   });
 
   it.each([-3_600_000, -400, -30, 30, 400, 3_600_000])('go on when the clock is set by %i ms', (setMs) => {
