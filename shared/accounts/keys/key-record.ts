@@ -80,7 +80,7 @@ export const keyOwnerSchema = z
     limits,
     weight,
     ceiling,
-    blocked: isShutOut(times),
+    blocked: isShutOut({ ...times, passwordHash }),
     ...(records && { records }),
     ...(role === 'admin' && { isAdmin: true }),
     ...(passwordHash === '' && { hasNoPassword: true }),

@@ -30,7 +30,10 @@ export const userRecordSchema = z.object({
   tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
-  /** Since when the person's provider does not let them in any more. Absent: it does, or they have none. */
+  /**
+   * Since when the person is not let in any more by the provider that they were linked to; also after they were unlinked, until they sign in at
+   * a provider or set a password. Nothing while they have a password: see `isRefused`. Absent: no provider has refused them since.
+   */
   refusedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
@@ -44,9 +47,21 @@ export const userRecordSchema = z.object({
 
 export type UserRecord = z.infer<typeof userRecordSchema>;
 
+/** What of a record tells whether its person, or a team, which has none of it, is let in. */
+interface EntryFacts {
+  blockedAt?: unknown;
+  refusedAt?: unknown;
+  passwordHash?: string | undefined;
+}
+
 /** Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. */
-export function isShutOut({ blockedAt, refusedAt }: { blockedAt?: unknown; refusedAt?: unknown }): boolean {
-  return blockedAt !== undefined || refusedAt !== undefined;
+export function isShutOut(facts: EntryFacts): boolean {
+  return facts.blockedAt !== undefined || isRefused(facts);
+}
+
+/** Whether a provider has refused a person who has no other way in: somebody with a password comes in without it. */
+export function isRefused({ refusedAt, passwordHash = '' }: Omit<EntryFacts, 'blockedAt'>): boolean {
+  return refusedAt !== undefined && passwordHash === '';
 }
 
 /**

@@ -70,7 +70,9 @@ export class Programs {
 
   /**
    * The tokens of a device whose sign-in is approved; how it stands until then.
-   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail
+   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail, and
+   * for that of the device itself when it is signed out without an outcome that says so
+   * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the program is signed out
    */
   async claim(
     deviceCode: string,
@@ -88,7 +90,11 @@ export class Programs {
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     await this.store.signOut(programId);
     // The code is used up, and the program has no token to come again with: its person signs it in anew.
-    if (parties === 'unknown') throw new UnconfirmedError();
+    if (parties === 'unknown') {
+      // An answer to the same code that did arrive has tokens.
+      await onSignedOut?.(programId);
+      throw new UnconfirmedError();
+    }
     return { state: 'ended', programId, userId };
   }
 

@@ -141,14 +141,19 @@ export class SessionStore {
     const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = this.#read(fields);
     if (!session || !this.#counts(session)) return undefined;
-    const [user, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
+    const [known, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
     const leftMs = session.startedAt + longestMs - now;
-    if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch || leftMs <= 0) return undefined;
+    if (!isIn(known, session) || leftMs <= 0) return undefined;
+    let user = known;
     if (session.provider !== undefined) {
-      const confirmation = await this.#confirm(user);
+      const confirmation = await this.#confirm(known);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;
+      // As they are now: that may have taken long, and what the provider says may have changed them.
+      const person = await this.#users.find(session.userId);
+      if (!isIn(person, session)) return undefined;
+      user = person;
     }
     const sinceMs = session.livesMs - Number(leftToLiveMs);
     // The setting may have been made shorter since.
@@ -166,7 +171,7 @@ export class SessionStore {
     const session = this.#read(fields);
     if (!session || !this.#counts(session)) return false;
     const user = await this.#users.find(session.userId);
-    if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch) return false;
+    if (!isIn(user, session)) return false;
     return session.startedAt + longestMs > Date.now();
   }
 
@@ -241,4 +246,9 @@ export class SessionStore {
   async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
     await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }
+}
+
+/** Whether a person is there, not blocked, and has not signed out everywhere since a session was opened. */
+function isIn(person: UserRecord | undefined, { epoch }: { epoch: number }): person is UserRecord {
+  return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }

@@ -4,7 +4,7 @@ import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
 import { identityOfPerson } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
-import { emailSchema, isKnownByEmail, type UserRecord } from '../people/user.ts';
+import { emailSchema, isKnownByEmail, isShutOut, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
@@ -62,7 +62,7 @@ export class PartyIdentities {
 
   /**
    * The identity of a person or a team: at once if it is known, else as a promise.
-   * @throws RouterError `permission_denied` for one who is blocked or is not there, `store_unavailable`
+   * @throws RouterError `permission_denied` for one who is blocked, refused by their provider or not there, `store_unavailable`
    */
   find(party: Party): KeyIdentity | Promise<KeyIdentity> {
     const name = `${party.kind} ${party.name}`;
@@ -147,8 +147,7 @@ export class PartyIdentities {
       return unknown(hint);
     }
     const party = `user:${user.id}`;
-    const refusal = denied('Your account is blocked. Ask an administrator of the router to unblock it.');
-    return { party, outcome: user.blockedAt === undefined ? identityOfPerson(user) : refusal };
+    return { party, outcome: isShutOut(user) ? denied(shutOut(user)) : identityOfPerson(user) };
   }
 
   async #team(named: string): Promise<Found> {
@@ -167,6 +166,12 @@ export class PartyIdentities {
 function outcomeOf({ outcome }: Found): KeyIdentity {
   if (outcome instanceof RouterError) throw new RouterError(outcome.code, outcome.message);
   return outcome;
+}
+
+function shutOut({ blockedAt }: UserRecord): string {
+  return blockedAt === undefined
+    ? 'Your identity provider does not let you in any more. Sign in to the console of the router again.'
+    : 'Your account is blocked. Ask an administrator of the router to unblock it.';
 }
 
 function unconfirmed(email: string): string {

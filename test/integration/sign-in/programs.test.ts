@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { addressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
@@ -277,6 +279,17 @@ describe('a request to sign a program in', () => {
     }
     const empty = await fetch(`${cluster.url}/oauth/device_authorization`, { method: 'POST' });
     expect(empty.status).toBe(200);
+    // fetch always sends a length.
+    const url = `${cluster.url}/oauth/device_authorization`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const bare = request(url, { method: 'POST', headers });
+    bare.removeHeader('content-length');
+    bare.removeHeader('transfer-encoding');
+    const answered = once(bare, 'response') as Promise<[IncomingMessage]>;
+    bare.end();
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
     const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     const odd = { method: 'POST', headers: form, body: 'grant_type=refresh_token&refresh_token=guessed' };
     expect((await fetch(`${cluster.url}/oauth/token`, odd)).status).toBe(401);

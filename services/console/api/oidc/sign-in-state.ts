@@ -9,8 +9,9 @@ const nameStart = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
- * The name of the one cookie that the release before has. While a cluster is updated, a sign-in begins at an older node and ends at a newer
- * one. The release after this one does not need it.
+ * The name of the one cookie that the release before has. While a cluster is updated, a sign-in that begins at an older node and ends at a
+ * newer one goes on; one that begins at a newer node and ends at an older one has ended, because that does not know the new names, and its
+ * person begins again. The release after this one does not need it.
  */
 const nameBefore = 'rtr-sign-in';
 

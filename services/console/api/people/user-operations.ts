@@ -6,6 +6,7 @@ import {
   displayNameSchema,
   emailSchema,
   hasConfirmedEmail,
+  isRefused,
   userRoles,
   type UserRecord,
 } from '#shared/accounts/people/user.ts';
@@ -262,7 +263,7 @@ function readEmail(text: string): string {
 
 /** A person as administrators see them. @param provider at which they have an account */
 function userAnswer(user: UserRecord, provider: string | undefined): User {
-  const { id, name, email, role, blockedAt, refusedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
+  const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {
     id,
     name,
@@ -270,7 +271,7 @@ function userAnswer(user: UserRecord, provider: string | undefined): User {
     emailConfirmed: hasConfirmedEmail(user),
     role,
     blocked: blockedAt !== undefined,
-    ...(refusedAt !== undefined && { refusedByProvider: true }),
+    ...(isRefused(user) && { refusedByProvider: true }),
     limits,
     weight,
     ceiling: ceilingAnswer(ceiling),

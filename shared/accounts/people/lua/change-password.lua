@@ -1,4 +1,4 @@
--- Replaces the password that was proven by a new one, and ends all sessions and admin tokens.
+-- Replaces the password that was proven by a new one, and ends all sessions and admin tokens, and the refusal of a provider.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:
@@ -10,6 +10,7 @@ if redis.call('HGET', KEYS[1], 'passwordHash') ~= args.provenHash then
   return 0
 end
 redis.call('HSET', KEYS[1], 'passwordHash', args.newHash)
+redis.call('HDEL', KEYS[1], 'refusedAt')
 redis.call('HINCRBY', KEYS[1], 'epoch', 1)
 redis.call('HINCRBY', KEYS[1], 'tokenEpoch', 1)
 return 1

@@ -1,4 +1,5 @@
--- Sets the password of the person whom a link was made for, ends all their sessions and admin tokens, and uses the link up.
+-- Sets the password of the person whom a link was made for, ends all their sessions and admin tokens, and the refusal of a provider, and uses
+-- the link up.
 --
 -- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`, or `id:epoch:first` for somebody who has never come in)
 -- KEYS[2]  record of the user (hash)

@@ -28,7 +28,16 @@ async function start() {
     if (typeof next === 'string') throw new Error(next);
     return next.record;
   };
-  return { store, accounts, key: made.record, rotated, identitiesOf, identities: identitiesOf(store) };
+  return {
+    ...open,
+    store,
+    accounts,
+    key: made.record,
+    ownerId,
+    rotated,
+    identitiesOf,
+    identities: identitiesOf(store),
+  };
 }
 
 describe('the identity that a batch is served with', () => {
@@ -101,6 +110,15 @@ describe('the identity that a batch is served with', () => {
       class: 'low',
     });
     expect(await identities.find('service:other')).toBeUndefined();
+  });
+
+  it('is none of a person whom a provider has refused, unless they have a password', async () => {
+    const { accounts, connection, prefix, ownerId, identities } = await start();
+    await accounts.users.refuse(ownerId);
+    expect(await identities.find(`session:${ownerId}`)).toBeUndefined();
+    await connection.redis.hset(`${prefix}user:${ownerId}`, 'passwordHash', 'some');
+    identities.forget();
+    expect(await identities.find(`session:${ownerId}`)).toMatchObject({ ownerId });
   });
 
   it('is read again where the key changes while it is read', async () => {

@@ -120,6 +120,16 @@ describe('people', () => {
     expect((await bob.signIn('bob@example.com', goodPassword)).status).toBe(200);
   });
 
+  it('are shown as refused by their provider only without a password', async () => {
+    const { firstAdmin, join, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await accounts.users.refuse(bob.id);
+    expect((await ada.get('/users')).body[1]).not.toHaveProperty('refusedByProvider');
+    await connection.redis.hset(`${prefix}user:${bob.id}`, 'passwordHash', '');
+    expect((await ada.get('/users')).body[1]).toMatchObject({ id: bob.id, refusedByProvider: true });
+  });
+
   it('can be signed out everywhere by an administrator', async () => {
     const { firstAdmin, join } = await openConsole();
     const ada = await firstAdmin();

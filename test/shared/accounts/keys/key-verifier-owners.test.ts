@@ -78,6 +78,17 @@ describe('KeyVerifier, of keys with an owner', () => {
     expect(await open.store.find('aaaaaaaaaaaa')).toBeUndefined();
   });
 
+  it('refuses a key of whom a provider has refused, unless they have a password', async () => {
+    const { raw } = await makeKey();
+    await open.accounts.users.refuse(ada.id);
+    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
+    verifier.drop(`user:${ada.id}`);
+    expect(await verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
+    expect(await open.accounts.users.changePassword(ada.id, 'old', 'new')).toBe(true);
+    expect((await open.accounts.users.find(ada.id))?.refusedAt).toBeUndefined();
+  });
+
   it('goes on letting keys pass that were stored before there were owners', async () => {
     const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
     const stored = await open.connection.redis.hgetall(`${open.prefix}key:${record.id}`);

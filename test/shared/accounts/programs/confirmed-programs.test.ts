@@ -53,6 +53,17 @@ describe('a program of somebody whose provider is asked', () => {
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ user: { weight: 7 } });
   });
 
+  it('is announced as signed out when its code comes again, and it is not known whether a provider lets its person in', async () => {
+    const { deviceCode, userCode } = await open.programs.devices.begin({ client: 'Claude Code', address: '192.0.2.1' });
+    await open.programs.devices.approve(userCode, open.ada, undefined);
+    const { programId } = issued(await open.programs.claim(deviceCode));
+    open.programs.confirmWith(async () => 'unknown');
+    const announced: string[] = [];
+    const again = open.programs.claim(deviceCode, undefined, async (id) => void announced.push(id));
+    await expect(again).rejects.toMatchObject({ name: 'UnconfirmedError' });
+    expect(announced).toEqual([programId]);
+  });
+
   it('gets no tokens when its person signs out everywhere while they are being made', async () => {
     const { deviceCode, userCode } = await open.programs.devices.begin({ client: 'Claude Code', address: '192.0.2.1' });
     await open.programs.devices.approve(userCode, open.ada, undefined);

@@ -127,6 +127,16 @@ describe('the identity of a person or a team', () => {
     await expect(identities.find(other)).rejects.toMatchObject({ code: 'permission_denied' });
   });
 
+  it('is not that of a person whom a provider has refused', async () => {
+    const { users, identities, adaId } = await start();
+    await users.refuse(adaId);
+    identities.drop(`user:${adaId}`);
+    await expect(async () => identities.find(ada)).rejects.toMatchObject({
+      code: 'permission_denied',
+      message: 'Your identity provider does not let you in any more. Sign in to the console of the router again.',
+    });
+  });
+
   it('is kept for an hour while Redis is away, and nobody new is known then', async () => {
     const { identities, state } = await start();
     state.isAway = true;
