@@ -40,6 +40,7 @@ export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'no
 export function openCredentials({ serving, outages, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
   const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
   const owners = new AskedOwners(store.guard(accounts.keys), accounts.users, log);
+  releases.add('owners of keys', () => owners.close());
   const verifier = new KeyVerifier(owners);
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());

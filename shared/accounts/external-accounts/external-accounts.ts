@@ -39,6 +39,10 @@ const accountSchema = z.object({
   /** Until then the provider's last answer counts, ms since 1970. */
   goodUntil: z.coerce.number(),
   sealedRefreshToken: z.string().optional(),
+  /** As which client of the provider the router got it. Absent in records of earlier releases. */
+  clientId: z.string().optional(),
+  /** Changes with each answer of the provider. Absent before the first one, and in records of earlier releases. */
+  turn: z.string().optional(),
 });
 
 /** The account of a person at a provider. */
@@ -46,12 +50,16 @@ export interface ExternalAccount extends ExternalSubject {
   provider: string;
   goodUntil: number;
   refreshToken?: string | undefined;
+  /** The router's id as the client that the refresh token was given to; undefined if that was not kept. */
+  clientId?: string | undefined;
 }
 
 /** The account of a person at a provider, as it is kept. */
 export interface KeptAccount extends ExternalAccount {
   /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not know, or not yet. */
   isSealed: boolean;
+  /** Another one once a further answer of the provider was kept. */
+  turn?: string | undefined;
 }
 
 /** Who somebody is at which of the providers. */
@@ -169,18 +177,22 @@ export class ExternalAccounts {
   }
 
   /**
-   * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored. False
-   * for an account that is not the person's any more: they were deleted.
+   * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored.
+   * @param over what it is kept in place of; absent: of whatever there is
+   * @returns what is kept now; undefined where there is something else than `over`, or the account is not the person's any more: they were deleted
    */
-  async keep(userId: string, account: ExternalAccount): Promise<boolean> {
-    const { provider, subject, goodUntil, refreshToken } = account;
+  async keep(userId: string, account: ExternalAccount, over?: KeptAccount): Promise<KeptAccount | undefined> {
+    const { provider, subject, goodUntil, refreshToken, clientId } = account;
     const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken });
-    const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields };
-    return (await keepExternal.run(this.#redis, { keys, args })) === 1;
+    const turn = randomUUID();
+    const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken, clientId, turn });
+    const before = over && { over: over.turn ?? '' };
+    const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };
+    const isKept = (await keepExternal.run(this.#redis, { keys, args })) === 1;
+    return isKept ? { provider, issuer, subject, goodUntil, refreshToken, clientId, turn, isSealed: false } : undefined;
   }
 
   /**

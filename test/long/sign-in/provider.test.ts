@@ -242,6 +242,7 @@ describe('a colleague', () => {
     for (const name of ['pat', 'quinn'])
       provider.accounts.set(name, { email: `${name}@example.com`, email_verified: true, groups: ['admins'] });
     provider.setLifetime(1);
+    await configure({}, { scopes: ['openid', 'email', 'profile', 'offline_access'] });
     const [pat, quinn] = [
       await personIn((await signIn('pat')).browser),
       await personIn((await signIn('quinn')).browser),

@@ -8,7 +8,7 @@ import {
 } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
-import type { SignInSettings } from '#shared/registry/sign-in.ts';
+import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitPerson, type AdmitParts } from './admit-person.ts';
 import { answeredError, refusesPerson, type ProviderClients } from './provider-clients.ts';
 
@@ -22,6 +22,10 @@ const longestMs = 3_600_000;
 
 /** Milliseconds for which a person goes on while their provider cannot be asked. */
 const outageMs = 3_600_000;
+
+/** How often, and milliseconds after which, a refresh token is kept again when the store did not answer. */
+const keepAttempts = 5;
+const keepAgainMs = 1_000;
 
 /** Milliseconds between two looks at what another node, which asks the provider, has found out. */
 const lookMs = 100;
@@ -69,12 +73,26 @@ export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Co
   return async (user) => {
     if (user.passwordHash !== '') return 'confirmed';
     const account = await externals.find(user.id);
-    const isAsked =
-      account !== undefined &&
-      (account.isSealed || account.refreshToken !== undefined) &&
-      signIn().providers.some(({ name, issuer }) => name === account.provider && isSameIssuer(issuer, account.issuer));
+    const provider = account && providerOf(signIn(), account);
+    const isAsked = provider && outlastsSessions(provider) && (account.isSealed || account.refreshToken !== undefined);
     return isAsked ? confirm(user) : 'confirmed';
   };
+}
+
+/** The provider of an account, as the same client of which the router can ask about it; undefined if there is none. */
+function providerOf({ providers }: SignInSettings, account: ExternalAccount): SignInProvider | undefined {
+  return providers.find(
+    ({ name, issuer, client_id: id }) =>
+      name === account.provider && isSameIssuer(issuer, account.issuer) && (account.clientId ?? id) === id,
+  );
+}
+
+/**
+ * Whether refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11): then the end of one
+ * is that of the person. Those of other providers end in the evening.
+ */
+function outlastsSessions({ scopes }: SignInProvider): boolean {
+  return scopes.includes('offline_access');
 }
 
 function isGood({ goodUntil: until }: ExternalAccount): boolean {
@@ -111,7 +129,7 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
   try {
     return await ask(parts, user, account);
   } catch (error) {
-    if (refusesPerson(error)) return signOut(parts, user, account, 'refused');
+    if (refusesPerson(error)) return await afterRefusal(parts, user, account, error);
     const facts = { err: error, answered: answeredError(error), provider: account.provider, user: user.id };
     log.warn(facts, 'a provider cannot be asked about a person');
     return goesOn(account) ? 'confirmed' : 'unknown';
@@ -120,23 +138,62 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
 
 async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
-  const provider = signIn().providers.find(({ name }) => name === account.provider);
-  if (!provider || !isSameIssuer(provider.issuer, account.issuer)) return signOut(parts, user, account, 'not asked');
+  const provider = providerOf(signIn(), account);
+  if (!provider) return signOut(parts, user, account, 'not asked');
   if (account.isSealed) throw new Error('the refresh token was sealed with a secret that is not known here');
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
   // At once: the one before may be used up. That the person may stay is only known below.
-  if (!(await externals.keep(user.id, { ...account, refreshToken }))) return 'refused';
+  const kept = await keepPatiently(
+    externals,
+    user.id,
+    { ...account, refreshToken, clientId: provider.client_id },
+    account,
+  );
+  if (!kept) return afterNewer(parts, user);
   const claims = tokens.claims();
   // A provider need not give a new ID token. With one, groups and address count anew.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
-    if (typeof admitted !== 'object') return signOut(parts, user, account, 'refused');
+    if (typeof admitted !== 'object') return signOut(parts, user, account, 'denied');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
-  const isKept = await externals.keep(user.id, { ...account, refreshToken, goodUntil: until });
-  return isKept ? 'confirmed' : 'refused';
+  return (await externals.keep(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
+}
+
+/** Keeps a refresh token that may be the only one that is good now, also when the store comes back only after a while. */
+async function keepPatiently(
+  externals: ConfirmParts['externals'],
+  ...[userId, account, over]: Parameters<ConfirmParts['externals']['keep']>
+): Promise<KeptAccount | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await externals.keep(userId, account, over);
+    } catch (error) {
+      if (attempt === keepAttempts) throw error;
+      await sleep(keepAgainMs);
+    }
+  }
+}
+
+/** How somebody stands whose account has changed since the provider was asked: they were deleted, or have signed in. */
+async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
+  const account = await externals.find(id);
+  if (!account) return 'refused';
+  return isGood(account) ? 'confirmed' : 'unknown';
+}
+
+/** Signs out somebody whose refresh token the provider has refused, unless they have signed in meanwhile and have another one. */
+async function afterRefusal(
+  parts: ConfirmParts,
+  user: UserRecord,
+  asked: KeptAccount,
+  error: unknown,
+): Promise<Confirmation> {
+  const now = await parts.externals.find(user.id);
+  if (now?.turn !== asked.turn) return afterNewer(parts, user);
+  return signOut(parts, user, asked, answeredError(error)?.error === 'access_denied' ? 'denied' : 'ended');
 }
 
 /** Whether what a person has had ended since their record was read. */
@@ -145,12 +202,16 @@ async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Pro
   return user?.epoch !== epoch || user.blockedAt !== undefined;
 }
 
-/** Ends what somebody has whom their provider has refused. Admin tokens and keys stay of one about whom it could not be asked. */
+/**
+ * Ends what somebody has whom their provider has not confirmed, and why: it has said that they may not come in (`denied`), has taken a refresh
+ * token no more (`ended`), or cannot be asked about them. Admin tokens and keys stay in the last case, and keys stay if refresh tokens of the
+ * provider end with the sessions there.
+ */
 async function signOut(
-  { accounts, announce, log }: ConfirmParts,
+  { accounts, announce, log, signIn }: ConfirmParts,
   user: UserRecord,
   account: ExternalAccount,
-  why: 'refused' | 'not asked',
+  why: 'denied' | 'ended' | 'not asked',
 ): Promise<'refused'> {
   // Of somebody who was deleted meanwhile nothing is written.
   if (!(await accounts.users.find(user.id))) return 'refused';
@@ -158,8 +219,10 @@ async function signOut(
     { user: user.id, provider: account.provider },
     'a person is signed out: their provider does not confirm them',
   );
-  if (why === 'refused') await accounts.users.refuse(user.id);
-  else await accounts.users.endSessions(user.id);
+  const provider = providerOf(signIn(), account);
+  if (why === 'not asked') await accounts.users.endSessions(user.id);
+  else if (why === 'denied' || (provider && outlastsSessions(provider))) await accounts.users.refuse(user.id);
+  else await accounts.users.signOut(user.id);
   await announce(`user:${user.id}`);
   return 'refused';
 }

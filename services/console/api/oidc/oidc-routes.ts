@@ -101,6 +101,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       subject: claims.sub,
       goodUntil: goodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
       refreshToken: tokens.refresh_token,
+      clientId: provider.client_id,
     });
     // Their keys may be used again from now on, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);

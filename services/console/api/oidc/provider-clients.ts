@@ -63,7 +63,7 @@ export class ProviderClients {
   }
 }
 
-/** What a provider answers when it does not let a person in any more (RFC 6749, section 5.2). */
+/** What a provider answers when it does not let a person in any more, or their refresh token has ended (RFC 6749, section 5.2). */
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
 
 /**

@@ -17,9 +17,13 @@ const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
 /** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
-async function open({ endedMs = 2 * hourMs, slash = '' }: { endedMs?: number; slash?: string } = {}) {
+async function open({
+  endedMs = 2 * hourMs,
+  slash = '',
+  scopes = ['openid'],
+}: { endedMs?: number; slash?: string; scopes?: string[] } = {}) {
   const provider = await startCountedProvider();
-  const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', domains: ['*'] };
+  const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', scopes, domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
   const store = await openKeyStore(inject('redisUrl'));
   const { accounts, connection, prefix } = store;
@@ -51,7 +55,8 @@ async function open({ endedMs = 2 * hourMs, slash = '' }: { endedMs?: number; sl
     const { epoch, tokenEpoch = 0 } = (await accounts.users.find(grace.id)) ?? {};
     return { epoch, tokenEpoch };
   };
-  return { ...store, provider, grace, ...node, addNode, logged, announced, now };
+  const isRefused = async () => (await accounts.users.find(grace.id))?.refusedAt !== undefined;
+  return { ...store, subject, isRefused, provider, grace, ...node, addNode, logged, announced, now };
 }
 
 /** Has the provider answer only when the test says so. */
@@ -62,6 +67,7 @@ function held<T>(answer: T) {
 
 const stays = { epoch: 0, tokenEpoch: 0 };
 const isEnded = { epoch: 1, tokenEpoch: 1 };
+const offline = ['openid', 'offline_access'];
 
 describe('a person whose last answer of the provider has ended', () => {
   it('is asked about once, however many nodes want to know, and all of them are told what it says', async () => {
@@ -100,7 +106,7 @@ describe('a person whose last answer of the provider has ended', () => {
   });
 
   it('is asked about under that form for their keys and admin tokens as well', async () => {
-    const { provider, grace, confirmHolder } = await open({ slash: '/' });
+    const { provider, grace, confirmHolder } = await open({ slash: '/', scopes: offline });
     provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
     expect(await confirmHolder(grace)).toBe('refused');
     expect(provider.refreshed).toEqual(['grace.0']);
@@ -205,6 +211,50 @@ describe('a provider', () => {
       expect(await confirm(grace)).toBe('confirmed');
     }
   });
+
+  it('whose refresh tokens outlast its sessions ends keys with one of them, another one when it says so itself', async () => {
+    for (const [scopes, error, isShutOut] of [
+      [offline, 'invalid_grant', true],
+      [['openid'], 'invalid_grant', false],
+      [['openid'], 'access_denied', true],
+    ] as const) {
+      const { provider, grace, confirm, isRefused, now } = await open({ scopes: [...scopes] });
+      provider.answerTokens(() => ({ status: 400, body: { error } }));
+      expect(await confirm(grace)).toBe('refused');
+      expect([await now(), await isRefused()]).toEqual([isEnded, isShutOut]);
+    }
+  });
+
+  it('is asked when tokens and keys alone are used only where its answer is about the person, to the router as it is', async () => {
+    const evening = await open();
+    expect(await evening.confirmHolder(evening.grace)).toBe('confirmed');
+    const other = await open({ scopes: offline });
+    const account = { ...other.subject, goodUntil: 0, refreshToken: 'grace.0', clientId: 'another' };
+    await other.externals.keep(other.grace.id, account);
+    expect(await other.confirmHolder(other.grace)).toBe('confirmed');
+    for (const { provider, now } of [evening, other]) expect([provider.refreshed, await now()]).toEqual([[], stays]);
+    const asked = await open({ scopes: offline });
+    asked.provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    expect(await asked.confirmHolder(asked.grace)).toBe('refused');
+    expect(asked.provider.refreshed).toEqual(['grace.0']);
+  });
+
+  it.each([400, 200])(
+    'whose answer with status %i comes after a new sign-in of the person changes nothing of it',
+    async (status) => {
+      const { provider, grace, externals, subject, confirm, isRefused, now } = await open({ scopes: offline });
+      const tokens = { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' };
+      const answer = held({ status, body: status === 200 ? tokens : { error: 'invalid_grant' } });
+      provider.answerTokens(answer.wait);
+      const confirmed = confirm(grace);
+      await until(() => provider.refreshed.length > 0);
+      await externals.keep(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
+      answer.release();
+      expect(await confirmed).toBe('confirmed');
+      expect([await now(), await isRefused()]).toEqual([stays, false]);
+      expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'new.0' });
+    },
+  );
 
   it('leaves nothing of a person who is deleted while it is asked', async () => {
     const { provider, grace, confirm, accounts, connection, prefix } = await open();
