@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { CookieClient, type Visited } from '../../helpers/clients/cookie-client.ts';
@@ -357,14 +359,20 @@ describe('a sign-in at a provider', () => {
   it('whose answer comes twice at once, at two ingress nodes, stays good: its code is exchanged once', async () => {
     provider.setLifetime(1);
     const { url, browser } = await signIn('grace', { stops: true });
-    const headers = { cookie: browser.cookiesOf(cluster.url) };
-    const send = (to: string) => fetch(`${to}${url.pathname}${url.search}`, { headers, redirect: 'manual' });
+    // Both nodes stand behind one address, which the code was made for.
+    const headers = { cookie: browser.cookiesOf(cluster.url), host: new URL(cluster.url).host };
+    const send = async (to: string) => {
+      const sent = request(`${to}${url.pathname}${url.search}`, { headers }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.headers;
+    };
     const answers = await Promise.all([cluster.url, otherUrl, cluster.url, otherUrl].map(send));
     const last = await send(cluster.url);
-    const led = [...answers, last].map((answer) => answer.headers.get('location') ?? '');
+    const led = [...answers, last].map((answer) => answer.location ?? '');
     expect(led.toSorted()).toEqual([...Array<string>(4).fill('/?sign-in=expired'), '/usage']);
     const client = new ConsoleClient(cluster.url);
-    const found = answers[led.indexOf('/usage')]?.headers.getSetCookie().find((cookie) => cookie.startsWith('rtr='));
+    const found = answers[led.indexOf('/usage')]?.['set-cookie']?.find((cookie) => cookie.startsWith('rtr='));
     client.cookie = found?.split(';')[0];
     expect((await client.get('/session')).status).toBe(200);
     // A provider to which a code comes twice revokes the refresh token, which is used now.
