@@ -21,9 +21,9 @@ const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta
 
 /**
  * Milliseconds after which a node that asks a provider about a person counts as dead: longer than it takes to read what the provider says of
- * itself and to use a refresh token, ten seconds each.
+ * itself and to use a refresh token, ten seconds each, and to keep what it has answered although the store is away for a while, another ten.
  */
-export const checkMs = 30_000;
+export const checkMs = 45_000;
 
 /** Who somebody is at a provider. */
 export interface ExternalSubject {

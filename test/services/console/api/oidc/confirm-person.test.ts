@@ -140,7 +140,7 @@ describe('a person whose last answer of the provider has ended', () => {
     const { grace, externals, confirm, connection, prefix } = await open();
     expect(await externals.beginCheck(grace.id)).toBeDefined();
     const lock = accountNames(prefix).externalCheck(grace.id);
-    expect(await connection.redis.pttl(lock)).toBeGreaterThan(25_000);
+    expect(await connection.redis.pttl(lock)).toBeGreaterThan(40_000);
     await connection.redis.pexpire(lock, 500);
     expect(await confirm(grace)).toBe('unknown');
     expect(await confirm(grace)).toBe('confirmed');
