@@ -1,11 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const expect = { requireAssertions: true };
-// A run of an hour with thousands of tests of real processes does not end for one that was unlucky: in CI it is repeated, and named
-// at the end of the run as a test to mend.
-const retry = process.env['CI'] === undefined ? 0 : 1;
 const settings = {
-  retry,
   globalSetup: ['test/helpers/global-setup.ts'],
   // Ends what hangs; a busy machine takes several times as long as a quiet one.
   testTimeout: 40_000,
@@ -82,7 +78,6 @@ export default defineConfig({
       {
         test: {
           name: 'compose',
-          retry,
           expect,
           globalSetup: ['test/compose/set-up.ts'],
           include: [

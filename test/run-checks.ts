@@ -10,24 +10,24 @@ import { dockerAnswers } from './helpers/servers/docker-answers.ts';
 /*
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
  * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:chaos` a cluster under seeded faults,
- * `npm run test:clients` the programs and libraries that people use, each from its registry, `npm run test:compose` the tests of the image and of docker-compose.yml, which need a Docker engine. The last line counts
- * what passed and what failed, each check besides the tests counting as one. The chaos suite takes `--seed`, `--seconds`, `--kinds` and `--lines`;
+ * `npm run test:clients` the programs and libraries that people use, each from its registry, `npm run test:compose` the tests of the image and of
+ * docker-compose.yml, which need a Docker engine. The last line counts what passed and what failed, each check besides the tests counting
+ * as one. The chaos suite takes `--seed`, `--seconds`, `--kinds` and `--lines`;
  * with `--update`, the clients' suite keeps what it saw for the table in docs/api.md.
  */
 
-const testResult = z.object({
-  success: z.boolean(),
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      assertionResults: z.array(
-        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
-      ),
-    }),
+const fileResult = z.object({
+  name: z.string(),
+  status: z.string(),
+  message: z.string(),
+  assertionResults: z.array(
+    z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
   ),
 });
+type FileResult = z.infer<typeof fileResult>;
+
+/** At most so many files of tests are repeated: more failures than that are no bad luck. */
+const maxRepeated = 5;
 
 const root = join(import.meta.dirname, '..');
 const { seed, seconds, kinds, lines, update } = parseArgs({
@@ -52,8 +52,6 @@ if (project === 'compose' && !(await dockerAnswers())) {
   );
   process.exit(0);
 }
-const folder = mkdtempSync(join(tmpdir(), 'rtr-checks-'));
-const resultFile = join(folder, 'result.json');
 
 const checks =
   project === 'quick'
@@ -69,25 +67,28 @@ const outcomes = await Promise.all(checks.map(check));
 let passed = outcomes.filter(Boolean).length;
 let failed = outcomes.length - passed;
 
-const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
 // Some long tests run two files at a time.
 const projects = project === 'long' ? ['long', 'waiting'] : [project];
-const named = projects.flatMap((name) => ['--project', name]);
-const vitest = ['vitest', 'run', ...named, '--passWithNoTests', ...reports];
-process.stdout.write(`\n> ${vitest.join(' ')}\n`);
-const [exitCode] = await once(start(vitest, 'inherit'), 'exit');
-const succeeded = exitCode === 0;
-const tests = readResult();
-passed += tests?.numPassedTests ?? 0;
+const first = await runTests([]);
+const unlucky = [...first.files.values()].filter(({ status }) => status !== 'passed').map(({ name }) => name);
+// A run of an hour with thousands of tests of real processes does not end for one that was unlucky: in CI its file is run once more, with
+// processes and data of its own, and named at the end of the run as one to mend. A seed that breaks the cluster is no bad luck.
+const isRepeated =
+  process.env['CI'] !== undefined && project !== 'chaos' && unlucky.length > 0 && unlucky.length <= maxRepeated;
+const last = isRepeated ? await runTests(unlucky) : first;
+const results = [...new Map([...first.files, ...last.files]).values()].flatMap((file) => file.assertionResults);
+passed += results.filter(({ status }) => status === 'passed').length;
 // A test file that cannot even be loaded has no failed test, yet it is a failure.
-failed += Math.max(tests?.numFailedTests ?? 0, succeeded && tests?.success ? 0 : 1);
-rmSync(folder, { recursive: true });
+failed += Math.max(results.filter(({ status }) => status === 'failed').length, last.succeeded ? 0 : 1);
 
-for (const { name, assertionResults } of tests?.testResults ?? []) {
-  for (const { fullName, status, failureMessages } of assertionResults) {
-    if (status !== 'passed' || failureMessages.length === 0) continue;
-    const file = relative(root, name);
-    process.stdout.write(`\nPassed only when repeated: ${file}, "${fullName}"\n${failureMessages.join('\n')}\n`);
+if (isRepeated) {
+  for (const { name, message, assertionResults } of first.files.values()) {
+    if (last.files.get(name)?.status !== 'passed') continue;
+    const failures = assertionResults.flatMap((test) =>
+      test.failureMessages.map((text) => `"${test.fullName}": ${text}`),
+    );
+    const reasons = failures.length > 0 ? failures : [message];
+    process.stdout.write(`\nPassed only when repeated: ${relative(root, name)}\n${reasons.join('\n')}\n`);
   }
 }
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
@@ -112,9 +113,26 @@ function start([tool = '', ...args]: readonly string[], output: 'inherit' | 'pip
   });
 }
 
-function readResult(): z.infer<typeof testResult> | undefined {
+/** Runs the project's tests, all of them or those of some files. What Vitest does not say of a file is not among the results. */
+async function runTests(files: readonly string[]): Promise<{ succeeded: boolean; files: Map<string, FileResult> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-checks-'));
+  const resultFile = join(folder, 'result.json');
+  const named = projects.flatMap((name) => ['--project', name]);
+  const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
+  const vitest = ['vitest', 'run', ...named, '--passWithNoTests', ...reports, ...files];
+  process.stdout.write(`\n> ${vitest.join(' ')}\n`);
+  const [exitCode] = await once(start(vitest, 'inherit'), 'exit');
+  const results = readResults(resultFile);
+  rmSync(folder, { recursive: true });
+  return {
+    succeeded: exitCode === 0 && results !== undefined,
+    files: new Map(results?.map((file) => [file.name, file])),
+  };
+}
+
+function readResults(path: string): FileResult[] | undefined {
   try {
-    return testResult.parse(JSON.parse(readFileSync(resultFile, 'utf8')));
+    return z.object({ testResults: z.array(fileResult) }).parse(JSON.parse(readFileSync(path, 'utf8'))).testResults;
   } catch {
     return undefined;
   }
