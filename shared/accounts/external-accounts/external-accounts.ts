@@ -179,15 +179,20 @@ export class ExternalAccounts {
   /**
    * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored.
    * @param over what it is kept in place of; absent: of whatever there is
+   * @param turn the same for who keeps the same again, because the store may have kept it and its reply was lost
    * @returns what is kept now; undefined where there is something else than `over`, or the account is not the person's any more: they were deleted
    */
-  async keep(userId: string, account: ExternalAccount, over?: KeptAccount): Promise<KeptAccount | undefined> {
+  async keep(
+    userId: string,
+    account: ExternalAccount,
+    over?: KeptAccount,
+    turn: string = randomUUID(),
+  ): Promise<KeptAccount | undefined> {
     const { provider, subject, goodUntil, refreshToken, clientId } = account;
     const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    const turn = randomUUID();
     const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken, clientId, turn });
     const before = over && { over: over.turn ?? '' };
     const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as oidc from 'openid-client';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
@@ -165,11 +166,15 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
 /** Keeps a refresh token that may be the only one that is good now, also when the store comes back only after a while. */
 async function keepPatiently(
   externals: ConfirmParts['externals'],
-  ...[userId, account, over]: Parameters<ConfirmParts['externals']['keep']>
+  userId: string,
+  account: ExternalAccount,
+  over: KeptAccount,
 ): Promise<KeptAccount | undefined> {
+  // One for all attempts: the store may have kept it, and only its reply was lost.
+  const turn = randomUUID();
   for (let attempt = 1; ; attempt++) {
     try {
-      return await externals.keep(userId, account, over);
+      return await externals.keep(userId, account, over, turn);
     } catch (error) {
       if (attempt === keepAttempts) throw error;
       await sleep(keepAgainMs);

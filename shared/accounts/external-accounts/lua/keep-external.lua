@@ -9,13 +9,15 @@
 --   now       ms since 1970
 --   over      the turn of what it is kept in place of, '' where that has none; absent: of whatever there is
 --   account   fields of the person's account at the provider
--- Returns 1, or 0 when there is something else than `over`, or the account at the provider is not that of the person any more.
+-- Returns 1, also when the same account of the same turn was kept before; or 0 when there is something else than `over`, or the account at the
+-- provider is not that of the person any more.
 local externals, user, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 or redis.call('HGET', externals, args.external) ~= args.userId then
   return 0
 end
-if args.over and (redis.call('HGET', own, 'turn') or '') ~= args.over then
+local turn = redis.call('HGET', own, 'turn') or ''
+if args.over and turn ~= args.over and turn ~= args.account.turn then
   return 0
 end
 redis.call('DEL', own)

@@ -6,6 +6,7 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { holderConfirmer, personConfirmer } from '#services/console/api/oidc/confirm-person.ts';
 import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
@@ -134,6 +135,19 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(provider.refreshed).toEqual(['grace.0']);
     expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'grace.1' });
     expect(await now()).toEqual(stays);
+  });
+
+  it('goes on within the hour when the store has kept the new refresh token, and only its reply was lost', async () => {
+    const { provider, grace, externals, confirm, now } = await open({ endedMs: hourMs / 2 });
+    const keep = externals.keep.bind(externals);
+    vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
+      await keep(...kept);
+      throw new RouterError('store_unavailable', 'The reply is late.');
+    });
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'grace.1' });
+    expect((await externals.find(grace.id))?.goodUntil).toBeGreaterThan(Date.now());
+    expect([provider.refreshed, await now()]).toEqual([['grace.0'], stays]);
   });
 
   it('is asked about by another node after one that has died', async () => {
