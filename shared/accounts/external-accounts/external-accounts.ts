@@ -41,6 +41,8 @@ const accountSchema = z.object({
   sealedRefreshToken: z.string().optional(),
   /** As which client of the provider the router got it. Absent in records of earlier releases. */
   clientId: z.string().optional(),
+  /** See `ExternalAccount`. Absent in records of earlier releases. */
+  isOffline: z.stringbool().optional().catch(undefined),
   /** Changes with each answer of the provider. Absent before the first one, and in records of earlier releases. */
   turn: z.string().optional(),
 });
@@ -52,6 +54,11 @@ export interface ExternalAccount extends ExternalSubject {
   refreshToken?: string | undefined;
   /** The router's id as the client that the refresh token was given to; undefined if that was not kept. */
   clientId?: string | undefined;
+  /**
+   * Whether the refresh token outlasts the session that the person has at the provider: it was asked for with `offline_access`. Undefined if
+   * that was not kept.
+   */
+  isOffline?: boolean | undefined;
 }
 
 /** The account of a person at a provider, as it is kept. */
@@ -188,16 +195,17 @@ export class ExternalAccounts {
     over?: KeptAccount,
     turn: string = randomUUID(),
   ): Promise<KeptAccount | undefined> {
-    const { provider, subject, goodUntil, refreshToken, clientId } = account;
+    const { provider, subject, goodUntil, refreshToken, clientId, isOffline } = account;
     const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    const fields = storedFields({ provider, issuer, subject, goodUntil, sealedRefreshToken, clientId, turn });
+    const said = { provider, issuer, subject, goodUntil, clientId, isOffline, turn };
+    const fields = storedFields({ ...said, sealedRefreshToken });
     const before = over && { over: over.turn ?? '' };
     const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };
     const isKept = (await keepExternal.run(this.#redis, { keys, args })) === 1;
-    return isKept ? { provider, issuer, subject, goodUntil, refreshToken, clientId, turn, isSealed: false } : undefined;
+    return isKept ? { ...said, refreshToken, isSealed: false } : undefined;
   }
 
   /**

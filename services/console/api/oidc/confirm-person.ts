@@ -75,7 +75,8 @@ export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Co
     if (user.passwordHash !== '') return 'confirmed';
     const account = await externals.find(user.id);
     const provider = account && providerOf(signIn(), account);
-    const isAsked = provider && outlastsSessions(provider) && (account.isSealed || account.refreshToken !== undefined);
+    const isAsked =
+      provider && isOffline(provider, account) && (account.isSealed || account.refreshToken !== undefined);
     return isAsked ? confirm(user) : 'confirmed';
   };
 }
@@ -89,11 +90,16 @@ function providerOf({ providers }: SignInSettings, account: ExternalAccount): Si
 }
 
 /**
- * Whether refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11): then the end of one
- * is that of the person. Those of other providers end in the evening.
+ * Whether the refresh tokens that a provider gives from now on outlast the sessions that people have there (OpenID Connect Core 1.0, section
+ * 11): then the end of one is that of the person. Those of other providers end in the evening.
  */
-function outlastsSessions({ scopes }: SignInProvider): boolean {
+export function givesOffline({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');
+}
+
+/** The same of the refresh token of an account, which may have been given before the scopes were changed. */
+function isOffline(provider: SignInProvider, account: ExternalAccount): boolean {
+  return account.isOffline ?? givesOffline(provider);
 }
 
 function isGood({ goodUntil: until }: ExternalAccount): boolean {
@@ -149,7 +155,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   const kept = await keepPatiently(
     externals,
     user.id,
-    { ...account, refreshToken, clientId: provider.client_id },
+    { ...account, refreshToken, clientId: provider.client_id, isOffline: isOffline(provider, account) },
     account,
   );
   if (!kept) return afterNewer(parts, user);
@@ -226,7 +232,7 @@ async function signOut(
   );
   const provider = providerOf(signIn(), account);
   if (why === 'not asked') await accounts.users.endSessions(user.id);
-  else if (why === 'denied' || (provider && outlastsSessions(provider))) await accounts.users.refuse(user.id);
+  else if (why === 'denied' || (provider && isOffline(provider, account))) await accounts.users.refuse(user.id);
   else await accounts.users.signOut(user.id);
   await announce(`user:${user.id}`);
   return 'refused';

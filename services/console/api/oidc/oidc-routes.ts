@@ -13,7 +13,7 @@ import { openSession } from '../session/open-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
 import { forPeople, leadToSignIn } from './lead-to-sign-in.ts';
-import { goodUntil } from './confirm-person.ts';
+import { givesOffline, goodUntil } from './confirm-person.ts';
 import { answeredError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
 
@@ -102,6 +102,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       goodUntil: goodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
       refreshToken: tokens.refresh_token,
       clientId: provider.client_id,
+      isOffline: givesOffline(provider),
     });
     // Their keys may be used again from now on, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);

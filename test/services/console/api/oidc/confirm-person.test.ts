@@ -253,6 +253,27 @@ describe('a provider', () => {
     expect(asked.provider.refreshed).toEqual(['grace.0']);
   });
 
+  it('whose scopes were changed ends keys by what a refresh token was asked for with', async () => {
+    for (const [scopes, isOffline] of [
+      [offline, false],
+      [['openid'], true],
+    ] as const) {
+      const { provider, grace, subject, externals, confirm, confirmHolder, isRefused } = await open({
+        scopes: [...scopes],
+      });
+      await externals.keep(grace.id, { ...subject, goodUntil: 0, refreshToken: 'grace.0', isOffline });
+      expect(await confirm(grace)).toBe('confirmed');
+      const kept = await externals.find(grace.id);
+      expect(kept).toMatchObject({ refreshToken: 'grace.1', isOffline });
+      await externals.keep(grace.id, { ...subject, ...kept, goodUntil: 0 });
+      provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+      expect(await confirmHolder(grace)).toBe(isOffline ? 'refused' : 'confirmed');
+      expect(provider.refreshed).toHaveLength(isOffline ? 2 : 1);
+      if (!isOffline) expect(await confirm(grace)).toBe('refused');
+      expect(await isRefused()).toBe(isOffline);
+    }
+  });
+
   it.each([400, 200])(
     'whose answer with status %i comes after a new sign-in of the person changes nothing of it',
     async (status) => {

@@ -12,7 +12,8 @@ const grace = { sub: 'grace', name: 'Grace', email: 'grace@example.com', email_v
 async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; trustProxy?: boolean } = {}) {
   const provider = await startCountedProvider();
   const company = { name: 'company', issuer: provider.issuer, client_id: 'router', domains: ['*'] };
-  const signIn = signInSchema.parse({ providers: [company, { ...company, name: 'second' }] });
+  const second = { ...company, name: 'second', scopes: ['openid', 'offline_access'] };
+  const signIn = signInSchema.parse({ providers: [company, second] });
   const open = await openConsole({ signIn, ...(redisUrl && { redisUrl }), ...(trustProxy && { trustProxy }) });
   const headers: Record<string, string> = trustProxy ? { 'x-forwarded-proto': 'https' } : {};
   const visit = (browser: CookieClient, path: string): Promise<Visited> =>
@@ -130,6 +131,21 @@ describe('an answer of a provider', () => {
     const again = await begin(browser);
     expect(await led(browser, again.replace('/company/', '/second/'))).toBe('/?sign-in=expired');
     expect(provider.exchanged).toHaveLength(1);
+  });
+});
+
+describe('what is kept of a sign-in', () => {
+  it('says whether its refresh token was asked for to outlast the session at the provider', async () => {
+    const { provider, visit, led, connection, prefix } = await openWithProvider();
+    for (const name of ['company', 'second']) {
+      const browser = new CookieClient();
+      const { url } = await visit(browser, `/console/api/oidc/${name}/start`);
+      const { pathname, search } = provider.answer(url, { ...grace, sub: name, email: `${name}@example.com` });
+      expect(await led(browser, `${pathname}${search}`)).toBe('/');
+    }
+    const names = await connection.redis.keys(`${prefix}external-account:*`);
+    const kept = await Promise.all(names.map((name) => connection.redis.hmget(name, 'provider', 'isOffline')));
+    expect(Object.fromEntries(kept)).toEqual({ company: 'false', second: 'true' });
   });
 });
 
