@@ -12,6 +12,9 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
   about: About;
 }
 
+/** Milliseconds after which the provider of a page's person is asked again whether it lets them in, if its last answer has ended. */
+const askEveryMs = 60_000;
+
 /** The live feed of the console's pages, and what they are of. */
 export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, feed, about } = parts;
@@ -21,8 +24,13 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     if (!feed.hasRoom(sessionId)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
     }
+    // By this request.
+    let askedAt = performance.now();
     const currentViewer = async (): Promise<Viewer | undefined> => {
-      const [stands, now] = await Promise.all([accounts.sessions.stands(sessionId), accounts.users.find(user.id)]);
+      const asks = performance.now() - askedAt >= askEveryMs;
+      if (asks) askedAt = performance.now();
+      const stands = await accounts.sessions.stands(sessionId, { asks });
+      const now = await accounts.users.find(user.id);
       return stands && now ? viewerOf(now) : undefined;
     };
     const takesChanges = request.query['changes'] !== undefined;

@@ -164,15 +164,22 @@ export class SessionStore {
     return user;
   }
 
-  /** Whether a session has not ended yet. Unlike `find`, it does not prolong the session. */
-  async stands(id: string): Promise<boolean> {
+  /**
+   * Whether a session has not ended yet. Unlike `find`, it does not prolong the session.
+   * @param asks whether the provider that has opened it is asked as well, as by `find`
+   * @throws UnconfirmedError then, while it is not known whether that still lets its person in
+   */
+  async stands(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
     const fields = await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
     const session = this.#read(fields);
     if (!session || !this.#counts(session)) return false;
     const user = await this.#users.find(session.userId);
-    if (!isIn(user, session)) return false;
-    return session.startedAt + longestMs > Date.now();
+    if (!isIn(user, session) || session.startedAt + longestMs <= Date.now()) return false;
+    if (!asks || session.provider === undefined) return true;
+    const confirmation = await this.#confirm(user);
+    if (confirmation === 'unknown') throw new UnconfirmedError();
+    return confirmation === 'confirmed';
   }
 
   /** What has opened a session; empty for a session with a password, and for one that has ended. */
