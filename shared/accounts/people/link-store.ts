@@ -7,7 +7,7 @@ import { storedFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, mintToken, tokenHash } from './secret-token.ts';
 import type { PersonStart } from './console-settings.ts';
-import { hasComeIn, type UserRecord } from './user.ts';
+import { hasComeIn, isShutOut, type UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
 const acceptInvitation = new RedisScript(new URL('lua/accept-invitation.lua', import.meta.url));
@@ -91,7 +91,7 @@ export class LinkStore {
     const [firstAdmin, invitationId, password] = await askRedis(this.#redis.mget(...names));
     if (firstAdmin === hash) return { kind: 'first-admin' };
     const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
-    if (invitation) return { kind: 'invitation', invitation };
+    if (invitation) return (await this.#isInvited(invitation)) ? { kind: 'invitation', invitation } : undefined;
     const [userId, epoch, only] = password?.split(':') ?? [];
     const user = userId ? await this.#users.find(userId) : undefined;
     if (!user || user.blockedAt !== undefined || String(user.epoch) !== epoch) return undefined;
@@ -149,6 +149,12 @@ export class LinkStore {
     const link = this.#names.passwordLink(tokenHash(token));
     await askRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', printedLinkMs));
     return token;
+  }
+
+  /** Whether an invitation counts: not while the provider of the administrator who has made it does not let them in. */
+  async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
+    const by = await this.#users.find(invitedBy);
+    return by === undefined || !isShutOut(by);
   }
 
   /**

@@ -54,7 +54,7 @@ interface EntryFacts {
   passwordHash?: string | undefined;
 }
 
-/** Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. */
+/** Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. `emit.lua` of the webhooks tells it, too. */
 export function isShutOut(facts: EntryFacts): boolean {
   return facts.blockedAt !== undefined || isRefused(facts);
 }

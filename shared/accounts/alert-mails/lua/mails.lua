@@ -22,7 +22,7 @@ local keptMs = 2 * 24 * hourMs
 -- Recipients of one event.
 local mostRecipients = 100
 
--- Whether a person is there, is not blocked, and has not switched alerts off.
+-- Whether a person is there, is not shut out, and has not switched alerts off.
 function mails.wants(prefix, user)
   return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end

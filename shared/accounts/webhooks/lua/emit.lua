@@ -120,12 +120,15 @@ local function selects(prefix, endpoint, eventType)
   return false
 end
 
--- Whether there is an owner, who is not blocked.
+-- Whether there is an owner, who is not shut out: see `isShutOut` of people.
 function webhooks.stands(prefix, owner)
   if owner == 'router' then
     return true
   end
-  return redis.call('EXISTS', prefix .. owner) == 1 and redis.call('HEXISTS', prefix .. owner, 'blockedAt') == 0
+  local fields = redis.call('HMGET', prefix .. owner, 'blockedAt', 'refusedAt', 'passwordHash')
+  local blockedAt, refusedAt, passwordHash = unpack(fields)
+  local isRefused = refusedAt and (passwordHash or '') == ''
+  return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
 -- The owners of what belongs to a person, a team, or a key without owner or that was issued, by the id of that; none for one who is gone.
@@ -152,7 +155,7 @@ function webhooks.refusal(prefix, endpoint)
     return 'its endpoint is disabled'
   end
   if not owner or not webhooks.stands(prefix, owner) then
-    return 'the owner of its endpoint is blocked or gone'
+    return 'the owner of its endpoint is shut out or gone'
   end
   return nil
 end

@@ -202,6 +202,20 @@ describe('an invitation', () => {
     expect((await browser().get(`/links/${other.link.split('/').at(-1)}`)).status).toBe(200);
   });
 
+  it('is not taken while the provider of the administrator who made it does not let them in', async () => {
+    const { firstAdmin, join, browser, accounts, connection, prefix } = await openConsole();
+    const mallory = await join(await firstAdmin(), 'mallory@example.com', { role: 'admin' });
+    const { body } = await mallory.post('/invitations', { email: 'back-door@example.com', role: 'admin' });
+    const path = `/links/${body.link.split('/').at(-1)}`;
+    const record = `${prefix}user:${mallory.id}`;
+    await connection.redis.hset(record, 'passwordHash', '');
+    await accounts.users.refuse(mallory.id);
+    expect((await browser().get(path)).status).toBe(404);
+    expect((await browser().post(path, { name: 'Back', password: goodPassword })).status).toBe(404);
+    await connection.redis.hdel(record, 'refusedAt');
+    expect((await browser().get(path)).status).toBe(200);
+  });
+
   it('can be withdrawn, and names only a team that exists', async () => {
     const { firstAdmin, browser, connection, prefix } = await openConsole();
     const ada = await firstAdmin();

@@ -95,6 +95,22 @@ describe('an event', () => {
     expect(await outbox.emit(batchEvent(owner))).toBe(0);
   });
 
+  it('of somebody whom their provider has refused goes nowhere, unless they have a password', async () => {
+    const { add, outbox, accounts, batchEvent, ...open } = await openTestWebhooks();
+    const ada = await makeAdmin({ accounts, ...open });
+    const owner = `user:${ada.id}` as const;
+    const { endpoint } = await add(url, { owner });
+    await accounts.users.refuse(ada.id);
+    expect(await outbox.emit(batchEvent(owner))).toBe(0);
+    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', 'any');
+    expect(await outbox.emit(batchEvent(owner))).toBe(1);
+    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', '');
+    expect(await outbox.emit(batchEvent(owner))).toBe(0);
+    await open.connection.redis.hdel(`${open.prefix}${owner}`, 'refusedAt');
+    expect(await outbox.emit(batchEvent(owner))).toBe(1);
+    expect(await open.deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(2);
+  });
+
   it('is stored by a script together with the change that it reports', async () => {
     const { add, deliveries, connection, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
