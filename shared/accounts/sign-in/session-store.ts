@@ -133,9 +133,10 @@ export class SessionStore {
 
   /**
    * Whose session this is; undefined when it has ended. Its time without a request begins anew.
-   * @throws UnconfirmedError while it is not known whether the provider that has opened it still lets its person in
+   * @param asks whether the provider that has opened it is asked: not to end it
+   * @throws UnconfirmedError while it is not known whether that still lets its person in
    */
-  async find(id: string): Promise<UserRecord | undefined> {
+  async find(id: string, { asks = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(tokenHash(id));
     const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
@@ -146,7 +147,7 @@ export class SessionStore {
     const leftMs = session.startedAt + longestMs - now;
     if (!isIn(known, session) || leftMs <= 0) return undefined;
     let user = known;
-    if (session.provider !== undefined) {
+    if (asks && session.provider !== undefined) {
       const confirmation = await this.#confirm(known);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;

@@ -21,6 +21,8 @@ const passwordChange = z.strictObject({ current: givenPassword, next: z.string()
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);
+  // Also while the provider of the person does not answer.
+  const endsSessions = requireSession(accounts, { asks: false });
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {
     requireLocalAccounts(parts);
@@ -36,7 +38,7 @@ export function sessionRoutes(parts: ApiParts): Router {
     const { user, sessionId } = signedInOf(response);
     response.json(await sessionAnswer(accounts, user, sessionId));
   });
-  routes.delete('/session', signedIn, async (request, response) => {
+  routes.delete('/session', endsSessions, async (request, response) => {
     const { sessionId } = signedInOf(response);
     const { provider } = await accounts.sessions.openerOf(sessionId);
     await accounts.sessions.end(sessionId);
@@ -45,7 +47,7 @@ export function sessionRoutes(parts: ApiParts): Router {
     clearSessionCookie(request, response);
     response.json({ url } satisfies SignOutAnswer);
   });
-  routes.delete('/sessions', signedIn, async (request, response) => {
+  routes.delete('/sessions', endsSessions, async (request, response) => {
     const { id } = signedInOf(response);
     await accounts.users.signOut(id);
     await parts.announce(`user:${id}`);

@@ -25,11 +25,14 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
   next();
 }
 
-/** Lets only signed-in people pass, and changes only with the session's CSRF token. */
-export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>) {
+/**
+ * Lets only signed-in people pass, and changes only with the session's CSRF token.
+ * @param asks whether the provider of the person is asked: not for what ends sessions
+ */
+export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>, { asks = true } = {}) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const sessionId = sessionIdOf(request);
-    const user = sessionId === undefined ? undefined : await sessions.find(sessionId);
+    const user = sessionId === undefined ? undefined : await sessions.find(sessionId, { asks });
     if (sessionId === undefined || user === undefined) {
       if (sessionId !== undefined && (await sessions.isSuspended(sessionId))) {
         throw new ApiFailure(401, localAccountsOff, signInFailures[localAccountsOff]);

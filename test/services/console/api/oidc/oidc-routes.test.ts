@@ -238,6 +238,26 @@ describe('somebody whose provider has not answered for more than an hour', () =>
   });
 });
 
+describe('somebody whose provider cannot be asked', () => {
+  it.each(['/session', '/sessions'])('signs out all the same (%s)', async (path) => {
+    const { provider, begin, led, url, connection, prefix } = await openWithProvider();
+    const browser = new CookieClient();
+    await led(browser, await begin(browser));
+    const cookie = browser.cookiesOf(url);
+    const session = await fetch(`${url}/console/api/session`, { headers: { cookie } });
+    const { csrfToken } = (await session.json()) as { csrfToken: string };
+    const [name = ''] = await connection.redis.keys(`${prefix}external-account:*`);
+    await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
+    provider.answerTokens(() => ({ status: 503, body: {} }));
+    const headers = { cookie, 'x-csrf-token': csrfToken };
+    const signOut = () => fetch(`${url}/console/api${path}`, { method: 'DELETE', headers });
+    expect((await signOut()).ok).toBe(true);
+    expect((await signOut()).status).toBe(401);
+    provider.answerTokens(undefined);
+    expect((await fetch(`${url}/console/api/session`, { headers: { cookie } })).status).toBe(401);
+  });
+});
+
 describe('a person in a browser', () => {
   it('sees the sign-in page at a provider that is not there any more', async () => {
     const { led } = await openWithProvider();
