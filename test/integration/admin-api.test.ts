@@ -10,9 +10,8 @@ import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
 
 const prefix = `a${randomBytes(6).toString('hex')}`;
 /** Of the cluster's authority. */
@@ -35,9 +34,7 @@ interface OperationObject {
 beforeAll(async () => {
   await writeAuthority(folder, await createAuthority(prefix, undefined));
   cluster = await startCluster({ prefix, ingress: { CREDENTIALS_DIR: folder } });
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentSession, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { inviteToConsole } from '../helpers/console/open-as.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 
@@ -20,26 +20,13 @@ let bobId: string;
 beforeAll(async () => {
   cluster = await startCluster({ ingress: { AGENT_SESSIONS_DAYS: '3' } });
   ({ url: otherUrl } = await cluster.addIngress());
-  ada = (await accept('Ada', await firstLinkToken(cluster.prefix))).client;
+  const first = await firstAdministrator(cluster);
+  ada = first.client;
   team = String((await ada.post('/teams', { name: 'Crew' })).body.id);
-  ({ client: bob, id: bobId } = await join('Bob', { teamId: team }));
-  ({ client: carol } = await join('Carol', {}));
+  ({ client: bob, id: bobId } = await inviteToConsole(first, 'Bob', { teamId: team }));
+  ({ client: carol } = await inviteToConsole(first, 'Carol'));
 });
 afterAll(() => cluster?.stop());
-
-async function accept(name: string, token: string): Promise<{ client: ConsoleClient; id: string }> {
-  const client = new ConsoleClient(cluster.url);
-  const form = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
-  const { status, body } = await client.post(`/links/${token}`, form);
-  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
-  return { client, id: String(body.user.id) };
-}
-
-async function join(name: string, fields: object) {
-  const email = `${name.toLowerCase()}@example.com`;
-  const { body } = await ada.post('/invitations', { email, role: 'member', ...fields });
-  return accept(name, String(body.link).split('/link/')[1] ?? '');
-}
 
 async function makeKey(client: ConsoleClient, wanted: object): Promise<string> {
   const { status, body } = await client.post('/keys', { name: 'a key', ...wanted });

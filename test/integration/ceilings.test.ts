@@ -4,10 +4,10 @@ import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helper
 import { signInProgram } from '../helpers/clients/device-flow.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
 import { until } from '../helpers/until.ts';
 
-const password = 'violet-harbour-cricket-41';
 const denied = { error: { code: 'permission_denied' } };
 
 let cluster: Cluster;
@@ -19,11 +19,10 @@ let teamId: string;
 beforeAll(async () => {
   cluster = await startCluster({ engine: { DEMO_MODELS: 'demo,demo-b' } });
   await cluster.addBatchRunner();
-  ada = new ConsoleClient(cluster.url);
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, { name: 'Ada', email: 'ada@example.com', password });
+  ({ client: ada } = await firstAdministrator(cluster));
   const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
   bob = new ConsoleClient(cluster.url);
-  await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password });
+  await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password: goodPassword });
   bobId = String((await bob.get('/session')).body.user.id);
   teamId = String((await ada.post('/teams', { name: 'Blue' })).body.id);
   await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });

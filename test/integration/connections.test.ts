@@ -6,9 +6,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
+import { type SignedInPerson } from '../helpers/console/open-as.ts';
 import {
   grantAccess,
   knownClient,
@@ -19,8 +21,6 @@ import { until } from '../helpers/until.ts';
 
 /** Where people reach the router, as the operator says. Nothing is there in this test. */
 const publicUrl = 'https://llm.example.com';
-
-const password = 'violet-harbour-cricket-41';
 
 interface Answer {
   status: number;
@@ -67,13 +67,7 @@ beforeAll(async () => {
   ({ url: otherUrl } = await cluster.addIngress());
   await cluster.addToolsWorker(registry);
   redis = new Redis(inject('redisUrl'));
-  const first = new ConsoleClient(cluster.url);
-  const made = await first.post(`/links/${await firstLinkToken(cluster.prefix)}`, {
-    name: 'Ada',
-    email: 'ada@example.com',
-    password,
-  });
-  admin = await withKey(first, String(made.body.user.id));
+  admin = await withKey(await firstAdministrator(cluster));
   [grace, alan] = await Promise.all([join('grace@example.com'), join('alan@example.com')]);
 });
 
@@ -106,7 +100,7 @@ async function startImpostor() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close: () => void server.close() };
 }
 
-async function withKey(client: ConsoleClient, id: string): Promise<Person> {
+async function withKey({ client, id }: SignedInPerson): Promise<Person> {
   const { body } = await client.post('/keys', { kind: 'user', name: 'tools' });
   return { id, client, key: String(body.raw) };
 }
@@ -115,8 +109,8 @@ async function join(email: string): Promise<Person> {
   const { body } = await admin.client.post('/invitations', { email, role: 'member' });
   const client = new ConsoleClient(cluster.url);
   const token = String(body.link).split('/link/')[1] ?? '';
-  const joined = await client.post(`/links/${token}`, { name: email.split('@')[0], password });
-  return withKey(client, String(joined.body.user.id));
+  const joined = await client.post(`/links/${token}`, { name: email.split('@')[0], password: goodPassword });
+  return withKey({ client, id: String(joined.body.user.id) });
 }
 
 async function begin({ client }: Person, server = 'notes'): Promise<string> {
@@ -352,7 +346,7 @@ describe('an answer of an authorization server', () => {
 
     const second = answerIn(await grantAccess(await begin(alan), 'alan'));
     const elsewhere = new ConsoleClient(cluster.url);
-    expect(await elsewhere.signIn('alan@example.com', password)).toMatchObject({ status: 200 });
+    expect(await elsewhere.signIn('alan@example.com', goodPassword)).toMatchObject({ status: 200 });
     expect(await elsewhere.post('/connections', second)).toMatchObject(refused('does not belong'));
 
     const third = answerIn(await grantAccess(await begin(alan), 'alan'));

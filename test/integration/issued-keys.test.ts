@@ -2,8 +2,8 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
 import { until } from '../helpers/until.ts';
 
 let cluster: Cluster;
@@ -14,9 +14,7 @@ let teamId: string;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  ada = new ConsoleClient(cluster.url);
-  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, form);
+  ({ client: ada } = await firstAdministrator(cluster));
   const { body: invited } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
   bob = new ConsoleClient(cluster.url);
   const path = `/links/${String(invited.link).split('/link/')[1]}`;

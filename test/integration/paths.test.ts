@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
 
 let cluster: Cluster;
 let ada: ConsoleClient;
@@ -14,9 +14,7 @@ let api: AdminClient;
 let waiting: string;
 beforeAll(async () => {
   cluster = await startCluster();
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   waiting = String((await ada.post('/users', { email: 'joan@example.com' })).body.id);
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
 import { firstLinkToken } from '../helpers/console/start-console.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 import { until } from '../helpers/until.ts';
 
 const email = 'ada@example.com';
-const password = 'tulip anvil 42 harbour';
 const path = '/worker-credentials';
 const prefix = `c${randomBytes(4).toString('hex')}`;
 let nats: SecuredNats;
@@ -31,8 +31,8 @@ beforeAll(async () => {
   });
   other = await cluster.addIngress();
   ada = [new ConsoleClient(cluster.url), new ConsoleClient(other.url)];
-  await ada[0].post(`/links/${await firstLinkToken(prefix)}`, { name: 'Ada', email, password });
-  await ada[1].signIn(email, password);
+  await ada[0].post(`/links/${await firstLinkToken(prefix)}`, { name: 'Ada', email, password: goodPassword });
+  await ada[1].signIn(email, goodPassword);
 });
 
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { ConsoleClient } from './console-client.ts';
-import { goodPassword } from './open-console.ts';
+import { goodPassword } from './good-password.ts';
 
 /** The code that an authenticator app shows, some seconds from now. */
 export function codeOf(secret: string, seconds = 0): string {

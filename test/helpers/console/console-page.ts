@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { until } from '../until.ts';
+import { goodPassword } from './good-password.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -86,7 +87,7 @@ export async function makeFirstAccount(page: Page, link: string): Promise<void> 
   await page.goto(link);
   await page.getByLabel('Your name').fill('Ada Lovelace');
   await page.getByLabel('E-mail').fill('ada@example.com');
-  await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
+  await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 }

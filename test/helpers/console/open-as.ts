@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { ConsoleClient } from './console-client.ts';
 import { openConsolePage, waitUntilLoaded, wide, type LookOptions, type WatchedPage } from './console-page.ts';
+import { goodPassword } from './good-password.ts';
 
 /** Somebody who is signed in at the console, by their client of the API. */
 export interface SignedInPerson {
@@ -8,22 +9,22 @@ export interface SignedInPerson {
   id: string;
 }
 
-/** The password of people that `joinConsole` makes. */
-export const joinPassword = 'tulip anvil 42 harbour';
-
-/** Makes the account of a one-time link. @param link as `/link/<token>`, with or without an origin */
+/** Makes the account of a one-time link, with `goodPassword`. @param link as `/link/<token>`, with or without an origin */
 export async function joinConsole(client: ConsoleClient, link: string, name: string): Promise<SignedInPerson> {
-  const person = { name, email: `${name.toLowerCase()}@example.com`, password: joinPassword };
-  const { body } = await client.post(`/links/${link.split('/link/')[1] ?? ''}`, person);
+  const person = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
+  const { status, body } = await client.post(`/links/${link.split('/link/')[1] ?? ''}`, person);
+  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
   return { client, id: String(body.user.id) };
 }
 
-/** Makes the account of somebody whom an administrator invites as a member. */
+/** Makes the account of somebody whom an administrator invites as a member. @param fields of the invitation besides these */
 export async function inviteToConsole(
   { client }: Pick<SignedInPerson, 'client'>,
   name: string,
+  fields: { teamId?: string } = {},
 ): Promise<SignedInPerson> {
-  const { body } = await client.post('/invitations', { email: `${name.toLowerCase()}@example.com`, role: 'member' });
+  const email = `${name.toLowerCase()}@example.com`;
+  const { body } = await client.post('/invitations', { email, role: 'member', ...fields });
   return joinConsole(new ConsoleClient(client.url), String(body.link), name);
 }
 

@@ -22,10 +22,8 @@ import type { Operation } from '#services/console/api/operations/operation.ts';
 import { recordingOperations } from '#services/console/api/recordings/recording-operations.ts';
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
+import { goodPassword } from './good-password.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
-
-/** A password that the console accepts. */
-export const goodPassword = 'violet-harbour-cricket-41';
 
 /** The console's API and the Admin API on their own server in this process, with its own prefix in the shared Redis. */
 export interface OpenConsole extends OpenKeyStore {

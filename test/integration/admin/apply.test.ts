@@ -6,7 +6,7 @@ import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';

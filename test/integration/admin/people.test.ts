@@ -6,8 +6,8 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 
 let cluster: ScriptedCluster;
@@ -16,9 +16,7 @@ let rtr: AdminCommands;
 
 beforeAll(async () => {
   cluster = await startScriptedCluster();
-  ada = new ConsoleClient(cluster.url);
-  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
-  expect((await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, form)).status).toBe(200);
+  ({ client: ada } = await firstAdministrator(cluster));
   rtr = adminCommandsOf(cluster);
 });
 afterAll(() => cluster.stop());

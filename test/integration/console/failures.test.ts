@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 import { startQuotingEngine, type QuotingEngine } from '../../helpers/upstreams/start-quoting-engine.ts';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   engine = await startQuotingEngine();
   cluster = await startCluster({ engineUrl: engine.url, worker: { ENGINE_KIND: 'openai' } });
   ({ url: otherUrl } = await cluster.addIngress());
-  admin = await accept('Ada', await firstLinkToken(cluster.prefix));
+  ({ client: admin } = await firstAdministrator(cluster));
 }, 60_000);
 
 afterAll(async () => {
@@ -26,18 +26,8 @@ afterAll(async () => {
   engine?.stop();
 });
 
-async function accept(name: string, token: string): Promise<ConsoleClient> {
-  const client = new ConsoleClient(cluster.url);
-  const form = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
-  const { status, body } = await client.post(`/links/${token}`, form);
-  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
-  return client;
-}
-
 async function join(name: string, teamId: string): Promise<ConsoleClient> {
-  const email = `${name.toLowerCase()}@example.com`;
-  const { body } = await admin.post('/invitations', { email, role: 'member', teamId });
-  return accept(name, String(body.link).split('/link/')[1] ?? '');
+  return (await inviteToConsole({ client: admin }, name, { teamId })).client;
 }
 
 async function makeKey(client: ConsoleClient, wanted: object): Promise<Record<string, string>> {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Overview } from '#services/console/contract/live.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
 
 let cluster: Cluster;
 let otherUrl: string;
@@ -14,10 +14,7 @@ let admin: ConsoleClient;
 beforeAll(async () => {
   cluster = await startCluster();
   ({ url: otherUrl } = await cluster.addIngress());
-  admin = new ConsoleClient(cluster.url);
-  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
-  const { status, body } = await admin.post(`/links/${await firstLinkToken(cluster.prefix)}`, form);
-  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
+  ({ client: admin } = await firstAdministrator(cluster));
 }, 60_000);
 
 afterAll(() => cluster?.stop());

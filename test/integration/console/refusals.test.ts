@@ -5,9 +5,9 @@ import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
 const secret = 'zebra-diary-7f3';
@@ -23,23 +23,14 @@ beforeAll(async () => {
   await cluster.addScripted({ slots: 1 }, (event) => {
     if (event === 'started') started += 1;
   });
-  admin = await accept('Ada', await firstLinkToken(cluster.prefix));
+  ({ client: admin } = await firstAdministrator(cluster));
   [bob, carol] = [await join('Bob'), await join('Carol')];
 }, 60_000);
 
 afterAll(() => cluster?.stop());
 
-async function accept(name: string, token: string): Promise<ConsoleClient> {
-  const client = new ConsoleClient(cluster.url);
-  const form = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
-  const { status, body } = await client.post(`/links/${token}`, form);
-  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
-  return client;
-}
-
 async function join(name: string): Promise<ConsoleClient> {
-  const { body } = await admin.post('/invitations', { email: `${name.toLowerCase()}@example.com`, role: 'member' });
-  return accept(name, String(body.link).split('/link/')[1] ?? '');
+  return (await inviteToConsole({ client: admin }, name)).client;
 }
 
 async function makeKey(client: ConsoleClient, wanted: object): Promise<{ id: string; raw: string }> {

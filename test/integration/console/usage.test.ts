@@ -4,6 +4,7 @@ import { connectRedis, type RedisConnection } from '#shared/accounts/redis/conne
 import { createLog } from '#shared/core/log.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
 
 let cluster: Cluster;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   const accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);
   const link = await accounts.links.issueFirstAdmin();
-  await ada.post(`/links/${link}`, { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' });
+  await ada.post(`/links/${link}`, { name: 'Ada', email: 'ada@example.com', password: goodPassword });
 });
 
 afterAll(async () => {

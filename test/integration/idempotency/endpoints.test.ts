@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { until } from '../../helpers/until.ts';
 
 /* Every POST of the APIs, executed once with an idempotency key, and replayed at another ingress. */
@@ -156,9 +155,7 @@ describe('a POST with an idempotency key', () => {
       expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
       await answer.text();
     }
-    const ada = new ConsoleClient(cluster.url);
-    const account = { name: 'Ada', email: 'ada@example.com', password: 'a long password of Ada' };
-    await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, account);
+    const { client: ada } = await firstAdministrator(cluster);
     const made = { kind: 'user', name: 'k', class: 'normal', limits: {} };
     const keys = [];
     for (const _ of [1, 2]) {

@@ -9,9 +9,8 @@ import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
-
-const password = 'violet-harbour-cricket-41';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
@@ -32,7 +31,11 @@ afterAll(async () => {
 
 async function firstPerson({ url, prefix }: Cluster): Promise<ConsoleClient> {
   const client = new ConsoleClient(url);
-  await client.post(`/links/${await firstLinkToken(prefix)}`, { name: 'Ada', email: 'ada@example.com', password });
+  await client.post(`/links/${await firstLinkToken(prefix)}`, {
+    name: 'Ada',
+    email: 'ada@example.com',
+    password: goodPassword,
+  });
   return client;
 }
 
@@ -230,7 +233,7 @@ describe('a request to sign a program in', () => {
     const url = `${cluster.url}/oauth/token`;
     const cases: [Record<string, string> | [string, string][], number, string][] = [
       [{}, 400, 'invalid_request'],
-      [{ grant_type: 'password', username: 'ada', password }, 400, 'unsupported_grant_type'],
+      [{ grant_type: 'password', username: 'ada', password: goodPassword }, 400, 'unsupported_grant_type'],
       [{ grant_type: deviceGrant }, 400, 'invalid_request'],
       [{ grant_type: 'refresh_token' }, 400, 'invalid_request'],
       [{ grant_type: deviceGrant, device_code: 'guessed' }, 400, 'expired_token'],
@@ -397,7 +400,7 @@ describe('a request to sign a program in', () => {
     const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     for (let at = 0; at < 110; at++) await accounts.guard.take({ address: '127.0.0.1', email: `${at}@example.com` });
     connection.close();
-    expect((await bob.signIn('target@example.com', password)).status).toBe(429);
+    expect((await bob.signIn('target@example.com', goodPassword)).status).toBe(429);
     expect((await bob.post(`/devices/${body.user_code}/find`)).status).toBe(200);
   });
 });
@@ -406,6 +409,10 @@ describe('a request to sign a program in', () => {
 async function invited(email: string): Promise<ConsoleClient> {
   const { body } = await ada.post('/invitations', { email, role: 'member' });
   const client = new ConsoleClient(cluster.url);
-  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', email, password });
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, {
+    name: 'Bob',
+    email,
+    password: goodPassword,
+  });
   return client;
 }

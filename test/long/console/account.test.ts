@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setUpApp } from '../../helpers/console/authenticator-app.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
-
-const password = 'tulip anvil 42 harbour';
 
 describe.skipIf(chromiumPath === undefined)('the account page', () => {
   let cluster: ConsoleCluster;
@@ -21,9 +21,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
       startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1' }),
       openBrowser(),
     ]);
-    ada = new ConsoleClient(cluster.url);
-    const person = { name: 'Ada', email: 'ada@example.com', password };
-    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+    ({ client: ada } = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada'));
     ({ email: carol } = await invite('carol'));
   });
   afterAll(async () => {
@@ -36,7 +34,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     const email = `${uniqueName(name)}@example.com`;
     const { body } = await ada.post('/invitations', { email, role: 'member' });
     const client = new ConsoleClient(cluster.url);
-    await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password });
+    await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password: goodPassword });
     return { client, email };
   }
 
@@ -45,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     const { page } = opened;
     await page.goto('/account');
     await page.getByLabel('E-mail').fill(email);
-    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     await waitUntilLoaded(page);
@@ -105,10 +103,10 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     await dialog.getByRole('textbox', { name: 'Your password' }).fill('wrong');
     await dialog.getByRole('button', { name: 'Delete my account' }).click();
     await dialog.getByText('This is not your password.').waitFor();
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
     await dialog.getByRole('button', { name: 'Delete my account' }).click();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    const gone = await new ConsoleClient(cluster.url).signIn(email, password);
+    const gone = await new ConsoleClient(cluster.url).signIn(email, goodPassword);
     expect(gone.status).toBe(401);
   });
 
@@ -129,8 +127,8 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     // Ada has none herself: what she demands holds for her as well.
     expect((await ada.get('/settings')).status).toBe(403);
     const client = new ConsoleClient(cluster.url);
-    await client.signIn(carol, password);
-    await setUpApp(client, password);
+    await client.signIn(carol, goodPassword);
+    await setUpApp(client, goodPassword);
     await page.reload();
     await page.getByRole('heading', { name: 'Signed-in programs', exact: true }).waitFor();
     await page.getByText('No signed-in programs').waitFor();

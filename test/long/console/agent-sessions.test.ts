@@ -10,8 +10,8 @@ import {
   waitUntilLoaded,
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { goodPassword } from '../../helpers/console/open-console.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';

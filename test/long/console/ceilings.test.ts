@@ -2,12 +2,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
-
-const password = 'tulip anvil 42 harbour';
 
 describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console', () => {
   let cluster: ConsoleCluster;
@@ -18,9 +18,7 @@ describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console',
 
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([startConsole(), openBrowser()]);
-    ada = new ConsoleClient(cluster.url);
-    const person = { name: 'Ada', email: 'ada@example.com', password };
-    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+    ({ client: ada } = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada'));
     bob = await invite('bob');
     await invite('eve');
     bobId = String((await bob.get('/session')).body.user.id);
@@ -35,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console',
   async function invite(name: string): Promise<ConsoleClient> {
     const { body } = await ada.post('/invitations', { email: `${name}@example.com`, role: 'member' });
     const client = new ConsoleClient(cluster.url);
-    await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password });
+    await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, password: goodPassword });
     return client;
   }
 
@@ -44,7 +42,7 @@ describe.skipIf(chromiumPath === undefined)('teams and ceilings in the console',
     const { page } = opened;
     await page.goto(path);
     await page.getByLabel('E-mail').fill(`${name}@example.com`);
-    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
     await waitUntilLoaded(page);

@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
-import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { inviteToConsole, openAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 import { startProtectedMcp, type ProtectedMcp } from '../../helpers/upstreams/start-protected-mcp.ts';
@@ -91,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)('the page of connections', () => {
     const { page, context } = await openConsolePage(here.browser, here.cluster.url);
     await page.goto('/connections?state=forged&code=stolen');
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page
       .getByRole('alert')

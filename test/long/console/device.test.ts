@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { deviceGrant, postForm } from '../../helpers/clients/device-flow.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
-import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { inviteToConsole, openAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
@@ -25,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)('a person in a browser', () => {
     const { page, troubles } = await openConsolePage(here.browser, here.cluster.url, phone);
     await page.goto(start.verification_uri_complete);
     await page.getByLabel('E-mail').fill(`${name.toLowerCase()}@example.com`);
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
     // A link alone does not count as an attempt: the code in it is in the form, and the person goes on.
     const code = page.getByLabel('Code that the program shows');

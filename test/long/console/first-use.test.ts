@@ -2,6 +2,7 @@ import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeFirstAccount, openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { until } from '../../helpers/until.ts';
@@ -86,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     );
 
     // Neither secrets nor prompts are in the pages or in the logs.
-    for (const said of [apiKey, 'tulip anvil 42 harbour', 'Good morning!']) {
+    for (const said of [apiKey, goodPassword, 'Good morning!']) {
       expect(await page.content()).not.toContain(said);
       expect(JSON.stringify(cluster.ingress.lines)).not.toContain(said);
     }

@@ -17,7 +17,8 @@ import {
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
 import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
-import { inviteToConsole, joinPassword, openAs } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { inviteToConsole, openAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import type { ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -704,7 +705,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('textbox', { name: 'New password' }).fill('walnut orbit 17 gravel');
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('This is not your password.').waitFor();
-      await page.getByLabel('Current password').fill(joinPassword);
+      await page.getByLabel('Current password').fill(goodPassword);
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('The password is changed').waitFor();
       await page.getByRole('button', { name: /^Account of/ }).click();

@@ -5,8 +5,8 @@ import { createLog } from '#shared/core/log.ts';
 import { inject } from 'vitest';
 import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 
 const people = 1_000;
 const keysPerPerson = 10;
@@ -25,9 +25,7 @@ beforeAll(async () => {
   });
   await connection.whenReady(AbortSignal.timeout(5_000));
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'tulip anvil 42 harbour' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
   for (let hundred = 0; hundred < people / 100; hundred += 1) {

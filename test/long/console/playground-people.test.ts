@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
-import { joinConsole, joinPassword, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
 import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -59,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)('people who share a browser', () => 
     const { page: theirs } = await openWithTalk(cleo);
     await theirs.goto('/account');
     await theirs.getByRole('button', { name: 'Delete my account' }).click();
-    await theirs.getByRole('dialog').getByLabel('Your password').fill(joinPassword);
+    await theirs.getByRole('dialog').getByLabel('Your password').fill(goodPassword);
     await theirs.getByRole('dialog').getByRole('button', { name: 'Delete my account' }).click();
     await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
     await until(async () => expect(await databases(theirs)).toEqual([]), 10_000);

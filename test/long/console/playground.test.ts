@@ -8,7 +8,8 @@ import {
   type WatchedPage,
 } from '../../helpers/console/console-page.ts';
 import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
-import { inviteToConsole, joinPassword, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { inviteToConsole, openAs, type SignedInPerson } from '../../helpers/console/open-as.ts';
 import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
@@ -326,7 +327,7 @@ describe.skipIf(chromiumPath === undefined)('the playground', () => {
       await page.getByRole('button', { name: /^Account of/ }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByLabel('E-mail').fill(`${name.toLowerCase()}@example.com`);
-      await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+      await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('button', { name: 'Saved conversations' }).click();
       await dialog().getByText('No saved conversations').waitFor();

@@ -14,7 +14,8 @@ import {
   type LookOptions,
 } from '../../helpers/console/console-page.ts';
 import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
-import { inviteToConsole, joinConsole, joinPassword, openAs, openPageAs } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { inviteToConsole, joinConsole, openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -218,7 +219,7 @@ describe.skipIf(chromiumPath === undefined)('requests in the console', () => {
     const { page, context } = await openConsolePage(browser, cluster.url);
     await page.goto(`/requests/${id}`);
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('list', { name: 'Attempts' }).waitFor();
     await context.close();

@@ -8,10 +8,9 @@ import {
   seriousViolations,
   waitUntilLoaded,
 } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
-
-const password = 'tulip anvil 42 harbour';
 
 describe.skipIf(chromiumPath === undefined)('a person with a second factor', () => {
   let cluster: ConsoleCluster;
@@ -32,13 +31,13 @@ describe.skipIf(chromiumPath === undefined)('a person with a second factor', () 
   async function signIn(page: Page): Promise<void> {
     await page.goto('/');
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
 
   async function confirmPassword(page: Page): Promise<void> {
     const dialog = page.getByRole('dialog', { name: 'Second factor' });
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
     await dialog.getByRole('button', { name: 'Continue' }).click();
   }
 

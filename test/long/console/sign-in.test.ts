@@ -5,7 +5,8 @@ import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations } from '../../helpers/console/console-page.ts';
-import { joinConsole, joinPassword } from '../../helpers/console/open-as.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
@@ -139,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('note').getByText('Your password can be read on the way.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goto('/account');
@@ -189,7 +190,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await again.page.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
     await ada.page.goto('/admin/people');
     await ada.page.getByLabel('E-mail').fill('ada@example.com');
-    await ada.page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await ada.page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await ada.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await ada.page.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
     await ada.page.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
@@ -225,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.waitForURL(`${provider.issuer}/**`);
     await page.goto('/');
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await follow();
@@ -243,7 +244,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('alert').getByText('There is no such way in any more.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
@@ -252,7 +253,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     const signIn = async (page: Page): Promise<void> => {
       await page.goto('/usage');
       await page.getByLabel('E-mail').fill('ada@example.com');
-      await page.getByRole('textbox', { name: 'Password' }).fill(joinPassword);
+      await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     };

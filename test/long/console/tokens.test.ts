@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
-
-const password = 'tulip anvil 42 harbour';
 
 describe.skipIf(chromiumPath === undefined)('an administrator with programs', () => {
   let cluster: ConsoleCluster;
@@ -20,9 +20,7 @@ describe.skipIf(chromiumPath === undefined)('an administrator with programs', ()
       startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1' }),
       openBrowser(),
     ]);
-    ada = new ConsoleClient(cluster.url);
-    const person = { name: 'Ada', email: 'ada@example.com', password };
-    await ada.post(`/links/${cluster.firstLink.split('/link/')[1] ?? ''}`, person);
+    ({ client: ada } = await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada'));
   });
   afterAll(async () => {
     await browser?.close();
@@ -33,7 +31,7 @@ describe.skipIf(chromiumPath === undefined)('an administrator with programs', ()
     const { page } = await openConsolePage(browser, cluster.url, ...look);
     await page.goto(path);
     await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).waitFor();
     await waitUntilLoaded(page);

@@ -9,12 +9,11 @@ import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batche
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { startTokenIssuer, type TokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
 import { clientId, startTokenProvider, type TokenProvider } from '../../helpers/upstreams/start-token-provider.ts';
 import { until } from '../../helpers/until.ts';
-
-const password = 'violet-harbour-cricket-41';
 
 let provider: TokenProvider;
 let ci: TokenIssuer;
@@ -57,8 +56,7 @@ beforeAll(async () => {
   registryFile = String(ingress['ROUTER_CONFIG']);
   cluster = await startCluster({ ingress });
   otherUrl = (await cluster.addIngress()).url;
-  ada = new ConsoleClient(cluster.url);
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, { name: 'Ada', email: 'ada@example.com', password });
+  ({ client: ada } = await firstAdministrator(cluster));
   await ada.post('/teams', { name: 'Research' });
 });
 afterAll(async () => {
@@ -98,7 +96,7 @@ async function invited(name: string): Promise<string> {
   const email = `${name}@example.com`;
   const { body } = await ada.post('/invitations', { email, role: 'member' });
   const client = new ConsoleClient(cluster.url);
-  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, email, password });
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, email, password: goodPassword });
   return String((await client.get('/session')).body.user.id);
 }
 

@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { signInProgram } from '../../helpers/clients/device-flow.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -12,9 +11,7 @@ it('a program that was signed out while the broker was away is refused on every 
   const cluster = await startCluster({ natsUrl: nats.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
   onTestFinished(() => cluster.stop());
   const urls = [cluster.url, (await cluster.addIngress()).url];
-  const ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  const { client: ada } = await firstAdministrator(cluster);
   const { accessToken } = await signInProgram(cluster.url, ada);
   const statuses = () =>
     Promise.all(

@@ -11,7 +11,7 @@ import { runAgent, type AgentRun } from '../../helpers/clis/run-agent.ts';
 import { arrowUp, enter, openTerminal } from '../../helpers/clis/terminal-session.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { hostNode } from '../../helpers/processes/run-command.ts';
 import { startRecordingProxy } from '../../helpers/upstreams/start-recording-proxy.ts';
 import { until } from '../../helpers/until.ts';
@@ -25,9 +25,7 @@ let client: PackedClient;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   adaId = String((await ada.get('/session')).body.user.id);
   client = await installPackedClient();
   await client.signIn(cluster.url, ada);

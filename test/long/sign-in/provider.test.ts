@@ -9,11 +9,10 @@ import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { goodPassword } from '../../helpers/console/good-password.ts';
 import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
 import { until } from '../../helpers/until.ts';
-
-const password = 'violet-harbour-cricket-41';
 
 let cluster: Cluster;
 let otherUrl: string;
@@ -33,9 +32,7 @@ beforeAll(async () => {
     startLoginProvider(callbacks('company')),
     startLoginProvider(callbacks('second')),
   ]);
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   await ada.post('/teams', { name: 'Research' });
   await configure();
 });
@@ -105,7 +102,7 @@ async function signIn(
 async function invited(email: string): Promise<ConsoleClient> {
   const { body } = await ada.post('/invitations', { email, role: 'member' });
   const client = new ConsoleClient(cluster.url);
-  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: email, password });
+  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: email, password: goodPassword });
   return client;
 }
 
@@ -164,7 +161,7 @@ describe('a colleague', () => {
     expect(linked.answer.body.user).toMatchObject({ name: 'dora@example.com' });
     expect(linked.answer.body.user.hasPassword).toBeUndefined();
     expect((await dora.get('/session')).status).toBe(401);
-    expect((await dora.signIn('dora@example.com', password)).status).toBe(401);
+    expect((await dora.signIn('dora@example.com', goodPassword)).status).toBe(401);
     // Another account at the provider with the same address is somebody else.
     provider.accounts.set('impostor', { email: 'dora@example.com', email_verified: true });
     const { url } = await signIn('impostor');
@@ -176,7 +173,7 @@ describe('a colleague', () => {
 
   it('is not linked to the account of somebody who has typed the address in', async () => {
     const mallory = await invited('mallory@example.com');
-    await mallory.post('/account/email', { email: 'hopper@example.com', password });
+    await mallory.post('/account/email', { email: 'hopper@example.com', password: goodPassword });
     provider.accounts.set('hopper', { email: 'hopper@example.com', email_verified: true, groups: ['admins'] });
     expect((await signIn('hopper')).url.search).toBe('?sign-in=unconfirmed_address');
     expect((await mallory.get('/session')).body.user).toMatchObject({ role: 'member' });
@@ -428,11 +425,11 @@ describe('a sign-in at a provider', () => {
       localAccounts: false,
     });
     const stranger = new ConsoleClient(cluster.url);
-    expect((await stranger.signIn('ada@example.com', password)).status).toBe(403);
+    expect((await stranger.signIn('ada@example.com', goodPassword)).status).toBe(403);
     expect((await ada.post('/invitations', { email: 'new@example.com', role: 'member' })).status).toBe(403);
     expect((await personIn((await signIn('grace')).browser)).answer.status).toBe(200);
     await configure();
-    expect((await stranger.signIn('ada@example.com', password)).status).toBe(200);
+    expect((await stranger.signIn('ada@example.com', goodPassword)).status).toBe(200);
   });
 });
 

@@ -6,7 +6,8 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
-import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 
 const unconfirmed = { status: 409, body: { error: { code: 'unconfirmed_address', field: 'email' } } };
 const target = 'newboss@example.com';

@@ -5,7 +5,8 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { AuditEntry } from '#services/console/contract/account.ts';
-import { goodPassword, openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 const invalid = { code: 'invalid_api_key' };
 

@@ -3,7 +3,8 @@ import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
-import { goodPassword, openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 const refused = { status: 409, body: { error: { code: 'has_signed_in' } } };
 const email = 'victim@example.com';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 describe('the link of the first administrator', () => {
   it('describes itself, creates the account, signs in, and works once', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import { codeOf, setUpApp } from '../../../helpers/console/authenticator-app.ts';
-import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 
 const sentence = 'Here people sign in with their company account only.';
 const refused = { status: 403, body: { error: { code: 'permission_denied', message: sentence } } };

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
 import { softwarePasskey } from '../../../helpers/console/software-passkey.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 /** A console whose first administrator has a passkey, and a browser in which their password was accepted. */
 async function openWithPasskey() {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
 
 const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
 const notFound = { status: 404, body: { error: { code: 'not_found' } } };

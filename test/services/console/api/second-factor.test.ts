@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { codeOf, setUpApp as addApp } from '../../../helpers/console/authenticator-app.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
 
 afterEach(() => {
   vi.useRealTimers();

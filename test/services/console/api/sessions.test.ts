@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { browserName } from '#services/console/api/session/browser-name.ts';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
-import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 describe('signing in', () => {
   it('accepts a password however the keyboard composes its letters', async () => {

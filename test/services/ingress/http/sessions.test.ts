@@ -5,10 +5,9 @@ import { createLog } from '#shared/core/log.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
-
-const password = 'violet-harbour-cricket-41';
 
 let cluster: ScriptedCluster;
 let other: { url: string; process: ScriptedCluster['ingress'] };
@@ -28,7 +27,11 @@ beforeAll(async () => {
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);
   linkToken = (await accounts.links.issueFirstAdmin()) ?? '';
-  const { body } = await ada.post(`/links/${linkToken}`, { name: 'Ada', email: 'ada@example.com', password });
+  const { body } = await ada.post(`/links/${linkToken}`, {
+    name: 'Ada',
+    email: 'ada@example.com',
+    password: goodPassword,
+  });
   adaId = String(body.user.id);
 });
 afterAll(async () => {
@@ -81,7 +84,7 @@ describe('a page of the console', () => {
     expect(await bodyOf(await asPage(url, { 'sec-fetch-site': 'cross-site' }))).toMatchObject(denied);
     expect(await bodyOf(await asPage(url, { origin: 'https://evil.example' }))).toMatchObject(denied);
     const second = new ConsoleClient(cluster.url);
-    await second.signIn('ada@example.com', password);
+    await second.signIn('ada@example.com', goodPassword);
     const { cookie, csrfToken } = second;
     await second.delete('/session');
     Object.assign(second, { cookie, csrfToken });
@@ -118,7 +121,7 @@ describe('a change in the console', () => {
     const created = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
     const bob = new ConsoleClient(other.url);
     const token = String(created.body.link).split('/link/')[1] ?? '';
-    const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password });
+    const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password: goodPassword });
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     const settings = { name: 'k', class: 'normal', limits: {} };
     const own = await bob.post('/keys', { kind: 'user', ...settings });
@@ -145,7 +148,7 @@ describe('a change in the console while the broker is away', () => {
     const itsAccounts = openAccounts(connection.redis, `${here.prefix}:`);
     const admin = new ConsoleClient(here.url);
     const token = await itsAccounts.links.issueFirstAdmin();
-    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
+    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password: goodPassword });
     const urls = [here.url, there.url];
     expect(await Promise.all(urls.map((url) => statusWith(url, here.key)))).toEqual([200, 200]);
     await nats.kill();
@@ -170,7 +173,7 @@ describe('an ingress behind TLS', () => {
     expect(warnings).toMatchObject([[{ level: 40 }], []]);
     const headers = { 'x-forwarded-proto': 'https' };
     const signIn = (url: string) =>
-      new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password }, headers);
+      new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password: goodPassword }, headers);
     expect((await signIn(blind.url)).headers.get('set-cookie')).not.toContain('Secure');
     expect((await signIn(configured.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
   });
@@ -209,8 +212,8 @@ describe('the data of an ingress', () => {
       await new ConsoleClient(cluster.url).post(`/links/${token}`, { name: 'x', email: 'x', password: guess });
     }
     const next = 'quiet-lantern-oyster-77';
-    expect((await ada.post('/password', { current: password, next })).status).toBe(200);
-    const typed = [password, next, guess];
+    expect((await ada.post('/password', { current: goodPassword, next })).status).toBe(200);
+    const typed = [goodPassword, next, guess];
     const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', body.raw, body.raw.slice(-40)];
     const stored = await everythingUnder(connection.redis, `${cluster.prefix}:`);
     const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();

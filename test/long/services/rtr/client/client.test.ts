@@ -5,7 +5,7 @@ import { postForm, signInProgram } from '../../../../helpers/clients/device-flow
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
 import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
 import { startPausableProxy, type PausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -19,9 +19,7 @@ beforeAll(async () => {
   cluster = await startCluster();
   proxy = await startPausableProxy(Number(new URL(cluster.url).port));
   url = `http://127.0.0.1:${proxy.port}`;
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   client = await installPackedClient();
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { installPackedClient, type PackedClient } from '../../../../helpers/clie
 import { hasKeyring, startKeyring, type TestKeyring } from '../../../../helpers/clients/start-keyring.ts';
 import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
 
 describe.skipIf(!hasKeyring)('the client where there is a keyring (get-keyring.sh installs one)', () => {
   let cluster: Cluster;
@@ -16,9 +16,7 @@ describe.skipIf(!hasKeyring)('the client where there is a keyring (get-keyring.s
   beforeAll(async () => {
     keyring = await startKeyring();
     cluster = await startCluster();
-    ada = new ConsoleClient(cluster.url);
-    const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
-    await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+    ({ client: ada } = await firstAdministrator(cluster));
     client = await installPackedClient({ node: process.execPath, environment: keyring.environment });
   });
   afterAll(async () => {

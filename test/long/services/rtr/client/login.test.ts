@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
 import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstLinkToken } from '../../../../helpers/console/start-console.ts';
+import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
 
 let cluster: Cluster;
 let ada: ConsoleClient;
@@ -12,9 +12,7 @@ let client: PackedClient;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'violet-harbour-cricket-41' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix)}`, person);
+  ({ client: ada } = await firstAdministrator(cluster));
   client = await installPackedClient();
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { goodPassword } from '../../../../helpers/console/good-password.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
 
 async function open() {
@@ -70,7 +71,7 @@ describe('a change by name', () => {
     expect((await browser().signIn('bob@example.com', 'anything at all')).status).toBe(401);
     const { body } = await api.post(`/users/${id}/password-link`);
     const bob = browser();
-    const password = 'violet-harbour-cricket-41';
+    const password = goodPassword;
     expect(
       (await bob.post(`/links/${String(body.link).split('/link/')[1]}`, { name: '', email: '', password })).status,
     ).toBe(200);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
-import { goodPassword, openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
+import { goodPassword } from '../../../../helpers/console/good-password.ts';
+import { openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
 
 const refused = { status: 401, body: { error: { code: 'invalid_token' } } };
 const unscoped = { status: 403, body: { error: { code: 'insufficient_scope' } } };

@@ -1,0 +1,9 @@
+import type { Cluster } from '../cluster/start-cluster.ts';
+import { ConsoleClient } from './console-client.ts';
+import { joinConsole, type SignedInPerson } from './open-as.ts';
+import { firstLinkToken } from './start-console.ts';
+
+/** Makes the first administrator of a cluster: Ada, `ada@example.com`, with `goodPassword`, signed in. */
+export async function firstAdministrator({ url, prefix }: Pick<Cluster, 'url' | 'prefix'>): Promise<SignedInPerson> {
+  return joinConsole(new ConsoleClient(url), `/link/${await firstLinkToken(prefix)}`, 'Ada');
+}
