@@ -76,7 +76,10 @@ const rule = z
   .strictObject({
     /** Claims that a token must have, each with one of these values. `*` in a value stands for any characters. */
     match: z.record(text, z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)])).default({}),
-    /** `account`: the person who signs in to the console with the token's subject; `email`: the person with its verified address; else the address of a person. */
+    /**
+     * `account`: the person who signs in to the console with the token's subject; `email`: the person with its verified address; else the
+     * address of a person.
+     */
     person: text.optional(),
     /** Name or id of a team. */
     team: text.optional(),

@@ -189,8 +189,8 @@ export const userSchema = z
 
 /**
  * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account`
- * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the address that they have is confirmed) change
- * what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
+ * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the
+ * address that they have is confirmed) change what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`;
  * `DELETE /users/<id>/external-account` takes the account at an identity provider from a person who has one (409: nobody).

@@ -34,8 +34,8 @@ export const registryStateSchema = z
  *
  * `PUT /registry` with a RegistryChange stores a new version, which all nodes use within a second, and answers as `GET` does. 400 with the
  * field (as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version (412 for
- * `If-Match`), and 409 `registry_read_only` when a file rules. `POST /registry/revert` `{ version, basedOn? }` stores the text of an earlier version again, as
- * a new one.
+ * `If-Match`), and 409 `registry_read_only` when a file rules. `POST /registry/revert` `{ version, basedOn? }` stores the text of an
+ * earlier version again, as a new one.
  */
 export type RegistryState = z.output<typeof registryStateSchema>;
 

@@ -155,8 +155,8 @@ export const usageRequestSchema = z
 
 /**
  * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `recorded=true|false`, `from=` and `to=`:
- * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those with one id.
- * `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
+ * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those
+ * with one id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;
 

@@ -139,7 +139,10 @@ function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): 
   throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });
 }
 
-/** The fields of a form; none for an empty body. @throws OAuthError for a field that comes twice or is too long, and for a body that is no form */
+/**
+ * The fields of a form; none for an empty body.
+ * @throws OAuthError for a field that comes twice or is too long, and for a body that is no form
+ */
 function read(request: Request): z.infer<typeof form> {
   if (!isForm(request) && !isEmpty(request)) {
     throw new OAuthError('invalid_request', 'The body is no form: send application/x-www-form-urlencoded.');

@@ -4,8 +4,8 @@ import type { KeyCommandContext } from './key-command.ts';
 import { thisCommandLine } from './this-command-line.ts';
 
 /**
- * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates the first one.
- * Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
+ * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates
+ * the first one. Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
  * that user when it is used. The second factor of that user is asked for then, unless it is removed now.
  * @param email the address, or the id
  * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no

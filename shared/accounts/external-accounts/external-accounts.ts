@@ -187,7 +187,8 @@ export class ExternalAccounts {
    * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored.
    * @param over what it is kept in place of; absent: of whatever there is
    * @param turn the same for who keeps the same again, because the store may have kept it and its reply was lost
-   * @returns what is kept now; undefined where there is something else than `over`, or the account is not the person's any more: they were deleted
+   * @returns what is kept now; undefined where there is something else than `over`, or the account is not the person's any more: they were
+   * deleted
    */
   async keep(
     userId: string,

@@ -40,7 +40,8 @@ export async function createOwnedKey(
 
 /**
  * Makes a key with the settings of another one, as far as they are permitted, which expires after `overlapMs`. What both use is counted
- * together. One that is issued has nothing of what the other one has stored. Returns why there is none otherwise (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
+ * together. One that is issued has nothing of what the other one has stored. Returns why there is none otherwise (`not usable`: the other
+ * one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,

@@ -61,9 +61,9 @@ export type Verdict =
  *
  * A reservation lasts for a minute and is renewed while its request lives: what a killed node has reserved is free after that, and
  * counts as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved for them
- * beforehand (see Share); otherwise each asks Redis. What cannot be committed while Redis is away is committed when it is back, as long as this process lives.
- * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
- * limit may come at once, then it refills evenly.
+ * beforehand (see Share); otherwise each asks Redis. What cannot be committed while Redis is away is committed when it is back, as long as
+ * this process lives. Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as
+ * the limit may come at once, then it refills evenly.
  *
  * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`): Redis must not evict keys, and one
  * that loses its data loses the use with it.

@@ -83,7 +83,8 @@ export interface AuditOrigin {
 
 /**
  * One change, or several of the same fields of the same thing, from the same place: then `count` says how many since `since`, and the details
- * have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since 1970; the id is its place in the trail.
+ * have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since 1970; the id is its
+ * place in the trail.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
@@ -114,8 +115,8 @@ export interface AuditTrailParts {
 }
 
 /**
- * Who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can push out what others did; what
- * members do time and again is merged. Every method throws `store_unavailable` as KeyStore does.
+ * Who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can push out what
+ * others did; what members do time and again is merged. Every method throws `store_unavailable` as KeyStore does.
  */
 export class AuditTrail {
   readonly #redis: Redis;

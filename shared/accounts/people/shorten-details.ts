@@ -4,8 +4,9 @@ const keptLengths = [400, 100];
 type Details = Record<string, unknown>;
 
 /**
- * The details of an audit entry within a length of JSON: the longest values, of `before` and `after` each by itself, are replaced by the beginning
- * of their JSON, so that a long value hides no other. Only where there are too many values are the names of the fields all that is left.
+ * The details of an audit entry within a length of JSON: the longest values, of `before` and `after` each by itself, are replaced by the
+ * beginning of their JSON, so that a long value hides no other. Only where there are too many values are the names of the fields all that
+ * is left.
  */
 export function shortenDetails(given: Details, maxLength: number): Details {
   const { length } = JSON.stringify(given);

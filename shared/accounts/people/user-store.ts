@@ -30,7 +30,10 @@ export interface UserChange {
 /** Somebody who is given an account before they sign in. */
 export type NewUser = Pick<UserRecord, 'name' | 'email' | 'role' | 'limits' | 'weight' | 'ceiling'>;
 
-/** The people, in Redis. They are made by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The people, in Redis. They are made by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method
+ * throws `store_unavailable` as KeyStore does.
+ */
 export class UserStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -85,8 +88,8 @@ export class UserStore {
   }
 
   /**
-   * Changes what is given, all of it or nothing. Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The last
-   * administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
+   * Changes what is given, all of it or nothing. Blocking ends all sessions and admin tokens of the person, and deletes their connections
+   * to MCP servers. The last administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
    * @param ifRevision the revision that the change is for; at another one it is `stale`
    */
   async change(
@@ -156,7 +159,10 @@ export class UserStore {
     await askRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
   }
 
-  /** The same for somebody whose provider does not let them in any more. Their keys are refused as well, until it does, or they have a password. */
+  /**
+   * The same for somebody whose provider does not let them in any more. Their keys are refused as well, until it does, or they have a
+   * password.
+   */
   async refuse(id: string): Promise<void> {
     const user = this.#names.user(id);
     const steps = this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1);

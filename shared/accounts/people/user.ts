@@ -54,7 +54,10 @@ interface EntryFacts {
   passwordHash?: string | undefined;
 }
 
-/** Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. `emit.lua` of the webhooks tells it, too. */
+/**
+ * Whether the keys of a person are refused: they are blocked, or their provider does not let them in any more. The same is decided for
+ * webhooks and mails in `webhooks/lua/emit.lua`.
+ */
 export function isShutOut(facts: EntryFacts): boolean {
   return facts.blockedAt !== undefined || isRefused(facts);
 }

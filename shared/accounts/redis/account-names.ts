@@ -23,8 +23,8 @@
  *   `devices-waiting-from:<address>` the same of a network address
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
- * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the same of a
- *   person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
+ * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the
+ * same of a   person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
  * - `name-lock:<hash>` string that expires: somebody makes a thing of this name if there is none
  * - `signing-keys` hash, a key's id to the sealed key
  * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash

@@ -1,6 +1,9 @@
 import type { Broker } from '../connection/connect-broker.ts';
 
-/** What a change names: a key's id; for all that a person or team has, `user:<id>` or `team:<id>`; for a program that is signed out, `program:<id>`. */
+/**
+ * What a change names: a key's id; for all that a person or team has, `user:<id>` or `team:<id>`; for a program that is signed out,
+ * `program:<id>`.
+ */
 const knownChange = /^(?:(?:user|team|program):.+|[^:]+)$/;
 
 /**

@@ -5,7 +5,10 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { TranscriptionRequest } from './request.ts';
 
-/** The fields of a request to write down what is said that the router reads (OpenAI API reference, "Create transcription"). All other fields pass. */
+/**
+ * The fields of a request to write down what is said that the router reads (OpenAI API reference, "Create transcription"). All other fields
+ * pass.
+ */
 const schema = z.looseObject({
   model: z.string().min(1),
   file: formFileSchema,

@@ -24,8 +24,8 @@ const billingHeader = 'x-anthropic-billing-header:';
 /**
  * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
  * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
- * results move to the user message after them, and the result says which they are. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
- * calls with their results.
+ * results move to the user message after them, and the result says which they are. Thinking becomes `reasoning_content`. Calls of web
+ * search and web fetch become tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(

@@ -20,7 +20,8 @@ export function instructionsOf(system: string | readonly TextBlock[] | null | un
 
 /**
  * Translates a messages history to items, block by block in their order. Thinking that the upstream's model has encrypted becomes
- * a reasoning item again; other thinking is omitted, also that of the same model at another upstream. Web searches and fetches become calls of functions with their outputs.
+ * a reasoning item again; other thinking is omitted, also that of the same model at another upstream. Web searches and fetches become calls
+ * of functions with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {

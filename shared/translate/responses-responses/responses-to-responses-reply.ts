@@ -14,7 +14,8 @@ import { ownFields } from './own-fields.ts';
 
 /**
  * The Responses client's answer for a Responses upstream's answer: everything passes except what identifies the answer, and what
- * the router stores itself. What the upstream has encrypted gets its mark. A summary that was asked for in place of a compaction becomes its item.
+ * the router stores itself. What the upstream has encrypted gets its mark. A summary that was asked for in place of a compaction becomes
+ * its item.
  * @throws RouterError for a response that failed, `upstream_failed` if it is none
  */
 export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {

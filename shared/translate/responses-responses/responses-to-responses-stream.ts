@@ -24,7 +24,8 @@ const deltaBytes = 150;
 
 /**
  * Relays a Responses upstream's stream to Responses clients: the data of every event passes, except for what identifies the answer
- * in the events that carry the response object, and for the mark of the upstream on what it has encrypted. The others are not parsed, unless the server leaves out what clients need.
+ * in the events that carry the response object, and for the mark of the upstream on what it has encrypted. The others are not parsed,
+ * unless the server leaves out what clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;

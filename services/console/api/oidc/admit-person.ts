@@ -14,8 +14,8 @@ export interface AdmitParts {
 }
 
 /**
- * The account of somebody who has proven who they are at a provider: their own, one with the same verified address whose person is known by it, or a new one. Their role
- * and teams become what the registry's rules for the provider say.
+ * The account of somebody who has proven who they are at a provider: their own, one with the same verified address whose person is known by
+ * it, or a new one. Their role and teams become what the registry's rules for the provider say.
  */
 export async function admitPerson(
   parts: AdmitParts,

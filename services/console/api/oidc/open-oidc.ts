@@ -29,7 +29,10 @@ export interface OpenOidcParts {
   log: Logger;
 }
 
-/** Opens signing in at providers. From then on, sessions that a provider has opened end with what it says, and others count while local accounts are on. */
+/**
+ * Opens signing in at providers. From then on, sessions that a provider has opened end with what it says, and others count while local
+ * accounts are on.
+ */
 export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
   const warn = (): void => warnOfSecrets(settings(), environment, log);

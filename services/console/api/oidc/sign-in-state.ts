@@ -16,8 +16,8 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 const nameBefore = 'rtr-sign-in';
 
 /**
- * Sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers: those of requests that came
- * at the same time, which do not know of each other, fit too until one of the next requests forgets them.
+ * Sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers: those of requests
+ * that came at the same time, which do not know of each other, fit too until one of the next requests forgets them.
  */
 const mostAtOnce = 3;
 

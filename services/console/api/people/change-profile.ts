@@ -17,7 +17,10 @@ export async function changeName(
   await record(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
 }
 
-/** Gives a person another address, which ends all their sessions. One that somebody else gives them is confirmed. @throws ApiFailure 404, or 409 for an address of somebody else */
+/**
+ * Gives a person another address, which ends all their sessions. One that somebody else gives them is confirmed.
+ * @throws ApiFailure 404, or 409 for an address of somebody else
+ */
 export async function changeAddress(
   parts: ApiParts,
   actor: Actor,

@@ -16,7 +16,10 @@ const byHash: Order<PersonsSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
-/** What administrators do to what belongs to a person: name, address, sessions, second factors, the account at a provider, and the account itself. */
+/**
+ * What administrators do to what belongs to a person: name, address, sessions, second factors, the account at a provider, and the account
+ * itself.
+ */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;
   const about = { subject: 'people', scopes: [] } as const;

@@ -70,7 +70,10 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     }),
   ];
 
-  /** Gives somebody a role in a team. @throws ApiFailure 404 when one of both does not exist, 409 for a member with another role where `onlyNew` */
+  /**
+   * Gives somebody a role in a team.
+   * @throws ApiFailure 404 when one of both does not exist, 409 for a member with another role where `onlyNew`
+   */
   async function admit(
     actor: Actor,
     team: TeamRecord,

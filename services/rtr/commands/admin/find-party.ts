@@ -11,7 +11,10 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
   throw new RouterError('not_found', `Nobody has an account with the address ${text}.`);
 }
 
-/** A person who is to be given something. @throws RouterError `invalid_request` for one named by an address that they have typed in, or as `findPerson` */
+/**
+ * A person who is to be given something.
+ * @throws RouterError `invalid_request` for one named by an address that they have typed in, or as `findPerson`
+ */
 export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
   const person = await findPerson(client, text);
   if (text.includes('@') && person.emailConfirmed === false)
@@ -47,7 +50,11 @@ export type FoundParty =
   | { kind: 'team'; path: string; name: string; value: Team }
   | { kind: 'key'; path: string; name: string; value: Key };
 
-/** Who `user:<address>`, `team:<name>` or `key:<id>` stands for. @param gives whether they are to be given something @throws RouterError for another text, or as the functions above */
+/**
+ * Who `user:<address>`, `team:<name>` or `key:<id>` stands for.
+ * @param gives whether they are to be given something
+ * @throws RouterError for another text, or as the functions above
+ */
 export async function findParty(client: AdminClient, text: string, gives = false): Promise<FoundParty> {
   const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
   if (kind === 'user') {

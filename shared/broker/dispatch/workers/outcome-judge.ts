@@ -24,9 +24,9 @@ export function blameOf(code: ErrorCode): Fault | 'none' {
 
 /**
  * Finds out from the outcomes of jobs which workers are sick with which model, by comparison with the other workers of their
- * pool, and ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject nobody, because
- * one client's bad requests may all have met the same worker: another worker has to serve a request that was refused.
- * See docs/decisions/0013-outlier-ejection.md.
+ * pool, and ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject
+ * nobody, because one client's bad requests may all have met the same worker: another worker has to serve a request that was refused. See
+ * docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
