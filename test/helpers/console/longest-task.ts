@@ -26,10 +26,3 @@ export async function longestTask(browser: Browser, page: Page, act: () => Promi
 function threadOf({ pid, tid }: TraceEvent): string {
   return `${pid} ${tid}`;
 }
-
-/** The shortest time of a few rounds: a busy machine adds delays that are not the router's. */
-export async function fastest(measure: () => Promise<number>, enough: number): Promise<number> {
-  let least = Infinity;
-  for (let round = 0; round < 6 && least >= enough; round += 1) least = Math.min(least, await measure());
-  return least;
-}

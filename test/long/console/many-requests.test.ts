@@ -7,7 +7,8 @@ import { createLog } from '#shared/core/log.ts';
 import { ledgerRecord } from '../../helpers/accounts/ledger-record.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { waitUntilLoaded } from '../../helpers/console/console-page.ts';
-import { fastest, longestTask } from '../../helpers/console/longest-task.ts';
+import { longestTask } from '../../helpers/console/longest-task.ts';
+import { least } from '../../helpers/least.ts';
 import { inviteToConsole, joinConsole, openAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
@@ -77,12 +78,12 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
     ['one by its id', '/usage/requests/req_200', 1],
     ['what the last hour came to', '/usage/overview?span=1h', undefined],
     ['what the last week came to', '/usage/overview?span=7d', undefined],
-  ])('answers %s in well under a second', async (_, path, least) => {
-    const ms = await fastest(async () => {
+  ])('answers %s in well under a second', async (_, path, rows) => {
+    const ms = await least(async () => {
       const begun = performance.now();
       const { status, body } = await ada.get(path);
       expect(status).toBe(200);
-      if (least !== undefined) expect((body.requests ?? body).length).toBeGreaterThanOrEqual(least);
+      if (rows !== undefined) expect((body.requests ?? body).length).toBeGreaterThanOrEqual(rows);
       return performance.now() - begun;
     }, longestAnswerMs);
     say(`${path}: ${ms.toFixed(0)} ms`);
@@ -106,7 +107,7 @@ describe.skipIf(chromiumPath === undefined)(`a ledger with ${many} requests`, ()
   it.each(['/requests', '/?span=7d', '/?span=24h', '/requests/req_200', '/requests?outcome=failed'])(
     'keeps the main thread of a browser free: %s',
     async (path) => {
-      const ms = await fastest(() => longestTaskOf(path), longestTaskMs);
+      const ms = await least(() => longestTaskOf(path), longestTaskMs);
       say(`${path}: longest task ${ms.toFixed(0)} ms`);
       expect(ms).toBeLessThan(longestTaskMs);
     },
