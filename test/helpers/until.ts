@@ -8,7 +8,7 @@ const pauseMs = 20;
  * Repeats a check until it neither throws nor returns false. This is how tests and their helpers wait.
  * @param ms after how long it gives up, and rejects with what the check threw last, or else with the check's source
  */
-export async function until(check: () => Promise<boolean | void> | boolean | void, ms = 15_000): Promise<void> {
+export async function until(check: () => Promise<boolean | void> | boolean | void, ms = 30_000): Promise<void> {
   const isFalse = new Error(`Still false after ${ms} ms: ${check.toString()}`);
   Error.captureStackTrace(isFalse, until);
   const begun = now();

@@ -42,7 +42,8 @@ export async function openConsolePage(
     ...(state ? { storageState: state } : {}),
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // Ends what hangs; a busy machine takes several times as long as a quiet one.
+  page.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   page.on('console', (message) => {
     const text = message.text();
@@ -62,7 +63,7 @@ export async function openConsolePage(
 /** Waits until everything on the page has loaded. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main').waitFor();
-  await until(async () => (await page.locator('main [aria-busy=true]').count()) === 0, 20_000);
+  await until(async () => (await page.locator('main [aria-busy=true]').count()) === 0, 60_000);
 }
 
 interface AxeResult {

@@ -47,7 +47,7 @@ export function startProcess(
   return {
     child,
     lines,
-    line: (message, ms = 15_000) =>
+    line: (message, ms = 30_000) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => fail(`did not log "${message}" within ${ms} ms`), ms);
         const look = (): void => {
