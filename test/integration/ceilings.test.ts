@@ -119,18 +119,18 @@ describe('a ceiling on tiers', () => {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     };
-    const list = await fetch(`${cluster.url}/api/tools/v1/list`, { headers });
-    const mcp = await fetch(`${cluster.url}/api/tools/mcp`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-      }),
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
     });
-    expect([list.status, mcp.status]).toEqual([403, 403]);
+    const statuses = async (): Promise<number[]> => {
+      const list = await fetch(`${cluster.url}/api/tools/v1/list`, { headers });
+      const mcp = await fetch(`${cluster.url}/api/tools/mcp`, { method: 'POST', headers, body });
+      return [list.status, mcp.status];
+    };
+    await until(async () => expect(await statuses()).toEqual([403, 403]), 1_000);
     await cap(`/users/${bobId}`, { tiers: ['cloud'] });
     await until(async () => (await ask('demo', bearer(key))).status !== 200, 1_000);
     await cap(`/users/${bobId}`, {});

@@ -152,7 +152,7 @@ describe('a worker', () => {
       NATS_URL: `nats://127.0.0.1:${nats.port}`,
       ...having(nats.files.gpu),
     });
-    const [code] = (await once(worker.child, 'exit')) as [number];
+    const [code] = (await once(worker.child, 'close')) as [number];
     expect(code).toBe(78);
     expect(JSON.stringify(worker.lines)).toContain('the credential gpu is for gpu, not for tools');
   });

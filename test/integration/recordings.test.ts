@@ -269,7 +269,7 @@ describe('nothing is recorded', () => {
       RTR_PREFIX: cluster.prefix,
       RECORDINGS: 'on',
     });
-    const [code] = await once(ingress.child, 'exit');
+    const [code] = await once(ingress.child, 'close');
     expect(code).not.toBe(0);
     expect(JSON.stringify(ingress.lines)).toMatch(/RECORDINGS.*needs SEAL_SECRET/);
   });

@@ -94,7 +94,7 @@ it('while Redis is away, answers are delivered and not stored, and stored ones a
   expect(unstored.status).toBe('completed');
   const streamed = client.responses.stream({ model: 'demo', input: 'And now?' });
   expect((await streamed.finalResponse()).status).toBe('completed');
-  expect(await outcomes()).toMatchObject({ stored: 1, failed: 2 });
+  await until(async () => expect(await outcomes()).toMatchObject({ stored: 1, failed: 2 }));
   await cluster.ingress.line('a response could not be stored');
   const away = [503, 'store_unavailable', null];
   expect(await statusOf(client.responses.retrieve(before.id))).toEqual(away);

@@ -92,7 +92,7 @@ describe('an ingress', () => {
     const ingress = startProcess('services/ingress/main.ts', { PORT: '0', ADMIN_PORT: '0', CREDENTIALS_DIR: folder() });
     let said = '';
     ingress.child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const [code] = (await once(ingress.child, 'exit')) as [number];
+    const [code] = (await once(ingress.child, 'close')) as [number];
     expect(code).toBe(78);
     expect(said).toContain('CREDENTIALS_DIR=');
     expect(said).toContain(reason);
