@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -30,8 +31,12 @@ afterAll(async () => {
 
 const pages = { type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1/mcp', require_approval: 'never' };
 
-/** Sends a request, leaves as soon as its text has begun, and sends it again a while later. */
-async function leaveAndReturn(input: string, tools: object[]): Promise<{ turns: number; again: Response }> {
+/** Sends a request, leaves as soon as its text has begun, and sends it again later. @param pause what it waits for between the two */
+async function leaveAndReturn(
+  input: string,
+  tools: object[],
+  pause: () => Promise<void>,
+): Promise<{ turns: number; again: Response }> {
   const key = newKey();
   const body = { model: 'demo', store: false, stream: true, input, tools };
   const path = '/openai/v1/responses';
@@ -45,8 +50,7 @@ async function leaveAndReturn(input: string, tools: object[]): Promise<{ turns: 
     text += Buffer.from(value).toString();
   }
   await reader.cancel();
-  // Without a client it would be cancelled by now.
-  await new Promise((done) => setTimeout(done, 600));
+  await pause();
   const again = await post({ ...cluster, path, body, headers: { 'idempotency-key': key } });
   const whole = await again.text();
   expect(whole).toContain('response.completed');
@@ -57,17 +61,19 @@ const slowly = `[demo rate=40]\n[demo say ${JSON.stringify('Badgers dig. '.repea
 
 describe('a keyed request whose client leaves', () => {
   it('goes on to its end once a tool of an MCP server was called: the tool is not called again', async () => {
-    const { turns, again } = await leaveAndReturn(`[demo call mcp_pages_find_pages {"query": "b"}]\n${slowly}`, [
-      pages,
-    ]);
+    const input = `[demo call mcp_pages_find_pages {"query": "b"}]\n${slowly}`;
+    // Without a client it would be cancelled after that time.
+    const { turns, again } = await leaveAndReturn(input, [pages], () => sleep(600));
     expect(turns).toBe(2);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
   it('is cancelled and served anew when only a search was made', async () => {
-    const { turns, again } = await leaveAndReturn(`[demo call web_search {"query": "b"}]\n${slowly}`, [
-      { type: 'web_search' },
-    ]);
+    const input = `[demo call web_search {"query": "b"}]\n${slowly}`;
+    const { aborted } = await engineState(cluster);
+    const { turns, again } = await leaveAndReturn(input, [{ type: 'web_search' }], () =>
+      until(async () => (await engineState(cluster)).aborted > aborted),
+    );
     expect(turns).toBe(4);
     expect(again.headers.get('idempotent-replayed')).toBe(null);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { chat, engineState, newKey, post, type KeyedPost } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -205,15 +205,17 @@ describe('a request with an idempotency key', () => {
     };
     const before = await counts();
     const counted = async () => (await counts()).map((count, at) => count - (before[at] ?? 0));
-    const [key, body, started] = [newKey(), chat('tokens=20 rate=40'), await executions()];
-    const first = send(key, { body });
+    const { raw, id } = await cluster.addKey({});
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const [key, asked, started] = [newKey(), { key: raw, body: chat('tokens=20 rate=40') }, await executions()];
+    const first = send(key, asked);
     await until(async () => (await executions()) === started + 1);
-    await (await send(key, { body })).text();
+    await (await send(key, asked)).text();
     await (await first).text();
     expect(await counted()).toEqual([1, 1, 0]);
     // The end may still be on its way to Redis, and who asks then joins.
-    await sleep(300);
-    await (await send(key, { body })).text();
+    await until(async () => (await connection.redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
+    await (await send(key, asked)).text();
     expect(await counted()).toEqual([1, 1, 1]);
   });
 });

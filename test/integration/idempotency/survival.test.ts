@@ -169,9 +169,12 @@ describe('what is kept for idempotency keys', () => {
     const secret = 'zanzibar-und-timbuktu';
     const said = `Hello.\n[demo say "The word is ${secret}."]`;
     const body = { model: 'demo', messages: [{ role: 'user', content: said }] };
-    expect(await (await send({ key, body })).text()).toContain(secret);
-    await sleep(300);
-    const names = await connection.redis.keys(`${cluster.prefix}:idempotent-events:*`);
+    const { raw, id } = await cluster.addKey({});
+    expect(
+      await (await post({ url: cluster.url, key: raw, body, headers: { 'idempotency-key': key } })).text(),
+    ).toContain(secret);
+    await until(async () => (await connection.redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
+    const names = await connection.redis.keys(`${cluster.prefix}:idempotent-events:${id}:*`);
     expect(names.length).toBeGreaterThan(0);
     // What stands there unsealed is found.
     await connection.redis.xadd(`${cluster.prefix}:control`, '*', 'e', 'unsealed-and-found');
@@ -196,7 +199,7 @@ describe('what is kept for idempotency keys', () => {
       expect(left).toBeLessThanOrEqual(600_000);
       await connection.redis.pexpire(name, 1);
     }
-    await sleep(10);
+    await until(async () => (await namesOf()).length === 0);
     const { started } = await engineState(cluster);
     const again = await post(asked);
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null]);
@@ -225,7 +228,11 @@ describe('what is kept for idempotency keys', () => {
       expect(text.length).toBeGreaterThan(30_000);
       if (stream) expect(idsOf(eventsIn(text))).toEqual(upTo(eventsIn(text).length));
       // Who comes before Redis knows gets the beginning, and then the error.
-      await sleep(300);
+      await until(async () => {
+        const again = await send(asked);
+        await again.text();
+        return again.status === 409;
+      });
       for (const ingress of [url, otherUrl]) {
         const again = await send({ ...asked, url: ingress });
         expect(again.status).toBe(409);
@@ -235,8 +242,9 @@ describe('what is kept for idempotency keys', () => {
     }
     // While it runs.
     const asked = { key: newKey(), body: chat('tokens=1000 rate=400', { stream: true }), url };
+    const { started } = await engineState(cluster);
     const first = send(asked).then((answer) => answer.text());
-    await sleep(200);
+    await until(async () => (await engineState(cluster)).started === started + 1);
     const joined = await (await send({ ...asked, url: otherUrl })).text();
     expect(joined).toContain('answer_not_kept');
     expect(eventsIn(await first).at(-1)?.data).toBe('[DONE]');
@@ -250,11 +258,16 @@ describe('what is kept for idempotency keys', () => {
     const body = chat('tokens=3500');
     const keys = [newKey(), newKey(), newKey(), newKey()];
     const ask = (key: string, raw = one.raw) => post({ url, key: raw, body, headers: { 'idempotency-key': key } });
+    const replayed = async (key: string): Promise<string | null> => {
+      const again = await ask(key);
+      await again.text();
+      return again.headers.get('idempotent-replayed');
+    };
     const others = newKey();
     const kept = await (await ask(others, other.raw)).text();
     for (const key of keys) {
       await (await ask(key)).text();
-      await sleep(150);
+      await until(async () => (await replayed(key)) === 'true');
     }
     const bytes = Number(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, one.id));
     expect(bytes).toBeLessThanOrEqual(60_000);
