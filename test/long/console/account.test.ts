@@ -117,6 +117,7 @@ describe.skipIf(chromiumPath === undefined)('the account page', () => {
     expect(await seriousViolations(page)).toEqual([]);
     // Nothing that the API refuses until then, and a word on what goes on.
     await page.getByText('programs that you have signed in, go on as before').waitFor();
+    await waitUntilLoaded(page);
     const headings = page.getByRole('heading', { level: 2 });
     expect(await headings.allTextContents()).toEqual(['Password', 'Second factor', 'Sessions', 'Sign out everywhere']);
     expect(await page.getByText('Could not load').count()).toBe(0);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { phone, wide, type LookOptions } from '../../helpers/console/console-page.ts';
+import { phone, waitUntilLoaded, wide, type LookOptions } from '../../helpers/console/console-page.ts';
 import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { inviteToConsole, joinConsole, openPageAs } from '../../helpers/console/open-as.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
@@ -77,6 +77,7 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
     await admins.context.close();
 
     const { page, context, troubles } = await open(bob, '/keys');
+    await waitUntilLoaded(page);
     expect(await page.getByText(ofKey).count()).toBe(0);
     await page.getByRole('button', { name: `Actions for ${name}` }).click();
     await page.getByRole('menuitem', { name: 'Record requests' }).click();
@@ -95,6 +96,7 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
     await context.close();
     // Whom it does not concern is told nothing.
     const other = await open(ada, '/keys');
+    await waitUntilLoaded(other.page);
     expect(await other.page.getByText('Prompts and answers are recorded').count()).toBe(0);
     await other.context.close();
   });
@@ -175,7 +177,9 @@ describe.skipIf(chromiumPath === undefined)('recordings in the console', () => {
       const { page, context, troubles } = await open(bob, '/keys', wide, origin);
       await page.getByRole('note').getByText('Requests with the key').first().waitFor();
       const told = page.getByText('The messages are also sent to the collector of traces');
-      expect([origin, await page.getByRole('note').filter({ has: told }).count()]).toEqual([origin, isTold ? 1 : 0]);
+      await waitUntilLoaded(page);
+      const notes = async () => [origin, await page.getByRole('note').filter({ has: told }).count()];
+      await until(async () => expect(await notes()).toEqual([origin, isTold ? 1 : 0]));
       await page.getByRole('button', { name: `Actions for ${name}` }).click();
       await page.getByRole('menuitem', { name: 'Record requests' }).click();
       const dialog = page.getByRole('dialog');

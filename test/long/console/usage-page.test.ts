@@ -152,9 +152,11 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     const hour = new Intl.DateTimeFormat('en-US', { hour: 'numeric', timeZone: timezoneId });
     const [time] = (await here.ada.client.get('/usage/requests?limit=1')).body.requests;
     // It is the last hour, or the next one has begun meanwhile.
-    await pointAt(page, 12);
-    const shown = await tooltipOf(page).innerText();
-    expect([time.at, Date.now()].map((at) => hour.format(at))).toContain(/, (\d+\s[AP]M)/.exec(shown)?.[1]);
+    await until(async () => {
+      await pointAt(page, 12);
+      const shown = await tooltipOf(page).innerText();
+      expect([time.at, Date.now()].map((at) => hour.format(at))).toContain(/, (\d+\s[AP]M)/.exec(shown)?.[1]);
+    });
     await choose(page, 'By', 'Key');
     await page.getByRole('heading', { name: 'Requests by key and hour', exact: true }).waitFor();
     // Tiers have no hours of their own.
@@ -177,8 +179,10 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
         const box = await plotOf(page).boundingBox();
         expect((await legend.boundingBox())?.y).toBeGreaterThanOrEqual((box?.y ?? Infinity) + (box?.height ?? 0));
       });
-      await pointAt(page, 25);
-      expect(await tooltipOf(page).innerText()).toMatch(/other\s+1\s+demo\s+\d+\s+Total\s+\d+$/);
+      await until(async () => {
+        await pointAt(page, 25);
+        expect(await tooltipOf(page).innerText()).toMatch(/other\s+1\s+demo\s+\d+\s+Total\s+\d+$/);
+      });
       const ratios = (await page.evaluate(contrasts)) as number[];
       expect(ratios.length).toBeGreaterThan(4);
       expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
