@@ -141,9 +141,12 @@ describe('objects on three NATS servers', () => {
   it('have as much room as the servers, and are read and stored when one of them is lost', async () => {
     const servers = await startNatsCluster();
     onTestFinished(() => servers.stop());
+    await servers.whole();
     const { store } = await openObjects({ natsUrl: servers.url, maxBytes: 4 * 1024 * mebibyte });
     const bytes = randomBytes(10 * mebibyte);
     await store.put('one', inPieces(bytes));
+    // All three have it.
+    await servers.whole();
     servers.kill('two');
     expect((await allOf(await store.get('one')))?.equals(bytes)).toBe(true);
     await store.put('two', inPieces(bytes));
