@@ -280,7 +280,8 @@ describe('an MCP server that people connect to', () => {
   });
 
   it('whose authorization server is away serves as long as the token lasts, and again when it is back', async () => {
-    notes.setLifetime(2);
+    // Long enough for the two that follow.
+    notes.setLifetime(6);
     await connect(alan, 'alan');
     notes.breakTokens(true);
     onTestFinished(() => notes.breakTokens(false));
