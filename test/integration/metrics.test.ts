@@ -37,7 +37,7 @@ describe("a worker's admin port", () => {
     await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
     const job = (format: string) =>
       `rtr_worker_jobs_total{format="${format}",operation="generate",model="demo",outcome="done"}`;
-    await until(async () => expect(await valueOf(url, job('messages'))).toBe(1), 1_000);
+    await until(async () => expect(await valueOf(url, job('messages'))).toBe(1));
     expect(await valueOf(url, job('chat'))).toBe(1);
     const claimed = await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}');
     const offered = await valueOf(url, 'rtr_worker_offers_total{outcome="taken"}');
@@ -122,9 +122,9 @@ describe("an ingress's metrics", () => {
     const worker = await cluster.addWorker();
     const { worker: id } = await worker.line('gpu-worker is ready');
     const series = `rtr_slots{tier="gpu",worker="${String(id)}"}`;
-    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBe(1), 1_000);
+    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBe(1));
     await worker.stop();
-    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBeUndefined(), 1_000);
+    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBeUndefined());
   });
 });
 

@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')('workers that hold conversations a
           ...readdirSync(temporary, { recursive: true }),
           ...listeners.filter((number) => listeningSockets().has(number)),
         ];
-        await until(() => expect(left()).toEqual([]), 2_000);
+        await until(() => expect(left()).toEqual([]));
         // Nothing that still runs writes its files again.
         await sleep(500);
         expect(left()).toEqual([]);

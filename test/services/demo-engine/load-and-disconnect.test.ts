@@ -16,9 +16,9 @@ describe('the demo engine, when its clients disconnect', () => {
     const answer = post({ ...body(), ...request }, client.signal)
       .then((response) => response.text())
       .catch((error: unknown) => error);
-    await until(async () => expect((await state()).active).toBe(1), 1_000);
+    await until(async () => expect((await state()).active).toBe(1));
     client.abort();
-    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), 1_000);
+    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }));
     expect(await answer).toBeInstanceOf(Error);
   });
 
@@ -27,12 +27,12 @@ describe('the demo engine, when its clients disconnect', () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const slow = { first_token_delay_ms: 60_000 };
     const held = post(body(slow), first.signal).catch((error: unknown) => error);
-    await until(async () => expect((await state()).active).toBe(1), 1_000);
+    await until(async () => expect((await state()).active).toBe(1));
     const leaving = post(body(slow), second.signal).catch((error: unknown) => error);
     const staying = post(body());
-    await until(async () => expect((await state()).waiting).toBe(2), 1_000);
+    await until(async () => expect((await state()).waiting).toBe(2));
     second.abort();
-    await until(async () => expect((await state()).waiting).toBe(1), 1_000);
+    await until(async () => expect((await state()).waiting).toBe(1));
     first.abort();
     expect((await staying).status).toBe(200);
     await Promise.all([held, leaving]);
@@ -64,7 +64,7 @@ describe('the demo engine under load', () => {
     }, 10_000);
     expect(seen).toBeLessThan(200_000);
     client.abort();
-    await until(async () => expect((await state()).active).toBe(0), 1_000);
+    await until(async () => expect((await state()).active).toBe(0));
     await response.body?.cancel().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
   });
 

@@ -32,39 +32,39 @@ afterEach(async () => {
 describe('a followed engine', () => {
   it('is ill when it stops, and healthy again when it is back', async () => {
     await server.stop();
-    await until(() => expect(states.at(-1)?.healthy).toBe(false), 1_000);
+    await until(() => expect(states.at(-1)?.healthy).toBe(false));
     await server.start();
-    await until(() => expect(states.at(-1)?.healthy).toBe(true), 1_000);
+    await until(() => expect(states.at(-1)?.healthy).toBe(true));
     expect(states.map((state) => state.healthy)).toEqual([false, true]);
   });
 
   it('is ill while it answers 503', async () => {
     server.status = 503;
-    await until(() => expect(follower.state.healthy).toBe(false), 1_000);
+    await until(() => expect(follower.state.healthy).toBe(false));
     server.status = 200;
-    await until(() => expect(follower.state.healthy).toBe(true), 1_000);
+    await until(() => expect(follower.state.healthy).toBe(true));
   });
 
   it('is ill at once when a job cannot connect, until it answers again', async () => {
     follower.unreachable();
     expect(states.at(-1)?.healthy).toBe(false);
-    await until(() => expect(states.at(-1)?.healthy).toBe(true), 1_000);
+    await until(() => expect(states.at(-1)?.healthy).toBe(true));
   });
 
   it('reports changes of its models, and nothing else', async () => {
-    await until(() => expect(server.asked).toBeGreaterThan(8), 1_000);
+    await until(() => expect(server.asked).toBeGreaterThan(8));
     expect(states).toEqual([]);
     server.models = ['one', 'two'];
-    await until(() => expect(states.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']), 1_000);
+    await until(() => expect(states.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']));
     expect(states).toHaveLength(1);
   });
 
   it('has its new models when it is healthy again', async () => {
     await server.stop();
-    await until(() => expect(follower.state.healthy).toBe(false), 1_000);
+    await until(() => expect(follower.state.healthy).toBe(false));
     server.models = ['other'];
     await server.start();
-    await until(() => expect(follower.state.healthy).toBe(true), 1_000);
+    await until(() => expect(follower.state.healthy).toBe(true));
     expect(follower.state.models.map(({ id }) => id)).toEqual(['other']);
   });
 

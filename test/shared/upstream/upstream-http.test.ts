@@ -72,7 +72,7 @@ describe.skipIf(!hasOpenssl)('an upstream that speaks HTTP/2', () => {
     });
     clients.push(script);
     await script.line('aborted');
-    await until(() => aborted === 3, 1_000);
+    await until(() => aborted === 3);
     expect(new Set(versions)).toEqual(new Set(['2.0']));
     // One for the questions, one for all the jobs.
     expect(sessions).toBe(2);

@@ -36,10 +36,10 @@ describe.skipIf(process.platform !== 'linux')('what a CLI has started in a sessi
     expect(isAlive(first)).toBe(true);
     const { text } = await worker.run({ messages: [{ role: 'user', content: 'Hi' }] });
     expect(text).toContain('Hi');
-    await until(() => !isAlive(first), 5_000);
+    await until(() => !isAlive(first));
     await until(() => stragglers().length === 2);
     await worker.close();
-    await until(() => !stragglers().some(isAlive), 2_000);
+    await until(() => !stragglers().some(isAlive));
   });
 
   it('ends with a worker that is killed', async () => {
@@ -53,6 +53,6 @@ describe.skipIf(process.platform !== 'linux')('what a CLI has started in a sessi
     });
     await until(() => stragglers().length === 2);
     await worker.kill();
-    await until(() => expect(stragglers().filter(isAlive)).toEqual([]), 2_000);
+    await until(() => expect(stragglers().filter(isAlive)).toEqual([]));
   });
 });

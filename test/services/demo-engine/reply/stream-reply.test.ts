@@ -68,7 +68,7 @@ describe('faults of a stream', () => {
     expect(response.status).toBe(200);
     expect(await state()).toMatchObject({ active: 1, last: { completion_tokens: 0 } });
     client.abort();
-    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), 1_000);
+    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }));
   });
 
   it.each([

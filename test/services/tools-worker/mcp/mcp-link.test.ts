@@ -70,7 +70,7 @@ describe('a link to a server with sessions', () => {
     server.kill('SIGKILL');
     await once(server, 'exit');
     await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
-    await until(() => expect(link.available).toBe(false), 1_000);
+    await until(() => expect(link.available).toBe(false));
     // Its tools stay known, so that their names stay taken.
     expect(link.tools.length).toBeGreaterThan(0);
 
@@ -155,7 +155,7 @@ describe('a link to a server of the newest revision', () => {
     expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask']);
     expect(changes()).toBe(1);
     more();
-    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask', 'more']), 1_000);
+    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask', 'more']));
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
@@ -165,10 +165,10 @@ describe('a link to a server of the newest revision', () => {
     await link.firstTry;
     const call = new AbortController();
     const waiting = run(link, 'wait', {}, { signal: call.signal });
-    await until(() => expect(asked).toEqual(['waiting']), 1_000);
+    await until(() => expect(asked).toEqual(['waiting']));
     call.abort(new Error('the call is over'));
     await expect(waiting).rejects.toThrow('the call is over');
-    await until(() => expect(asked).toEqual(['waiting', 'cancelled']), 1_000);
+    await until(() => expect(asked).toEqual(['waiting', 'cancelled']));
   });
 
   it('says why a call fails for which the server has a question', async () => {

@@ -42,7 +42,7 @@ describe('a server that runs as a process', () => {
     );
     await transport.start();
     await transport.send({ jsonrpc: '2.0', method: 'ask' });
-    await until(() => expect(texts(messages)).toEqual(['{"jsonrpc":"2.0","method":"ask"}']), 1_000);
+    await until(() => expect(texts(messages)).toEqual(['{"jsonrpc":"2.0","method":"ask"}']));
     await transport.close();
     await closed;
   });
@@ -51,12 +51,12 @@ describe('a server that runs as a process', () => {
     const child = `require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' }).pid`;
     const { transport, messages, closed } = transportFor(`process.on('SIGTERM', () => {}); ${say(child)} ${stay}`);
     await transport.start();
-    await until(() => expect(messages.length).toBe(1), 1_000);
+    await until(() => expect(messages.length).toBe(1));
     const [pid] = texts(messages);
     expect(isAlive(pid)).toBe(true);
     await transport.close();
     await closed;
-    await until(() => expect(isAlive(pid)).toBe(false), 1_000);
+    await until(() => expect(isAlive(pid)).toBe(false));
   });
 
   it('ends all that it has started when it dies', async () => {
@@ -66,7 +66,7 @@ describe('a server that runs as a process', () => {
     await closed;
     const [pid] = texts(messages);
     expect(pid).toEqual(expect.any(Number));
-    await until(() => expect(isAlive(pid)).toBe(false), 1_000);
+    await until(() => expect(isAlive(pid)).toBe(false));
     await expect(transport.send({ jsonrpc: '2.0', method: 'ask' })).rejects.toThrow('the server has ended');
   });
 
@@ -74,7 +74,7 @@ describe('a server that runs as a process', () => {
     process.env['RTR_TEST_SECRET'] = 'x';
     const { transport, messages } = transportFor(`${say('Object.keys(process.env)')} ${stay}`, { GIVEN: '1' });
     await transport.start();
-    await until(() => expect(messages.length).toBe(1), 1_000);
+    await until(() => expect(messages.length).toBe(1));
     const names = texts(messages)[0] as string[];
     expect(names).toEqual(expect.arrayContaining(['GIVEN', 'PATH']));
     expect(names).not.toContain('RTR_TEST_SECRET');
@@ -85,7 +85,7 @@ describe('a server that runs as a process', () => {
   it('may print lines that are not messages', async () => {
     const { transport, messages, errors } = transportFor(`console.log('Welcome!'); ${say('1')} ${stay}`);
     await transport.start();
-    await until(() => expect(texts(messages)).toEqual([1]), 1_000);
+    await until(() => expect(texts(messages)).toEqual([1]));
     expect(errors.length).toBeLessThan(2);
     await transport.close();
   });
@@ -108,9 +108,9 @@ describe('a server that runs as a process', () => {
       `console.error('oh no'); setTimeout(() => { ${say('1')} }, 50); ${stay}`,
     );
     await transport.start();
-    await until(() => expect(transport.stderr).toBe('oh no\n'), 1_000);
+    await until(() => expect(transport.stderr).toBe('oh no\n'));
     transport.dropStderr();
-    await until(() => expect(messages.length).toBe(1), 1_000);
+    await until(() => expect(messages.length).toBe(1));
     expect(transport.stderr).toBe('');
     await transport.close();
   });

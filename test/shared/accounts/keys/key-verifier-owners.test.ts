@@ -58,7 +58,7 @@ describe('KeyVerifier, of keys with an owner', () => {
       replaceHash: (...hashes) => open.store.replaceHash(...hashes),
     });
     const verification = slow.verify(raw);
-    await until(() => expect(reads).toBe(1), 1_000);
+    await until(() => expect(reads).toBe(1));
     // The only administrator cannot be blocked by rights: written by hand.
     await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
     slow.drop(`user:${ada.id}`);
@@ -127,7 +127,7 @@ describe('KeyVerifier, of keys that expire', () => {
     const itsVerifier = new KeyVerifier(away.store);
     await itsVerifier.verify(raw);
     await server.kill();
-    await until(() => expect(away.connection.redis.status).not.toBe('ready'), 1_000);
+    await until(() => expect(away.connection.redis.status).not.toBe('ready'));
     vi.advanceTimersByTime(40_000);
     expect(await itsVerifier.verify(raw)).toMatchObject({ ownerId: user.id });
     vi.advanceTimersByTime(20_001);

@@ -26,7 +26,7 @@ beforeEach(async () => {
   await verifier.verify(known.raw);
   await server.restart();
   await server.kill();
-  await until(() => expect(open.connection.redis.status).not.toBe('ready'), 1_000);
+  await until(() => expect(open.connection.redis.status).not.toBe('ready'));
 });
 afterEach(async () => {
   vi.useRealTimers();

@@ -22,7 +22,7 @@ describe('connectRedis', () => {
     const { connection, store, logLines } = await openKeyStore(server.url);
     expect(await connection.ready()).toBe(true);
     await server.kill();
-    await until(() => expect(connection.redis.status).not.toBe('ready'), 1_000);
+    await until(() => expect(connection.redis.status).not.toBe('ready'));
     const asked = performance.now();
     expect(await connection.ready()).toBe(false);
     await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
@@ -37,11 +37,11 @@ describe('connectRedis', () => {
   it('connects again when the library gives up by itself, and stays closed once it is closed', async () => {
     const { connection } = await openKeyStore(server.url);
     connection.redis.disconnect();
-    await until(() => expect(connection.redis.status).toBe('end'), 1_000);
+    await until(() => expect(connection.redis.status).toBe('end'));
     await connection.whenReady(AbortSignal.timeout(5_000));
     expect(await connection.ready()).toBe(true);
     connection.close();
-    await until(() => expect(connection.redis.status).toBe('end'), 1_000);
+    await until(() => expect(connection.redis.status).toBe('end'));
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(connection.redis.status).toBe('end');
   });
@@ -75,7 +75,7 @@ describe('connectRedis', () => {
     const url = new URL(server.url);
     url.password = 'a-wrong-one';
     const { logLines, store } = beginKeyStore(url.href);
-    await until(() => expect(logLines.join('')).toContain('WRONGPASS'), 1_000);
+    await until(() => expect(logLines.join('')).toContain('WRONGPASS'));
     await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(logLines.join('')).not.toContain('a-wrong-one');
     await admin.connection.redis.config('SET', 'requirepass', '');

@@ -48,7 +48,7 @@ describe('the pieces of a stream', () => {
     await broker.flush();
     expect(frames).toEqual(['d.0 a']);
     writer.write('c');
-    await until(() => frames.length > 1, 1_000);
+    await until(() => frames.length > 1);
     expect(frames).toEqual(['d.0 a', 'd.1 bc']);
   });
 
@@ -105,7 +105,7 @@ describe('numbers beside the subject', () => {
     const { writer, frames } = await startReply(coalesceMs, true, true);
     for (const [at, piece] of ['a', 'b', 'c'].entries()) {
       writer.write(piece);
-      await until(() => frames.length > at, 1_000);
+      await until(() => frames.length > at);
     }
     writer.probe();
     writer.end(end);
@@ -126,9 +126,9 @@ describe('numbers beside the subject', () => {
   it('are those of the parts of an answer that is not streamed', async () => {
     const { writer, frames } = await startReply(0, false, true);
     for (const letter of ['a', 'b']) writer.write(letter.repeat(512 * 1024));
-    await until(() => frames.length === 2, 1_000);
+    await until(() => frames.length === 2);
     writer.end(end);
-    await until(() => frames.length === 3, 1_000);
+    await until(() => frames.length === 3);
     expect(frames.map((frame) => frame.replace(/(a+|b+|\{.*\n) ?/, ''))).toEqual(['d._ 0', 'd._ 1', 'e.2 ']);
   });
 });
@@ -164,11 +164,11 @@ describe('the pieces of an answer that is not streamed', () => {
     writer.write('a');
     writer.write('b'.repeat(512 * 1024 - 1));
     writer.write('c');
-    await until(() => frames.length > 0, 1_000);
+    await until(() => frames.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(frames.map((frame) => frame.length)).toEqual([4 + 512 * 1024]);
     writer.end({ usage, finishReason: 'stop' });
-    await until(() => frames.length > 1, 1_000);
+    await until(() => frames.length > 1);
     expect(frames[1]?.endsWith('\nc')).toBe(true);
   });
 
@@ -196,11 +196,11 @@ describe('headers of the upstream', () => {
     writer.probe();
     await broker.flush();
     writer.write('a'.repeat(512 * 1024));
-    await until(() => carried.length === 2, 1_000);
+    await until(() => carried.length === 2);
     writer.write('b'.repeat(512 * 1024));
-    await until(() => carried.length === 3, 1_000);
+    await until(() => carried.length === 3);
     writer.retransmit(0);
-    await until(() => carried.length === 5, 1_000);
+    await until(() => carried.length === 5);
     const [first, second] = [
       [given, 512 * 1024],
       [undefined, 512 * 1024],
