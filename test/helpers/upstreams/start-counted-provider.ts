@@ -99,7 +99,8 @@ export async function startCountedProvider(): Promise<CountedProvider> {
   }
 }
 
-function idToken(claims: Record<string, unknown>): string {
+/** A token that says something of somebody, as such a provider gives it. */
+export function idToken(claims: Record<string, unknown>): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part(claims)}.${Buffer.from('no signature').toString('base64url')}`;
 }

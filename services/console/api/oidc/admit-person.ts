@@ -13,6 +13,8 @@ export interface AdmitParts {
   log: Logger;
 }
 
+type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
+
 /**
  * The account of somebody who has proven who they are at a provider: their own, one with the same verified address whose person is known by
  * it, or a new one. Their role and teams become what the registry's rules for the provider say.
@@ -21,10 +23,30 @@ export async function admitPerson(
   parts: AdmitParts,
   provider: SignInProvider,
   claims: Claims & { sub: string },
-): Promise<UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked'> {
+): Promise<Admission> {
   const person = readPerson(provider, claims);
   if (typeof person === 'string') return person;
-  const user = await findOrMake(parts, provider, claims.sub, person);
+  return admit(parts, provider, await findOrMake(parts, provider, claims.sub, person), person);
+}
+
+/** As `admitPerson`, for a person about whom the provider was asked: no other account is theirs, and none is linked or made. */
+export async function admitAgain(
+  parts: AdmitParts,
+  provider: SignInProvider,
+  claims: Claims,
+  id: string,
+): Promise<Admission> {
+  const person = readPerson(provider, claims);
+  if (typeof person === 'string') return person;
+  return admit(parts, provider, await comesAgain(parts, id, person.email), person);
+}
+
+async function admit(
+  parts: AdmitParts,
+  provider: SignInProvider,
+  user: UserRecord | 'unconfirmed' | 'blocked' | undefined,
+  person: ProvidedPerson,
+): Promise<Admission> {
   if (user === undefined) return 'other_account';
   if (user === 'unconfirmed') return 'unconfirmed_address';
   if (user === 'blocked' || user.blockedAt !== undefined) return 'blocked';

@@ -10,7 +10,7 @@ import {
 import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
-import { admitPerson, type AdmitParts } from './admit-person.ts';
+import { admitAgain, type AdmitParts } from './admit-person.ts';
 import { answeredError, refusesPerson, type ProviderClients } from './provider-clients.ts';
 
 export interface ConfirmParts extends AdmitParts {
@@ -162,7 +162,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   const claims = tokens.claims();
   // A provider need not give a new ID token. With one, groups and address count anew.
   if (claims) {
-    const admitted = claims.sub === account.subject && (await admitPerson(parts, provider, claims));
+    const admitted = claims.sub === account.subject && (await admitAgain(parts, provider, claims, user.id));
     if (typeof admitted !== 'object') return signOut(parts, user, account, 'denied');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);

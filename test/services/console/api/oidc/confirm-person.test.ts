@@ -11,7 +11,7 @@ import { signInSchema } from '#shared/registry/sign-in.ts';
 import { holderConfirmer, personConfirmer } from '#services/console/api/oidc/confirm-person.ts';
 import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
-import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
+import { idToken, startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
 import { until } from '../../../../helpers/until.ts';
 
 const hourMs = 3_600_000;
@@ -288,6 +288,29 @@ describe('a provider', () => {
       expect(await confirmed).toBe('confirmed');
       expect([await now(), await isRefused()]).toEqual([stays, false]);
       expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'new.0' });
+    },
+  );
+
+  it.each(['deleted', 'unlinked'])(
+    'makes and links no account of somebody who is %s while what it says of them is read',
+    async (change) => {
+      const { provider, grace, externals, confirm, accounts, connection, prefix } = await open();
+      const now = Math.floor(Date.now() / 1_000);
+      const says = { iss: provider.issuer, aud: 'router', sub: 'grace', iat: now, exp: now + 300 };
+      const claims = { ...says, email: grace.email, email_verified: true };
+      const tokens = { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' };
+      provider.answerTokens(() => ({ body: { ...tokens, id_token: idToken(claims) } }));
+      const keep = externals.keep.bind(externals);
+      vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
+        const outcome = await keep(...kept);
+        if (change === 'unlinked') await externals.unlink(grace.id);
+        else await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+        return outcome;
+      });
+      expect(await confirm(grace)).toBe('refused');
+      expect((await accounts.users.list()).map(({ id }) => id)).toEqual(change === 'unlinked' ? [grace.id] : []);
+      expect(await externals.find(grace.id)).toBeUndefined();
+      expect(await externals.findPerson({ issuer: provider.issuer, subject: 'grace' })).toBeUndefined();
     },
   );
 
