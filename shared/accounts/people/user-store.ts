@@ -13,6 +13,7 @@ const createUser = new RedisScript(new URL('lua/create-user.lua', import.meta.ur
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
 const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
 const noteEmail = new RedisScript(new URL('lua/note-email.lua', import.meta.url));
+const refuseUser = new RedisScript(new URL('lua/refuse-user.lua', import.meta.url));
 const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
 const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
@@ -160,13 +161,14 @@ export class UserStore {
   }
 
   /**
-   * The same for somebody whose provider does not let them in any more. Their keys are refused as well, until it does, or they have a
-   * password.
+   * The same for somebody whose provider does not let them in any more.
+   * @param endsKeys whether their keys are refused as well, until it does, or they have a password
+   * @param turn that of their account when the provider was asked, `''` where it has none; absent: any
+   * @returns false where nothing has ended, because they have signed in there since, or are gone
    */
-  async refuse(id: string): Promise<void> {
-    const user = this.#names.user(id);
-    const steps = this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1);
-    await askRedisAll(steps.hset(user, 'refusedAt', Date.now()));
+  async refuse(id: string, { endsKeys = true, turn }: { endsKeys?: boolean; turn?: string } = {}): Promise<boolean> {
+    const keys = [this.#names.user(id), this.#names.externalAccount(id)];
+    return (await refuseUser.run(this.#redis, { keys, args: { now: Date.now(), endsKeys, turn } })) === 1;
   }
 
   /** Ends all sessions and programs of a person who exists, and leaves their admin tokens. */

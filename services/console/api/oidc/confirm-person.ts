@@ -136,8 +136,10 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
   try {
     return await ask(parts, user, account);
   } catch (error) {
-    if (refusesPerson(error)) return await afterRefusal(parts, user, account, error);
-    const facts = { err: error, answered: answeredError(error), provider: account.provider, user: user.id };
+    const answered = answeredError(error);
+    if (refusesPerson(error))
+      return signOut(parts, user, account, answered.error === 'access_denied' ? 'denied' : 'ended');
+    const facts = { err: error, answered, provider: account.provider, user: user.id };
     log.warn(facts, 'a provider cannot be asked about a person');
     return goesOn(account) ? 'confirmed' : 'unknown';
   }
@@ -163,7 +165,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   // A provider need not give a new ID token. With one, groups and address count anew.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitAgain(parts, provider, claims, user.id));
-    if (typeof admitted !== 'object') return signOut(parts, user, account, 'denied');
+    if (typeof admitted !== 'object') return signOut(parts, user, kept, 'denied');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
   return (await externals.keep(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
@@ -195,18 +197,6 @@ async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Prom
   return isGood(account) ? 'confirmed' : 'unknown';
 }
 
-/** Signs out somebody whose refresh token the provider has refused, unless they have signed in meanwhile and have another one. */
-async function afterRefusal(
-  parts: ConfirmParts,
-  user: UserRecord,
-  asked: KeptAccount,
-  error: unknown,
-): Promise<Confirmation> {
-  const now = await parts.externals.find(user.id);
-  if (now?.turn !== asked.turn) return afterNewer(parts, user);
-  return signOut(parts, user, asked, answeredError(error)?.error === 'access_denied' ? 'denied' : 'ended');
-}
-
 /** Whether what a person has had ended since their record was read. */
 async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Promise<boolean> {
   const user = await accounts.users.find(id);
@@ -216,24 +206,27 @@ async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Pro
 /**
  * Ends what somebody has whom their provider has not confirmed, and why: it has said that they may not come in (`denied`), has taken a refresh
  * token no more (`ended`), or cannot be asked about them. Admin tokens and keys stay in the last case, and keys stay if refresh tokens of the
- * provider end with the sessions there.
+ * provider end with the sessions there. Nothing ends of somebody who has signed in at the provider since it was asked.
  */
 async function signOut(
-  { accounts, announce, log, signIn }: ConfirmParts,
+  parts: ConfirmParts,
   user: UserRecord,
-  account: ExternalAccount,
+  account: KeptAccount,
   why: 'denied' | 'ended' | 'not asked',
-): Promise<'refused'> {
-  // Of somebody who was deleted meanwhile nothing is written.
-  if (!(await accounts.users.find(user.id))) return 'refused';
-  log.info(
-    { user: user.id, provider: account.provider },
-    'a person is signed out: their provider does not confirm them',
-  );
-  const provider = providerOf(signIn(), account);
-  if (why === 'not asked') await accounts.users.endSessions(user.id);
-  else if (why === 'denied' || (provider && isOffline(provider, account))) await accounts.users.refuse(user.id);
-  else await accounts.users.signOut(user.id);
+): Promise<Confirmation> {
+  const { announce, log, signIn } = parts;
+  const { users } = parts.accounts;
+  if (why === 'not asked') {
+    // Of somebody who was deleted meanwhile nothing is written.
+    if (!(await users.find(user.id))) return 'refused';
+    await users.endSessions(user.id);
+  } else {
+    const provider = providerOf(signIn(), account);
+    const endsKeys = why === 'denied' || (provider !== undefined && isOffline(provider, account));
+    if (!(await users.refuse(user.id, { endsKeys, turn: account.turn ?? '' }))) return afterNewer(parts, user);
+  }
+  const facts = { user: user.id, provider: account.provider };
+  log.info(facts, 'a person is signed out: their provider does not confirm them');
   await announce(`user:${user.id}`);
   return 'refused';
 }

@@ -291,6 +291,19 @@ describe('a provider', () => {
     },
   );
 
+  it('that refuses somebody who signs in at the same moment changes nothing of that', async () => {
+    const { provider, grace, externals, subject, confirm, accounts, isRefused, now } = await open({ scopes: offline });
+    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    const { users } = accounts;
+    const refuse = users.refuse.bind(users);
+    vi.spyOn(users, 'refuse').mockImplementationOnce(async (...refused) => {
+      await externals.keep(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
+      return refuse(...refused);
+    });
+    expect(await confirm(grace)).toBe('confirmed');
+    expect([await now(), await isRefused()]).toEqual([stays, false]);
+  });
+
   it.each(['deleted', 'unlinked'])(
     'makes and links no account of somebody who is %s while what it says of them is read',
     async (change) => {

@@ -1,0 +1,25 @@
+-- Ends the sessions, programs and admin tokens of somebody whom their provider does not let in any more, unless they have signed in there since
+-- it was asked.
+--
+-- KEYS[1]  record of the user (hash)
+-- KEYS[2]  the user's account at a provider (hash)
+-- ARGV[1]  JSON:
+--   now       ms since 1970
+--   endsKeys  whether their keys are refused, too
+--   turn      that of the account when the provider was asked, '' where it has none; absent: any
+-- Returns 1, or 0 when they have signed in since, or were unlinked, or are gone.
+local user, external = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('EXISTS', user) == 0 then
+  return 0
+end
+local provider, turn = unpack(redis.call('HMGET', external, 'provider', 'turn'))
+if args.turn and (not provider or (turn or '') ~= args.turn) then
+  return 0
+end
+redis.call('HINCRBY', user, 'epoch', 1)
+redis.call('HINCRBY', user, 'tokenEpoch', 1)
+if args.endsKeys then
+  redis.call('HSET', user, 'refusedAt', string.format('%.0f', args.now))
+end
+return 1
