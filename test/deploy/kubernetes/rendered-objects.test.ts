@@ -58,6 +58,16 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     }
   });
 
+  it('give the ingress what the registry names as variables, from existing Secrets', async () => {
+    const company = 'ingress.secretEnv={"COMPANY_SECRET":{"name":"company","key":"secret"}}';
+    const { objects: rendered } = await renderChart('-f', exampleFile('small'), '--set-json', company);
+    const containers = rendered.flatMap(podsOf).flatMap(containersOf);
+    const given = containers.filter(({ env }) => env?.some(({ name }) => name === 'COMPANY_SECRET'));
+    expect(given.map(({ name }) => name)).toEqual(['ingress']);
+    const valueFrom = { secretKeyRef: { name: 'company', key: 'secret' } };
+    expect(given[0]?.env).toContainEqual({ name: 'COMPANY_SECRET', valueFrom });
+  });
+
   it('start only existing commands', async () => {
     const commands = new Set(
       everyContainer().flatMap(({ container: { args } }) => (isOurs(args) ? [args.join(' ')] : [])),

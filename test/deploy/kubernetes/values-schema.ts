@@ -34,6 +34,7 @@ const ingress = z.strictObject({
   replicas: natural,
   settings: settings(plainSettings('ingress')),
   secrets: z.partialRecord(z.enum(secretSettings('ingress')), secretKey),
+  secretEnv: z.record(variable, secretKey),
   natsCredentials: optionalSecretKey,
   publicUrl: z.string().regex(/^(https?:\/\/\S+)?$/),
   trustedProxies: z.array(z.string()),
