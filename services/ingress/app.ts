@@ -1,9 +1,10 @@
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { allowOrigins } from './http/allow-origins.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
+import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
 import { misplacedPath } from './http/misplaced-path.ts';
 import type { OpenRequests } from './http/open-requests.ts';
@@ -48,13 +49,13 @@ export function createApp(parts: AppParts): Express {
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
-  // Before the headers for pages of other origins: these are no operations for browsers.
-  app.use('/api/admin/v1', (request, _response, next) => {
+  const requireStore: RequestHandler = (_request, _response, next) => {
     parts.store.assertIntact();
-    endSlowBody(request, parts.bodyTimeoutMs);
     next();
-  });
-  app.use('/api/admin/v1', parts.adminApi);
+  };
+  const inTime = endSlowBody(parts.bodyTimeoutMs);
+  // Before the headers for pages of other origins: these are no operations for browsers.
+  app.use('/api/admin/v1', requireStore, inTime, parts.adminApi);
   // Not for the console, whose pages have an origin of their own.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
@@ -76,12 +77,7 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
   app.use(oauthRoutes('', apis, parts.signIn));
-  app.use('/console/api', (request, _response, next) => {
-    parts.store.assertIntact();
-    endSlowBody(request, parts.bodyTimeoutMs);
-    next();
-  });
-  app.use('/console/api', parts.consoleApi);
+  app.use('/console/api', requireStore, inTime, parts.consoleApi);
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first = formats[0]] = ofApi;
     const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];
@@ -97,11 +93,4 @@ export function createApp(parts: AppParts): Express {
   function baseOf(api: ClientApi): string {
     return `/api/${parts.segmentOf(api)}`;
   }
-}
-
-/** Disconnects a client whose request does not arrive in time, where nothing else waits for it. */
-function endSlowBody(request: Request, ms: number): void {
-  if (request.complete) return;
-  const timer = setTimeout(() => request.destroy(), ms);
-  request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }

@@ -290,6 +290,7 @@ await runService(async (environment, releases) => {
       noteReplay: noteReplay({ accounts, log }),
       store,
       publicUrl: config.PUBLIC_URL,
+      bodyTimeoutMs: config.BODY_TIMEOUT_MS,
       log,
     },
     trustedProxies: config.TRUSTED_PROXIES,

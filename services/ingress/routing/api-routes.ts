@@ -8,6 +8,7 @@ import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { idempotent, type KeyedHandler } from '../idempotency/idempotent.ts';
+import { endSlowBody } from '../http/end-slow-body.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
@@ -110,7 +111,7 @@ export function apiRoutes(
       programs.settingsPath,
       answerManagedSettings((response) => programs.settings(cards(response))),
     );
-    keyed.post(programs.telemetryPaths, discardTelemetry);
+    keyed.post(programs.telemetryPaths, endSlowBody(parts.bodyTimeoutMs), discardTelemetry);
   }
   if (desktop) keyed.get(desktop.path, answerDesktopConfiguration(desktop, cards, prefixes, parts));
 

@@ -6,6 +6,7 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
+import { endSlowBody } from '../http/end-slow-body.ts';
 import { answerMetadata, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
@@ -23,6 +24,8 @@ export interface OAuthRoutesParts {
   noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
   store: { assertIntact(): void };
   publicUrl: string | undefined;
+  /** Milliseconds for a form to arrive. */
+  bodyTimeoutMs: number;
   log: Logger;
 }
 
@@ -58,6 +61,7 @@ export function oauthRoutes(
     next();
   });
   endpoints.all(['/device_authorization', '/token', '/revoke'], requirePost, refuseOtherOrigins);
+  endpoints.use(endSlowBody(parts.bodyTimeoutMs));
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
   endpoints.post('/device_authorization', async (request, response) => {
     const fields = read(request);

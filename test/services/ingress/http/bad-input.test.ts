@@ -232,6 +232,21 @@ describe.concurrent('a connection', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
   });
 
+  it.for(['/oauth/token', '/api/anthropic/oauth/device_authorization', '/api/anthropic/v1/metrics'])(
+    'to %s that sends its body one byte at a time is cut off',
+    async (path, { expect }) => {
+      const raw = await openRaw(cluster.url);
+      const form = 'content-type: application/x-www-form-urlencoded\r\ncontent-length: 1000\r\n\r\n';
+      raw.socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\n${form}`);
+      const drip = setInterval(() => raw.socket.write('a'), 100);
+      const before = performance.now();
+      await raw.closed;
+      clearInterval(drip);
+      expect(performance.now() - before).toBeGreaterThan(1_000);
+      expect(performance.now() - before).toBeLessThan(4_000);
+    },
+  );
+
   it('serves the next request after a refused one', async ({ expect }) => {
     const raw = await openRaw(cluster.url);
     raw.socket.write(`${head('content-length: 2\r\n\r\n')}{}`);
