@@ -56,7 +56,7 @@ export interface ExternalAccount extends ExternalSubject {
   clientId?: string | undefined;
   /**
    * Whether the refresh token outlasts the session that the person has at the provider: it was asked for with `offline_access`. Undefined if
-   * that was not kept.
+   * that was not kept: earlier releases did not use those of people of whom keys alone were used, so that many have ended.
    */
   isOffline?: boolean | undefined;
 }

@@ -75,8 +75,7 @@ export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Co
     if (user.passwordHash !== '') return 'confirmed';
     const account = await externals.find(user.id);
     const provider = account && providerOf(signIn(), account);
-    const isAsked =
-      provider && isOffline(provider, account) && (account.isSealed || account.refreshToken !== undefined);
+    const isAsked = provider && account.isOffline && (account.isSealed || account.refreshToken !== undefined);
     return isAsked ? confirm(user) : 'confirmed';
   };
 }
@@ -87,19 +86,6 @@ function providerOf({ providers }: SignInSettings, account: ExternalAccount): Si
     ({ name, issuer, client_id: id }) =>
       name === account.provider && isSameIssuer(issuer, account.issuer) && (account.clientId ?? id) === id,
   );
-}
-
-/**
- * Whether the refresh tokens that a provider gives from now on outlast the sessions that people have there (OpenID Connect Core 1.0, section
- * 11): then the end of one is that of the person. Those of other providers end in the evening.
- */
-export function givesOffline({ scopes }: SignInProvider): boolean {
-  return scopes.includes('offline_access');
-}
-
-/** The same of the refresh token of an account, which may have been given before the scopes were changed. */
-function isOffline(provider: SignInProvider, account: ExternalAccount): boolean {
-  return account.isOffline ?? givesOffline(provider);
 }
 
 function isGood({ goodUntil: until }: ExternalAccount): boolean {
@@ -157,7 +143,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   const kept = await keepPatiently(
     externals,
     user.id,
-    { ...account, refreshToken, clientId: provider.client_id, isOffline: isOffline(provider, account) },
+    { ...account, refreshToken, clientId: provider.client_id },
     account,
   );
   if (!kept) return afterNewer(parts, user);
@@ -214,15 +200,14 @@ async function signOut(
   account: KeptAccount,
   why: 'denied' | 'ended' | 'not asked',
 ): Promise<Confirmation> {
-  const { announce, log, signIn } = parts;
+  const { announce, log } = parts;
   const { users } = parts.accounts;
   if (why === 'not asked') {
     // Of somebody who was deleted meanwhile nothing is written.
     if (!(await users.find(user.id))) return 'refused';
     await users.endSessions(user.id);
   } else {
-    const provider = providerOf(signIn(), account);
-    const endsKeys = why === 'denied' || (provider !== undefined && isOffline(provider, account));
+    const endsKeys = why === 'denied' || account.isOffline === true;
     if (!(await users.refuse(user.id, { endsKeys, turn: account.turn ?? '' }))) return afterNewer(parts, user);
   }
   const facts = { user: user.id, provider: account.provider };

@@ -13,7 +13,7 @@ import { openSession } from '../session/open-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
 import { forPeople, leadToSignIn } from './lead-to-sign-in.ts';
-import { givesOffline, goodUntil } from './confirm-person.ts';
+import { goodUntil } from './confirm-person.ts';
 import { answeredError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
 
@@ -148,6 +148,14 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   function callbackOf(request: Request, { name }: SignInProvider): string {
     return new URL(`/console/api/oidc/${name}/callback`, routerAddress(request, parts.publicUrl)).href;
   }
+}
+
+/**
+ * Whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11): then the end of one
+ * is that of the person. Those of other providers end in the evening.
+ */
+function givesOffline({ scopes }: SignInProvider): boolean {
+  return scopes.includes('offline_access');
 }
 
 /** Whether a provider names somebody: in 255 characters at most (OpenID Connect Core 1.0, section 2). */
