@@ -17,7 +17,9 @@ const maxFormBytes = 16 * 1024;
 export const devicePage = '/device';
 
 export interface OAuthRoutesParts {
-  programs: Pick<Programs, 'claim' | 'refresh' | 'signOut'> & { devices: Pick<Programs['devices'], 'begin'> };
+  programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'programOf'> & {
+    devices: Pick<Programs['devices'], 'begin'>;
+  };
   /** Announces to every ingress that `program:<id>` is signed out. Never throws. */
   announce: (changed: string) => Promise<void>;
   /** Records that the refresh token of a program came a second time, and that the program was signed out for it. */
@@ -99,7 +101,9 @@ export function oauthRoutes(
     const { token } = read(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
-    if (signedOut) await announce(`program:${signedOut.programId}`);
+    // Also of a program that has ended before: the store may have done that without an answer, so that nobody has announced it.
+    const programId = signedOut?.programId ?? (await programs.programOf(token));
+    if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
     // The same for a token that is unknown: RFC 7009, section 2.2.
     response.status(200).end();

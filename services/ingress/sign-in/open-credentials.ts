@@ -60,6 +60,8 @@ export function openCredentials({ serving, outages, prefix, log, releases }: Ope
   const markStale = (): void => verifiers.forEach((each) => each.markStale());
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
   broker.onReconnect(markStale);
+  // What ended while the store did not answer may not have been announced. Keys, people and teams are read again every 30 seconds.
+  redis.redis.on('ready', () => programs.verifier.markStale());
   const announce = announcer(broker, drop, log);
   const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
   return {

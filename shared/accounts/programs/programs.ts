@@ -124,11 +124,15 @@ export class Programs {
 
   /** Signs out the program that a token of either kind belongs to; undefined when there is none. */
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
-    const read = this.#read(token);
-    const programId = read?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
+    const programId = await this.programOf(token);
     if (programId === undefined) return undefined;
-    const signedOut = await this.store.signOut(programId, { generation: read?.generation });
+    const signedOut = await this.store.signOut(programId, { generation: this.#read(token)?.generation });
     return signedOut && { ...signedOut, programId };
+  }
+
+  /** Id of the program that a token of either kind was made for, whether or not it is signed in; undefined for a text that is no such token. */
+  async programOf(token: string): Promise<string | undefined> {
+    return this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
 
   close(): void {

@@ -4,6 +4,10 @@ import { joinConsole, type SignedInPerson } from './open-as.ts';
 import { firstLinkToken } from './start-console.ts';
 
 /** Makes the first administrator of a cluster: Ada, `ada@example.com`, with `goodPassword`, signed in. */
-export async function firstAdministrator({ url, prefix }: Pick<Cluster, 'url' | 'prefix'>): Promise<SignedInPerson> {
-  return joinConsole(new ConsoleClient(url), `/link/${await firstLinkToken(prefix)}`, 'Ada');
+export async function firstAdministrator({
+  url,
+  prefix,
+  redisUrl,
+}: Pick<Cluster, 'url' | 'prefix'> & { redisUrl?: string }): Promise<SignedInPerson> {
+  return joinConsole(new ConsoleClient(url), `/link/${await firstLinkToken(prefix, redisUrl)}`, 'Ada');
 }

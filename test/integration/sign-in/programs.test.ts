@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ProgramStore } from '#shared/accounts/programs/program-store.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { addressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { firstLinkToken } from '../../helpers/console/start-console.ts';
@@ -156,6 +157,17 @@ describe('a program', () => {
     expect((await postForm(`${otherUrl}/oauth/revoke`, { token: refreshToken })).status).toBe(200);
     await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
     expect((await postForm(`${otherUrl}/oauth/revoke`, { token: refreshToken })).status).toBe(200);
+  });
+
+  it('that was signed out without an announcement is refused everywhere once it signs itself out again', async () => {
+    const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+    const [program] = (await ada.get('/programs')).body;
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    await new ProgramStore(connection.redis, `${cluster.prefix}:`, () => undefined).signOut(program.id);
+    expect(await refresh(cluster.url, refreshToken)).toMatchObject({ status: 401 });
+    expect(await statuses(accessToken)).toEqual([200, 200]);
+    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: accessToken })).status).toBe(200);
+    await until(async () => (await statuses(accessToken)).every((status) => status === 401), 1_000);
   });
 
   it('whose refresh token comes twice is signed out everywhere within a second, and the audit trail says so', async () => {

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { signInProgram } from '../../helpers/clients/device-flow.ts';
+import { postForm, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
+import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 
 it('a program that was signed out while the broker was away is refused on every ingress once it is back', async () => {
@@ -28,4 +30,29 @@ it('a program that was signed out while the broker was away is refused on every 
   expect(await statuses()).toEqual([401, 200]);
   await nats.restart();
   await until(async () => (await statuses()).join() === '401,401', 10_000);
+});
+
+it('a program whose sign-out Redis did not answer is refused on every ingress once Redis is back', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const cluster = await startCluster({ redisUrl: redis.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
+  onTestFinished(() => cluster.stop());
+  const urls = [cluster.url, (await cluster.addIngress()).url];
+  const { client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url });
+  const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+  const statuses = () =>
+    Promise.all(
+      urls.map(async (url) => {
+        const headers = { authorization: `Bearer ${accessToken}` };
+        return (await fetch(`${url}/api/openai/v1/models`, { headers })).status;
+      }),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  await redis.pause();
+  const during = await postForm(`${cluster.url}/oauth/revoke`, { token: refreshToken });
+  expect(during.status).toBe(503);
+  // By then each node has given its connections up.
+  await sleep(2_000);
+  await redis.resume();
+  await until(async () => (await statuses()).join() === '401,401', 5_000);
 });
