@@ -21,7 +21,7 @@ const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta
 
 /**
  * Milliseconds after which a node that asks a provider about a person counts as dead: longer than it takes to read what the provider says of
- * itself and to use a refresh token, ten seconds each, and to keep what it has answered although the store is away for a while, another ten.
+ * itself and to use a refresh token, ten seconds each, and to keep what it has answered although the store is away for a while, 20 and a few.
  */
 export const checkMs = 45_000;
 

@@ -24,8 +24,11 @@ const longestMs = 3_600_000;
 /** Milliseconds for which a person goes on while their provider cannot be asked. */
 const outageMs = 3_600_000;
 
-/** How often, and milliseconds after which, a refresh token is kept again when the store did not answer. */
-const keepAttempts = 5;
+/**
+ * Milliseconds for which, and after which, a refresh token is kept again when the store does not answer: a replica may have to take over. With
+ * the time that the provider has, less than `checkMs`.
+ */
+const keepForMs = 20_000;
 const keepAgainMs = 1_000;
 
 /** Milliseconds between two looks at what another node, which asks the provider, has found out. */
@@ -166,11 +169,12 @@ async function keepPatiently(
 ): Promise<KeptAccount | undefined> {
   // One for all attempts: the store may have kept it, and only its reply was lost.
   const turn = randomUUID();
-  for (let attempt = 1; ; attempt++) {
+  const deadline = performance.now() + keepForMs;
+  for (;;) {
     try {
       return await externals.keep(userId, account, over, turn);
     } catch (error) {
-      if (attempt === keepAttempts) throw error;
+      if (performance.now() >= deadline) throw error;
       await sleep(keepAgainMs);
     }
   }

@@ -152,6 +152,15 @@ describe('a person whose last answer of the provider has ended', () => {
     expect([provider.refreshed, await now()]).toEqual([['grace.0'], stays]);
   });
 
+  it('keeps the new refresh token when the store is away for longer than five seconds, and refuses connections', async () => {
+    const { grace, externals, confirm, now } = await open();
+    const keep = vi.spyOn(externals, 'keep');
+    for (let second = 0; second < 6; second++) keep.mockRejectedValueOnce(new RouterError('store_unavailable', 'away'));
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(await externals.find(grace.id)).toMatchObject({ refreshToken: 'grace.1' });
+    expect(await now()).toEqual(stays);
+  }, 15_000);
+
   it('is asked about by another node after one that has died', async () => {
     const { grace, externals, confirm, connection, prefix } = await open();
     expect(await externals.beginCheck(grace.id)).toBeDefined();
