@@ -58,7 +58,9 @@ function asOAuthError(thrown: unknown): OAuthError {
   }
   // Express's own errors, as for a form that is too large, have a status.
   if (thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && thrown.status < 500) {
-    return new OAuthError('invalid_request', 'The request could not be understood.', { status: thrown.status });
+    const { status } = thrown;
+    const message = status === 413 ? 'The form is too large.' : 'The request could not be understood.';
+    return new OAuthError('invalid_request', message, { status });
   }
   return new OAuthError('server_error', 'The router failed. Its log says why.', { status: 500 });
 }

@@ -265,7 +265,8 @@ describe('a request to sign a program in', () => {
       expect(await postForm(url, fields)).toMatchObject({ status, body: { error } });
     }
     const large = await postForm(url, { grant_type: 'x'.repeat(20_000) });
-    expect(large).toMatchObject({ status: 413, body: { error: 'invalid_request' } });
+    const tooLarge = { error: 'invalid_request', error_description: 'The form is too large.' };
+    expect(large).toMatchObject({ status: 413, body: tooLarge });
   });
 
   it('that is another method or another kind of body is refused, and an empty one has no fields', async () => {

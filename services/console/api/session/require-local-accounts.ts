@@ -1,5 +1,6 @@
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
-import { forbidden } from '../api-failure.ts';
+import { localAccountsOff } from '../../contract/sign-in.ts';
+import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
 /**
@@ -12,5 +13,5 @@ export function requireLocalAccounts(
   { link }: Pick<SessionOpener, 'link'> = {},
 ): void {
   if (link === 'printed' || signIn().local_accounts) return;
-  throw forbidden('Here people sign in with their company account only.');
+  throw new ApiFailure(403, localAccountsOff, 'Here people sign in with their company account only.');
 }

@@ -5,7 +5,7 @@ import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 
 const sentence = 'Here people sign in with their company account only.';
-const refused = { status: 403, body: { error: { code: 'permission_denied', message: sentence } } };
+const refused = { status: 403, body: { error: { code: 'local_accounts_off', message: sentence } } };
 const suspended = {
   status: 401,
   body: { error: { code: 'local_accounts_off', message: expect.stringContaining('company account') as string } },
