@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-function ask(fields: object, key = cluster.key): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai/responses`, {
+function ask(fields: object, key = cluster.key, url = cluster.url): Promise<Response> {
+  return fetch(`${url}/api/openai/responses`, {
     method: 'POST',
     body: JSON.stringify({ model: 'demo', stream: true, store: false, ...fields }),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -58,7 +58,9 @@ describe('a Responses stream', () => {
   });
 
   it('that fails before its first byte fails in its stream, where a status would be repeated', async () => {
-    const failed = await eventsOf(await ask({ input: 'Hi!\n[demo fault=500]' }));
+    // Without keep-alives, which would be further events.
+    const { url } = await cluster.addIngress({ KEEP_ALIVE_MS: '10000' });
+    const failed = await eventsOf(await ask({ input: 'Hi!\n[demo fault=500]' }, cluster.key, url));
     expect(typesOf(failed)).toEqual(['created', 'in_progress', 'failed']);
     expect(failed.at(-1)).toMatchObject({ response: { status: 'failed', error: { code: 'server_error' } } });
     const whole = await ask({ input: 'Hi!\n[demo fault=500]', stream: false });
