@@ -36,6 +36,8 @@ const programSchema = z.object({
   createdAt: z.coerce.number(),
   /** Time of its last refresh. */
   usedAt: z.coerce.number(),
+  /** Of its newest refresh token. */
+  generation: z.coerce.number(),
 });
 
 /** A program that a person has signed in. Times in ms since 1970. */
@@ -53,11 +55,12 @@ export interface SignedOut {
   isReplayed: boolean;
 }
 
-/** How a refresh ended. `ended` and `replayed`: the program was signed out now. */
+/** How a refresh ended. `ended` and `replayed`: the program was signed out now. `late`: the token was replaced after it came. */
 export type Refresh =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
-  | { state: 'unknown' };
+  | { state: 'unknown' }
+  | { state: 'late' };
 
 /**
  * The programs that people have signed in, in Redis. One ends when it is signed out, when it is not refreshed for 30 days, after 180
@@ -86,12 +89,16 @@ export class ProgramStore {
     return this.#records.findAll(ids);
   }
 
-  /** Takes the successor of a refresh token into use, and returns it. */
-  async refresh({ programId: id, generation }: RefreshToken): Promise<Refresh> {
+  /**
+   * Takes the successor of a refresh token into use, and returns it.
+   * @param seen the program as it was when the token came
+   */
+  async refresh({ programId: id, generation }: RefreshToken, seen: Pick<Program, 'generation'>): Promise<Refresh> {
     const now = Date.now();
     const args = {
       id,
       generation,
+      seen: seen.generation,
       now,
       repeatMs,
       idleMs: programIdleMs,
@@ -108,6 +115,7 @@ export class ProgramStore {
     ];
     const [state, next = 0, userId = '', teamId = ''] = outcome;
     if (state === 'unknown') return { state };
+    if (state === 'late') return { state };
     if (state !== 'refreshed') return { state, userId: String(userId) };
     const token = { programId: id, generation: Number(next) };
     return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };

@@ -116,8 +116,9 @@ export class Programs {
       await this.store.signOut(programId);
       return { state: 'ended', programId, userId: program.userId };
     }
-    const outcome = await this.store.refresh(token);
+    const outcome = await this.store.refresh(token, program);
     if (outcome.state === 'unknown') return outcome;
+    if (outcome.state === 'late') throw late();
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
     return this.#issue(outcome.token, parties);
   }
@@ -190,5 +191,11 @@ function claimed({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty 
 
 function secretUnknown(): RouterError {
   const message = 'The secret of the cluster is not known yet. Please try again soon.';
+  return new RouterError('store_unavailable', message, { retryAfter: 2 });
+}
+
+/** Who has given up waiting and come again meanwhile has newer tokens; who shares them with others reads them anew. */
+function late(): RouterError {
+  const message = 'The refresh token was replaced meanwhile. Try again with the newest one.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }

@@ -7,13 +7,15 @@
 -- ARGV[1]  JSON:
 --   id
 --   generation        of the presented token
+--   seen              generation of the program when the token came: whoever sent it may have come again since, and have newer tokens
 --   now               ms since 1970
 --   repeatMs          milliseconds for which the token before may come again
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   maxMs             milliseconds for which it stays signed in at most
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   userPrefix, membersOfPrefix, programsOfPrefix  of names
--- Returns {'refreshed', generation of the token to answer with, id of the person, id of the team or ''}; {'unknown'}; or {'ended' or
+-- Returns {'refreshed', generation of the token to answer with, id of the person, id of the team or ''}; {'unknown'}; {'late'} for a token
+-- that was replaced only after it came; or {'ended' or
 -- 'replayed', '', id of the person}, when the program was signed out now.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -40,6 +42,9 @@ if args.generation >= generation then
   generation = args.generation + 1
   redis.call('HSET', program, 'generation', generation, 'rotatedAt', args.now)
 elseif args.generation ~= generation - 1 or args.now - tonumber(rotatedAt) > args.repeatMs then
+  if args.seen < generation and args.seen - args.generation <= 1 then
+    return { 'late' }
+  end
   return signOut('replayed')
 end
 redis.call('HSET', program, 'usedAt', args.now)

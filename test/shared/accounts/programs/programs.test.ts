@@ -241,6 +241,21 @@ describe('a signed-in program', () => {
     expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'ended' });
   });
 
+  it('whose provider answers late is not signed out for having come again in the meantime', async () => {
+    const { tokens } = await open.signIn();
+    const provider = Promise.withResolvers<'confirmed'>();
+    open.programs.confirmWith(() => provider.promise);
+    const slow = open.programs.refresh(tokens.refreshToken);
+    const node = open.addNode();
+    const second = issued(await node.refresh(tokens.refreshToken));
+    const third = issued(await node.refresh(second.tokens.refreshToken));
+    provider.resolve('confirmed');
+    await expect(slow).rejects.toMatchObject({ code: 'store_unavailable' });
+    issued(await node.refresh(third.tokens.refreshToken));
+    // One that comes after all that is old all the same.
+    expect(await node.refresh(tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+  });
+
   it('is signed out by either of its tokens, and by its person only', async () => {
     const one = await open.signIn();
     expect(await open.programs.store.signOut(one.programId, { userId: 'somebody else' })).toBeUndefined();
