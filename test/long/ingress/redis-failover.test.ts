@@ -56,6 +56,6 @@ describe('an ingress whose Redis is watched by sentinels', () => {
     expect((await ask(fresh)).status).toBe(200);
     expect((await ask(`${fresh}x`)).status).toBe(401);
     await until(async () => (await usedOf(connection.redis, record.id)) > before);
-    expect(cluster.ingress.lines.some(({ msg }) => msg === 'redis is back')).toBe(true);
+    await cluster.ingress.line('redis is back');
   });
 });
