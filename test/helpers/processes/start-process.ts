@@ -11,7 +11,7 @@ export interface ServiceProcess {
   child: ChildProcess;
   /** Its log lines, as objects; a line that is no JSON stands as `{ msg }`. */
   lines: Record<string, unknown>[];
-  /** The first line with this message, waiting for it if need be; rejects when the process ends or time is up. */
+  /** The first line with this message, waiting for it if need be; rejects when the process and its output end, or time is up. */
   line(message: string, ms?: number): Promise<Record<string, unknown>>;
   /** Asks it to stop, with SIGTERM, and waits until it is gone. */
   stop(): Promise<number | null>;
@@ -62,7 +62,8 @@ export function startProcess(
           settle();
         };
         waiting.add(look);
-        child.once('exit', (code) => fail(`ended with code ${code}`));
+        // Its last lines may come after its exit.
+        child.once('close', (code) => fail(`ended with code ${code}`));
         look();
       }),
     stop: async () => {

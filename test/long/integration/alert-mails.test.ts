@@ -57,7 +57,7 @@ it('an alert by e-mail whose runner is killed in the middle is sent by another o
     return answer.text();
   };
   await until(async () => (await metrics()).includes('rtr_alert_mail_attempts_total{outcome="sent"} 1'));
-  expect(await metrics()).toContain('rtr_alert_mails_waiting 0');
+  await until(async () => expect(await metrics()).toContain('rtr_alert_mails_waiting 0'));
 });
 
 it('a runner with a mail server and without a sender does not start, and says why', async () => {
