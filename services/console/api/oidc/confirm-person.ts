@@ -31,6 +31,9 @@ const outageMs = 3_600_000;
 const keepForMs = 20_000;
 const keepAgainMs = 1_000;
 
+/** Milliseconds from which an answer of a provider, or its absence, is slow. */
+const slowMs = 750;
+
 /** Milliseconds between two looks at what another node, which asks the provider, has found out. */
 const lookMs = 100;
 
@@ -60,10 +63,16 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
     if (isGood(account)) return 'confirmed';
     const mark = await externals.beginCheck(user.id);
     if (mark === undefined) return goesOn(account) ? 'confirmed' : afterOther(parts, user);
+    const askedAt = performance.now();
+    let outcome: Confirmation | undefined;
     try {
-      return await check(parts, user);
+      outcome = await check(parts, user);
+      return outcome;
     } finally {
-      await externals.endCheck(user.id, mark);
+      const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
+      const now = isSlow ? await externals.find(user.id) : undefined;
+      // Otherwise the mark ends by itself: until then, nobody who goes on waits for a provider that hangs.
+      if (!now || isGood(now)) await externals.endCheck(user.id, mark);
     }
   };
 }

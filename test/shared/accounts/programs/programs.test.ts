@@ -244,8 +244,13 @@ describe('a signed-in program', () => {
   it('whose provider answers late is not signed out for having come again in the meantime', async () => {
     const { tokens } = await open.signIn();
     const provider = Promise.withResolvers<'confirmed'>();
-    open.programs.confirmWith(() => provider.promise);
+    const asked = Promise.withResolvers<void>();
+    open.programs.confirmWith(() => {
+      asked.resolve();
+      return provider.promise;
+    });
     const slow = open.programs.refresh(tokens.refreshToken);
+    await asked.promise;
     const node = open.addNode();
     const second = issued(await node.refresh(tokens.refreshToken));
     const third = issued(await node.refresh(second.tokens.refreshToken));

@@ -225,6 +225,24 @@ describe('a provider', () => {
     expect(logged.join('')).toContain('a provider cannot be asked about a person');
   });
 
+  it('that hangs is not waited for with each use: its people go on, and it is asked again later', async () => {
+    const { provider, grace, confirm, connection, prefix } = await open({ endedMs: hourMs / 2 });
+    provider.answerTokens(async () => {
+      await sleep(1_000);
+      return { status: 503, body: '' };
+    });
+    expect(await confirm(grace)).toBe('confirmed');
+    const before = performance.now();
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(performance.now() - before).toBeLessThan(500);
+    expect(provider.refreshed).toEqual(['grace.0']);
+    provider.answerTokens(undefined);
+    await connection.redis.pexpire(accountNames(prefix).externalCheck(grace.id), 1);
+    await sleep(10);
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(provider.refreshed).toEqual(['grace.0', 'grace.0']);
+  });
+
   it('is not asked, and nothing ends, by a node that cannot open the refresh token', async () => {
     for (const secrets of [[], [Buffer.alloc(32, 2)]]) {
       const inTheHour = await open({ endedMs: hourMs / 2 });
