@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   await cluster.addCliWorker({
     CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 1500`,
+    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 3000`,
     CLI_MODELS: 'cat',
     SLOTS: '1',
   });
@@ -55,8 +55,8 @@ async function ask(prompt: string, model = 'auto', more: object = {}): Promise<S
   };
 }
 
-/** Occupies a slot of the engines behind GPU and cloud for about 1.5 seconds. */
-const long = 'Take your time.\n[demo tokens=75 rate=50]';
+/** Occupies a slot of the engines behind GPU and cloud for about three seconds, so that the first is not free before the last is taken. */
+const long = 'Take your time.\n[demo tokens=150 rate=50]';
 
 async function openJobs(): Promise<number> {
   const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
@@ -67,7 +67,7 @@ async function occupy(count: number): Promise<Promise<Served>[]> {
   const asked: Promise<Served>[] = [];
   for (let taken = 1; taken <= count; taken += 1) {
     asked.push(ask(long));
-    await until(async () => (await openJobs()) === taken, 5_000);
+    await until(async () => (await openJobs()) === taken);
   }
   return asked;
 }

@@ -174,7 +174,7 @@ describe('a token of an identity provider', () => {
     await until(async () => (await statuses()).every((status) => status === 403), 1_000);
     expect((await ask(idToken)).message).toContain('blocked');
     await ada.patch(`/users/${id}`, { blocked: false });
-    await until(async () => (await statuses()).every((status) => status === 200), 1_000);
+    await until(async () => (await statuses()).every((status) => status === 200));
   });
 
   it('gets the configuration of Claude Desktop for its person, which other credentials do not', async () => {
