@@ -8,12 +8,12 @@ import { library } from './library.ts';
 
 /** Every client that is tried, in the order of the documentation's table. */
 export const roster: readonly Client[] = [
-  library('openai, JavaScript', npm({ openai: '7.57.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
-  library('openai, Python', pypi({ openai: '3.54.0' }), {
+  library('openai, JavaScript', npm({ openai: '7.59.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
+  library('openai, Python', pypi({ openai: '3.57.0' }), {
     formats: ['chat', 'responses'],
     program: 'openai-python.py',
   }),
-  library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.12.0' }), {
+  library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.14.0' }), {
     formats: ['messages'],
     program: 'anthropic.mjs',
   }),
@@ -21,7 +21,7 @@ export const roster: readonly Client[] = [
     formats: ['messages'],
     program: 'anthropic.mjs',
   }),
-  library('anthropic, Python', pypi({ anthropic: '2.12.0' }), {
+  library('anthropic, Python', pypi({ anthropic: '2.14.0' }), {
     formats: ['messages'],
     program: 'anthropic-python.py',
   }),
@@ -48,7 +48,7 @@ export const roster: readonly Client[] = [
     }),
     { formats: ['chat', 'responses', 'messages'], program: 'langchain-python.py' },
   ),
-  library('LiteLLM', pypi({ litellm: '1.106.2', mcp: '2.3.0' }), {
+  library('LiteLLM', pypi({ litellm: '1.110.2', mcp: '2.3.0' }), {
     formats: ['chat', 'responses', 'messages'],
     program: 'litellm-python.py',
   }),
