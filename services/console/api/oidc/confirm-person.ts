@@ -71,8 +71,8 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
     } finally {
       const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
       const now = isSlow ? await externals.find(user.id) : undefined;
-      // Otherwise the mark ends by itself: until then, nobody who goes on waits for a provider that hangs.
-      if (!now || isGood(now)) await externals.endCheck(user.id, mark);
+      // Otherwise the mark ends by itself: until then, nobody waits for a provider that hangs, as long as they all go on.
+      if (!now || isGood(now) || !goesOn(now, checkMs)) await externals.endCheck(user.id, mark);
     }
   };
 }
@@ -104,9 +104,9 @@ function isGood({ goodUntil: until }: ExternalAccount): boolean {
   return Date.now() < until;
 }
 
-/** Whether a person goes on without a new answer of the provider. */
-function goesOn({ goodUntil: until }: ExternalAccount): boolean {
-  return Date.now() < until + outageMs;
+/** Whether a person goes on without a new answer of the provider, also after so many milliseconds. */
+function goesOn({ goodUntil: until }: ExternalAccount, afterMs = 0): boolean {
+  return Date.now() + afterMs < until + outageMs;
 }
 
 /** What another node has found out, which asks the provider about a person now. */

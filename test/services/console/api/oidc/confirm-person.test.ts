@@ -243,6 +243,16 @@ describe('a provider', () => {
     expect(provider.refreshed).toEqual(['grace.0', 'grace.0']);
   });
 
+  it('that hangs is waited for again at the end of the hour, when its people no longer go on', async () => {
+    const { provider, grace, confirm, externals } = await open({ endedMs: hourMs - 20_000 });
+    provider.answerTokens(async () => {
+      await sleep(800);
+      return { status: 503, body: '' };
+    });
+    expect(await confirm(grace)).toBe('confirmed');
+    expect(await externals.isChecked(grace.id)).toBe(false);
+  });
+
   it('is not asked, and nothing ends, by a node that cannot open the refresh token', async () => {
     for (const secrets of [[], [Buffer.alloc(32, 2)]]) {
       const inTheHour = await open({ endedMs: hourMs / 2 });
