@@ -172,6 +172,15 @@ export function isInboxOf(subjects: Subjects, worker: WorkerAddress | undefined,
   return worker !== undefined && replyTo.startsWith(`${subjects.inbox(worker)}.`);
 }
 
+/**
+ * Whether two subjects in inboxes of a worker belong to the same process: each has an inbox of its own.
+ * @param worker whose inboxes they are in, see `isInboxOf`
+ */
+export function areOfOneProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
+  const { length } = `${subjects.inbox(worker)}.`;
+  return one.slice(length).split('.', 1)[0] === other.slice(length).split('.', 1)[0];
+}
+
 /** The last token of a reply subject, its grant: a worker's key for its jobs. */
 export function grantOf(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);

@@ -2,8 +2,8 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { classOfTicket } from '../../contract/ack.ts';
 import { bodyPartBytes, decodeClaim, handedOver, type Claim } from '../../contract/claim.ts';
-import { isInboxOf } from '../../contract/subjects.ts';
-import { addressAtEnd } from '../../contract/worker-address.ts';
+import { areOfOneProcess, isInboxOf } from '../../contract/subjects.ts';
+import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import type { Suspects } from '../deaths/suspects.ts';
@@ -105,12 +105,12 @@ export class JobPlacer {
 
   /** The subject names the worker that claims, and so the inboxes that it may be answered at. */
   onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
-    const { broker, workers, jobs, tickets, link, jetStreamProxy, suspects } = this.#parts;
+    const { broker, jobs, tickets, link, jetStreamProxy, suspects } = this.#parts;
     const claim = decodeClaim(data);
     const address = addressAtEnd(subject);
     if (!claim || !address || !isInboxOf(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
-    const worker = workers.at(address);
+    const worker = this.#claimant(address, replyTo);
     const mayTake = !job || !worker || suspects.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     const granted = worker && this.#jobInTurn(job, verdict, worker, claim);
@@ -133,6 +133,18 @@ export class JobPlacer {
     if (verdict !== 'gone' || !job || !worker) return;
     job.tickets.withdraw(worker.pool, true);
     if (job.tickets.placed.size === 0) tickets.place(job);
+  }
+
+  /**
+   * The worker that claims; undefined if it is not known. Where another process claims than the one that was announced, it may have been
+   * started in its place just now: a job that it got as that one would be taken for one that the other has died with.
+   */
+  #claimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
+    const { broker, workers } = this.#parts;
+    const worker = workers.at(address);
+    const { offersAt } = worker?.announcement ?? {};
+    const isAnother = offersAt !== undefined && !areOfOneProcess(broker.subjects, address, offersAt, replyTo);
+    return isAnother ? undefined : worker;
   }
 
   /**

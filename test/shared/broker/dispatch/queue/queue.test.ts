@@ -230,16 +230,24 @@ describe.concurrent('a claim', () => {
     return ticket;
   }
 
+  /**
+   * @param inboxOf the worker in whose inbox the answer comes
+   * @param process token of the process there that claims. Default: the one that was announced
+   */
   async function claim(
     { ingress }: Parties,
     ticket: { job: string; ingress: string },
     worker: string,
-    inboxOf = worker,
-    v = 1,
+    { inboxOf = worker, process, v = 1 }: { inboxOf?: string; process?: string; v?: number } = {},
   ): Promise<string> {
-    const { broker } = ingress;
+    const { broker, workers } = ingress;
     const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
-    const reply = `${broker.subjects.inbox(address(inboxOf))}.${randomUUID()}`;
+    const inbox = broker.subjects.inbox(address(inboxOf));
+    const announced = workers
+      .at(address(inboxOf))
+      ?.announcement.offersAt?.slice(inbox.length + 1)
+      .split('.')[0];
+    const reply = `${inbox}.${process ?? announced ?? 'any'}.claim.${randomUUID()}`;
     const subject = broker.subjects.claim(ticket.ingress, address(worker));
     const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), {
       timeout: 1_000,
@@ -267,7 +275,7 @@ describe.concurrent('a claim', () => {
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
     const ticket = await takeTicket(parties, 'one');
-    expect(await claim(parties, ticket, 'one', 'one', 2)).toBe('later');
+    expect(await claim(parties, ticket, 'one', { v: 2 })).toBe('later');
     sent.cancel();
   });
 
@@ -277,7 +285,7 @@ describe.concurrent('a claim', () => {
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
     const ticket = await takeTicket(parties, 'one');
-    await expect(claim(parties, ticket, 'one', 'two')).rejects.toThrow('timeout');
+    await expect(claim(parties, ticket, 'one', { inboxOf: 'two' })).rejects.toThrow('timeout');
     expect(sent.job.state).toBe('queued');
     expect(await claim(parties, ticket, 'one')).toBe('grant');
     sent.cancel();
@@ -290,6 +298,18 @@ describe.concurrent('a claim', () => {
     const sent = parties.ingress.send({});
     const ticket = await takeTicket(parties, 'one');
     expect(await claim(parties, ticket, 'stranger')).toBe('later');
+    sent.cancel();
+  });
+
+  it('of another process than the announced one is put off: it may have been started in its place', async (context) => {
+    const { expect } = context;
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    expect(await claim(parties, ticket, 'one', { process: randomUUID() })).toBe('later');
+    expect(sent.job.state).toBe('queued');
+    expect(await claim(parties, ticket, 'one')).toBe('grant');
     sent.cancel();
   });
 
