@@ -57,7 +57,7 @@ describe.concurrent('an ejection', () => {
   it('for slowness ends with a streamed answer in time, and not with a whole one', async (context) => {
     const { send, sick } = await start(context);
     const untilServed = async (stream: boolean): Promise<void> =>
-      until(async () => (await send({ model: 'demo', stream, steps: whoami })) === 'sick', 5_000);
+      until(async () => (await send({ model: 'demo', stream, steps: whoami })) === 'sick');
     sick.health.eject('demo', 'slow', performance.now());
     await untilServed(false);
     context.expect(sick.health.isEjected('demo')).toBe(true);
