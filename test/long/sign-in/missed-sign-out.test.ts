@@ -7,6 +7,12 @@ import { startNats } from '../../helpers/servers/start-nats.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 
+/** What each ingress answers to a request with an access token. */
+function statusesOf(urls: readonly string[], accessToken: string): Promise<number[]> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return Promise.all(urls.map(async (url) => (await fetch(`${url}/api/openai/v1/models`, { headers })).status));
+}
+
 it('a program that was signed out while the broker was away is refused on every ingress once it is back', async () => {
   const nats = await startNats();
   onTestFinished(() => nats.stop());
@@ -15,13 +21,7 @@ it('a program that was signed out while the broker was away is refused on every 
   const urls = [cluster.url, (await cluster.addIngress()).url];
   const { client: ada } = await firstAdministrator(cluster);
   const { accessToken } = await signInProgram(cluster.url, ada);
-  const statuses = () =>
-    Promise.all(
-      urls.map(async (url) => {
-        const headers = { authorization: `Bearer ${accessToken}` };
-        return (await fetch(`${url}/api/openai/v1/models`, { headers })).status;
-      }),
-    );
+  const statuses = () => statusesOf(urls, accessToken);
   expect(await statuses()).toEqual([200, 200]);
   await nats.kill();
   const [program] = (await ada.get('/programs')).body;
@@ -40,13 +40,7 @@ it('a program whose sign-out Redis did not answer is refused on every ingress on
   const urls = [cluster.url, (await cluster.addIngress()).url];
   const { client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url });
   const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
-  const statuses = () =>
-    Promise.all(
-      urls.map(async (url) => {
-        const headers = { authorization: `Bearer ${accessToken}` };
-        return (await fetch(`${url}/api/openai/v1/models`, { headers })).status;
-      }),
-    );
+  const statuses = () => statusesOf(urls, accessToken);
   expect(await statuses()).toEqual([200, 200]);
   await redis.pause();
   const during = await postForm(`${cluster.url}/oauth/revoke`, { token: refreshToken });
