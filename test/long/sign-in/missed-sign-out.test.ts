@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { postForm, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
@@ -37,7 +36,8 @@ it('a program whose sign-out Redis did not answer is refused on every ingress on
   onTestFinished(() => redis.stop());
   const cluster = await startCluster({ redisUrl: redis.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
   onTestFinished(() => cluster.stop());
-  const urls = [cluster.url, (await cluster.addIngress()).url];
+  const other = await cluster.addIngress();
+  const urls = [cluster.url, other.url];
   const { client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url });
   const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
   const statuses = () => statusesOf(urls, accessToken);
@@ -45,8 +45,8 @@ it('a program whose sign-out Redis did not answer is refused on every ingress on
   await redis.pause();
   const during = await postForm(`${cluster.url}/oauth/revoke`, { token: refreshToken });
   expect(during.status).toBe(503);
-  // By then each node has given its connections up.
-  await sleep(2_000);
+  // Each node has given its connection up.
+  await Promise.all([cluster.ingress, other.process].map((node) => node.line('redis is away')));
   await redis.resume();
   await until(async () => (await statuses()).join() === '401,401', 5_000);
 });
