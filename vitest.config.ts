@@ -1,64 +1,72 @@
 import { defineConfig } from 'vitest/config';
+import { findNeeds } from './test/run/needs.ts';
 
-const expect = { requireAssertions: true };
 const settings = {
   globalSetup: ['test/helpers/global-setup.ts'],
+  setupFiles: ['test/run/measure.ts'],
+  // Test files share processes: one for each file would cost a quarter of the time.
+  isolate: false,
   // Ends what hangs; a busy machine takes several times as long as a quiet one.
   testTimeout: 40_000,
   hookTimeout: 60_000,
-  expect,
+  expect: { requireAssertions: true },
 };
 
-/**
- * Long tests that wait for other processes most of the time, and measure nothing: two files of them run at once. The rest measures, looks
- * for what others leave behind, or takes the whole machine.
- */
-const waiting = [
-  ...['background', 'batches', 'integration', 'services/rtr/client', 'sign-in', 'translate'].map(
-    (folder) => `test/long/${folder}/**/*.test.ts`,
-  ),
-  'test/long/console/!(first-page|many-accounts).test.ts',
-  'test/long/ingress/killed-ingress-reservations.test.ts',
-  'test/long/{browser-apps,claude-*,clean-cli-workers,cli-*,codex-*,coding-agents,files,gemini-tools,opencode-tools,purposes,web-search}.test.ts',
+/** Long tests that measure, look for what others leave behind, or take the whole machine. */
+const alone = [
+  'test/long/{bench,chaos,files,key-verifier-flood,many-stored-items,shares-of-limits}.test.ts',
+  'test/long/rolling-*.test.ts',
+  'test/long/{broker,workers,deploy}/**/*.test.ts',
+  'test/long/ingress/!(killed-ingress-reservations).test.ts',
+  'test/long/continuation/**/*.test.ts',
+  'test/long/console/{first-page,many-accounts}.test.ts',
+  'test/long/services/rtr/{up,bootstrap}/**/*.test.ts',
 ];
 
 export default defineConfig({
   test: {
+    tags: (await findNeeds()).map(({ name, isMet, how }) => ({
+      name,
+      description: how,
+      ...(!isMet && { skip: true }),
+    })),
     // Most tests wait for other processes more than they compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
+        extends: true,
         test: {
           ...settings,
           name: 'quick',
-          // Test files share processes: one for each file would cost a quarter of the time.
-          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: ['test/long/**', 'test/compose/**', 'test/clients/**', 'test/chaos/*.test.ts'],
         },
       },
       {
+        extends: true,
         test: {
           ...settings,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          exclude: waiting,
+          exclude: alone,
           testTimeout: 300_000,
-          fileParallelism: false,
+          maxWorkers: 5,
         },
       },
       {
+        extends: true,
         test: {
           ...settings,
-          name: 'waiting',
-          include: waiting,
+          name: 'alone',
+          include: alone,
           testTimeout: 300_000,
-          maxWorkers: 2,
+          fileParallelism: false,
           // After the other long ones.
           sequence: { groupOrder: 1 },
         },
       },
       {
+        extends: true,
         test: {
           ...settings,
           name: 'chaos',
@@ -67,6 +75,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           ...settings,
           name: 'clients',
@@ -76,10 +85,12 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'compose',
-          expect,
+          expect: settings.expect,
           globalSetup: ['test/compose/set-up.ts'],
+          setupFiles: settings.setupFiles,
           include: [
             'test/compose/**/*.test.ts',
             'test/integration/sdks/{openai,anthropic}-sdk.test.ts',

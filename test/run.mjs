@@ -1,3 +1,3 @@
 import { bootstrap } from '#services/rtr/bootstrap/bootstrap.mjs';
 
-await bootstrap('test/run-checks.ts', process.argv.slice(2), { checks: true });
+await bootstrap('test/run/run-checks.ts', process.argv.slice(2), { checks: true });

@@ -12,7 +12,7 @@ import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import { rejectedCapability } from '#shared/formats/rejected-capability.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
@@ -24,7 +24,7 @@ import {
 } from '../helpers/upstreams/start-messages-upstream.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-const claude = await installCli('claude');
+const claude = findCli('claude');
 const engineWindow = 40_000;
 
 let cluster: Cluster;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installCli, type CliName } from '../helpers/clis/install-clis.ts';
+import { findCli, type CliName } from '../helpers/clis/install-clis.ts';
 import { startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
@@ -8,7 +8,7 @@ import { until } from '../helpers/until.ts';
 
 const installed = new Map<CliName, string>();
 for (const { name } of realClis) {
-  const command = await installCli(name);
+  const command = findCli(name);
   if (command !== undefined) installed.set(name, command);
 }
 

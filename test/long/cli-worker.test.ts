@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeModelApis, type FakeModelApis, type UpstreamCall } from '../helpers/upstreams/fake-model-apis.ts';
-import { installCli, type CliName } from '../helpers/clis/install-clis.ts';
+import { findCli, type CliName } from '../helpers/clis/install-clis.ts';
 import { environmentOf, startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
@@ -55,7 +55,7 @@ const cases: CliCase[] = [
 
 const installed = new Map<CliName, string>();
 for (const { name } of cases) {
-  const command = await installCli(name);
+  const command = findCli(name);
   if (command !== undefined) installed.set(name, command);
 }
 

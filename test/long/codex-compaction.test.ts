@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
-const codex = await installCli('codex');
+const codex = findCli('codex');
 
 interface Asked {
   input: { type: string; encrypted_content?: string }[];

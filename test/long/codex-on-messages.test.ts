@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startScriptedMessages, type ScriptedMessages } from '../helpers/upstreams/start-scripted-messages.ts';
 import { withoutFields } from '../shared/translate/without-fields.ts';
 
-const codex = await installCli('codex');
+const codex = findCli('codex');
 
 /** A name for which Codex offers `apply_patch` as a custom tool with a grammar. */
 const model = 'gpt-5.5';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
-const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
+const [claude, opencode] = [findCli('claude'), findCli('opencode')];
 const secret = 'The badger keeps its umbrella in the fridge.';
 
 let cluster: Cluster;

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { environmentOf, startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
 const model = 'gemini-2.5-flash';
-const command = await installCli('gemini');
+const command = findCli('gemini');
 
 const schema = {
   type: 'object' as const,

@@ -2,14 +2,14 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { isAlive, startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
 const model = 'up/one';
-const command = await installCli('opencode');
+const command = findCli('opencode');
 
 const schema = {
   type: 'object' as const,

@@ -4,17 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
 import { until } from '../helpers/until.ts';
 
-const [claude, codex, opencode] = await Promise.all([
-  installCli('claude'),
-  installCli('codex'),
-  installCli('opencode'),
-]);
+const [claude, codex, opencode] = [findCli('claude'), findCli('codex'), findCli('opencode')];
 
 /** Every program asks for a name of its own, so that its requests are told apart in the ledger. */
 const rules = `

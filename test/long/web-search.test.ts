@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installCli } from '../helpers/clis/install-clis.ts';
+import { findCli } from '../helpers/clis/install-clis.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 
-const claude = await installCli('claude');
+const claude = findCli('claude');
 const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
 const diary = join(folder, 'diary');
 

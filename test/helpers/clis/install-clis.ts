@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -12,31 +13,38 @@ const clis = {
 };
 
 export type CliName = keyof typeof clis;
+export const cliNames = Object.keys(clis) as CliName[];
 
-const folder = join(import.meta.dirname, '../../../.rtr/clis');
+/** One installation serves every copy of the project. */
+const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'model-router', 'clis');
 
-/**
- * Installs a command-line agent into `.rtr/clis`, once, and returns the path of its command.
- * Undefined, with a line that says so, where it cannot be had: its tests are then skipped.
- */
-export async function installCli(name: CliName): Promise<string | undefined> {
-  const { package: packageName, version, bin } = clis[name];
-  const home = join(folder, `${name}-${version}`);
-  const command = join(home, 'node_modules/.bin', bin);
-  if (existsSync(command)) return command;
+/** The path of the command of an installed agent; undefined where it is not installed. */
+export function findCli(name: CliName): string | undefined {
+  const command = join(homeOf(name), 'node_modules/.bin', clis[name].bin);
+  return existsSync(command) ? command : undefined;
+}
+
+/** Installs the agents that are missing, all at once. Says which of them cannot be had: their tests are skipped. */
+export async function installClis(): Promise<void> {
+  await Promise.all(cliNames.filter((name) => findCli(name) === undefined).map(install));
+}
+
+async function install(name: CliName): Promise<void> {
+  const wanted = `${clis[name].package}@${clis[name].version}`;
+  const home = homeOf(name);
   const unfinished = `${home}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   try {
-    const wanted = `${packageName}@${version}`;
-    await promisify(execFile)('npm', ['install', '--prefix', unfinished, '--no-fund', '--no-audit', wanted], {
-      timeout: 300_000,
-    });
+    const args = ['install', '--prefix', unfinished, '--no-fund', '--no-audit', wanted];
+    await promisify(execFile)('npm', args, { timeout: 300_000 });
     rmSync(home, { recursive: true, force: true });
     renameSync(unfinished, home);
-    return command;
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    console.warn(`${packageName} could not be installed, so its tests are skipped: ${String(error)}`);
-    return undefined;
+    console.warn(`${wanted} could not be installed, so its tests are skipped: ${String(error)}`);
   }
+}
+
+function homeOf(name: CliName): string {
+  return join(folder, `${name}-${clis[name].version}`);
 }

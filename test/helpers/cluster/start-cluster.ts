@@ -7,6 +7,7 @@ import { createKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { until } from '../until.ts';
+import { timeStart } from '../processes/starts.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
 export interface ClusterOptions {
@@ -71,7 +72,11 @@ export interface Cluster {
 }
 
 /** Starts a cluster and waits until it serves. Its `stop` belongs into `afterAll`. */
-export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+export function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  return timeStart('cluster', () => start(options));
+}
+
+async function start(options: ClusterOptions): Promise<Cluster> {
   const prefix = options.prefix ?? `t${randomBytes(6).toString('hex')}`;
   const common = {
     NATS_URL: options.natsUrl ?? inject('natsUrl'),
@@ -81,7 +86,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     FILES_MAX_BYTES: String(512 * 1024 * 1024),
   };
   const started: ServiceProcess[] = [];
-  const start = (file: string, environment: Record<string, string>, nodeFlags?: readonly string[]): ServiceProcess => {
+  const launch = (file: string, environment: Record<string, string>, nodeFlags?: readonly string[]): ServiceProcess => {
     const service = startProcess(file, { ...common, ...environment }, [], nodeFlags);
     started.push(service);
     return service;
@@ -91,12 +96,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
   try {
     const engineSettings = { PORT: '0', DEMO_TOKENS_PER_SECOND: '0', ...options.engine };
-    const engine = options.engineUrl === undefined ? start('services/demo-engine/main.ts', engineSettings) : undefined;
+    const engine = options.engineUrl === undefined ? launch('services/demo-engine/main.ts', engineSettings) : undefined;
     const findEngine = async () => options.engineUrl ?? String((await engine?.line('demo engine is ready'))?.['url']);
     const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);
     const addIngress = async (environment: Record<string, string> = {}) => {
       const settings = { PORT: '0', ADMIN_PORT: '0', LEAVE_MS: '0', ...options.ingress, ...environment };
-      const process = start('services/ingress/main.ts', settings, options.ingressFlags);
+      const process = launch('services/ingress/main.ts', settings, options.ingressFlags);
       const { address, admin } = await process.line('ingress is ready');
       return { process, url: urlOf(address as AddressInfo), adminUrl: urlOf(admin as AddressInfo) };
     };
@@ -108,7 +113,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const workers: ServiceProcess[] = [];
     const startWorker = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
-      const worker = start(file, { WORKER_ID: id, ...environment });
+      const worker = launch(file, { WORKER_ID: id, ...environment });
       workers.push(worker);
       await until(async () =>
         // With a credential, its owner stands before the name.
@@ -127,13 +132,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await Promise.all(Array.from({ length: options.workers ?? 1 }, () => addWorker()));
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
       const before = await listModels(url, key);
-      const worker = start('services/cloud-worker/main.ts', environment);
+      const worker = launch('services/cloud-worker/main.ts', environment);
       await worker.line('cloud-worker is ready');
       await until(async () => (await listModels(url, key)) !== before);
       return worker;
     };
     const addBatchRunner = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
-      const runner = start('services/batch-runner/main.ts', environment);
+      const runner = launch('services/batch-runner/main.ts', environment);
       await runner.line('batch-runner is ready');
       return runner;
     };

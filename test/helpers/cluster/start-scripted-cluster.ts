@@ -7,6 +7,7 @@ import { createLog } from '#shared/core/log.ts';
 import { testWorker } from '../broker/test-worker.ts';
 import { scriptedHandler, type Step, type OnStep } from '../broker/scripted-handler.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
+import { shareCluster, type SharedOptions } from './share-cluster.ts';
 import { until } from '../until.ts';
 
 /** What of a fetch a test may change. */
@@ -27,9 +28,19 @@ export function chatRequest(steps: Step[], fields: Record<string, unknown> = {})
   return { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps, ...fields };
 }
 
+const noWorkers = { workers: 0, engineUrl: 'http://127.0.0.1:9' };
+
 /** Starts an ingress without any worker. Its `stop` belongs into `afterAll` or `onTestFinished`. */
 export async function startScriptedCluster(options: ClusterOptions = {}): Promise<ScriptedCluster> {
-  const cluster = await startCluster({ ...options, workers: 0, engineUrl: 'http://127.0.0.1:9' });
+  return scripted(await startCluster({ ...options, ...noWorkers }), options.natsUrl);
+}
+
+/** The same as a [shared cluster](./share-cluster.ts): its workers go with `stop`, which belongs into `afterAll`. */
+export async function shareScriptedCluster(options: SharedOptions = {}): Promise<ScriptedCluster> {
+  return scripted(await shareCluster({ ...options, ...noWorkers }));
+}
+
+function scripted(cluster: Cluster, natsUrl = inject('natsUrl')): ScriptedCluster {
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];
   const postRaw = (body: RequestInit['body'], init: Init = {}): Promise<Response> =>
@@ -43,8 +54,7 @@ export async function startScriptedCluster(options: ClusterOptions = {}): Promis
     ...cluster,
     addScripted: async (workerOptions = {}, onStep = () => undefined) => {
       const id = workerOptions.id ?? `w${randomBytes(4).toString('hex')}`;
-      const url = options.natsUrl ?? inject('natsUrl');
-      const broker = await connectBroker({ url, name: id, prefix: cluster.prefix, log });
+      const broker = await connectBroker({ url: natsUrl, name: id, prefix: cluster.prefix, log });
       const worker = startWorker({
         ...testWorker,
         broker,

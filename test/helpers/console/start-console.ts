@@ -1,8 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
+import { pagesAreBuilt } from '#services/console/build/pages-stamp.ts';
+import { timeStart } from '../processes/starts.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../cluster/start-cluster.ts';
 
 /** A cluster whose console is built. */
@@ -13,7 +17,7 @@ export interface ConsoleCluster extends Cluster {
 
 /** Builds the pages if they are not, and starts a cluster with them. Call its `stop` in `afterAll`. */
 export async function startConsole(options: ClusterOptions = {}): Promise<ConsoleCluster> {
-  execFileSync(process.execPath, ['services/console/main.ts'], { stdio: 'pipe' });
+  await buildConsole();
   const cluster = await startCluster(options);
   try {
     return { ...cluster, firstLink: `/link/${await firstLinkToken(cluster.prefix)}` };
@@ -21,6 +25,14 @@ export async function startConsole(options: ClusterOptions = {}): Promise<Consol
     await cluster.stop();
     throw error;
   }
+}
+
+/** Builds the pages if they are not up to date. A run of all tests has built them before. */
+export async function buildConsole(): Promise<void> {
+  const root = join(import.meta.dirname, '..', '..', '..');
+  if (pagesAreBuilt(root)) return;
+  const build = promisify(execFile);
+  await timeStart('build', () => build(process.execPath, ['services/console/main.ts'], { cwd: root }));
 }
 
 /** The token of a link for the first administrator of a cluster. */

@@ -90,7 +90,3 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
 export const hasPrometheus = ['prometheus', 'promtool'].every(
   (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
 );
-
-if (!hasPrometheus) {
-  console.warn('There is no Prometheus here, so its tests are skipped: bash test/helpers/deploy/get-prometheus.sh');
-}

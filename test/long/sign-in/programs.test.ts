@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { installPackedClient, type PackedClient } from '../../helpers/clients/packed-client.ts';
-import { installCli } from '../../helpers/clis/install-clis.ts';
+import { findCli } from '../../helpers/clis/install-clis.ts';
 import { runAgent, type AgentRun } from '../../helpers/clis/run-agent.ts';
 import { arrowUp, enter, openTerminal } from '../../helpers/clis/terminal-session.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -16,7 +16,7 @@ import { hostNode } from '../../helpers/processes/run-command.ts';
 import { startRecordingProxy } from '../../helpers/upstreams/start-recording-proxy.ts';
 import { until } from '../../helpers/until.ts';
 
-const [claude, codex, opencode] = [await installCli('claude'), await installCli('codex'), await installCli('opencode')];
+const [claude, codex, opencode] = [findCli('claude'), findCli('codex'), findCli('opencode')];
 
 let cluster: Cluster;
 let ada: ConsoleClient;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadResult } from '../../load/load.ts';
-import { treeUsage } from '../systems/process-tree.ts';
+import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 import type { System, SystemKind } from '../systems/system.ts';
 import { modelOf } from '../upstream/scenarios.ts';
 import { measureFresh, rotated, type Cell, type PeerBench } from './cell.ts';

@@ -1,7 +1,7 @@
 import { quantile } from '../../report/quantile.ts';
 import type { LoadOrder, LoadResult } from '../../load/load.ts';
 import type { Metric } from '../results/peer-results.ts';
-import { treeUsage } from '../systems/process-tree.ts';
+import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 import type { Access, Route, System } from '../systems/system.ts';
 import { modelOf, scenarios, type ScenarioName } from '../upstream/scenarios.ts';
 import { rotated, sideName, type Cell } from './cell.ts';

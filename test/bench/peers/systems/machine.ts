@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { machineMs } from '../../cluster/process-usage.ts';
-import { treeUsage } from './process-tree.ts';
+import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 
 /** What the figures of a run depend on. */
 export interface MachineFacts {

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { chartTools } from '../helpers/deploy/chart-tools.ts';
+import { cliNames, findCli } from '../helpers/clis/install-clis.ts';
+import { chromiumPath } from '../helpers/console/open-browser.ts';
+import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
+import { findLlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import { hasKeyring } from '../helpers/clients/start-keyring.ts';
+import { hasPrometheus } from '../helpers/deploy/start-prometheus.ts';
+
+/** What some tests need of the machine, besides Node and the servers that the run installs. */
+export interface Need {
+  /** The tag of the tests that need it. */
+  name: string;
+  isMet: boolean;
+  /** How a machine gets it. */
+  how: string;
+}
+
+/** What this machine has of it now. Tests with the tag of a need that is not met are skipped, and counted at the end of the run. */
+export async function findNeeds(): Promise<Need[]> {
+  return [
+    { name: 'linux', isMet: process.platform === 'linux', how: 'they look into /proc' },
+    { name: 'openssl', isMet: runs('openssl', 'version'), how: 'install openssl' },
+    { name: 'networks', isMet: canMakeNetworks(), how: 'run as root on Linux, with ip' },
+    { name: 'docker', isMet: await dockerAnswers(), how: 'start a Docker engine' },
+    { name: 'chromium', isMet: chromiumPath !== undefined, how: 'test/helpers/deploy/get-chromium.sh' },
+    { name: 'prometheus', isMet: hasPrometheus, how: 'test/helpers/deploy/get-prometheus.sh' },
+    { name: 'keyring', isMet: hasKeyring, how: 'test/helpers/clients/get-keyring.sh' },
+    { name: 'llama-server', isMet: findLlamaServer() !== undefined, how: 'test/helpers/upstreams/get-llama-server.sh' },
+    { name: 'chart-tools', isMet: chartTools !== undefined, how: 'test/helpers/deploy/get-kubernetes-tools.sh' },
+    ...cliNames.map((name) => ({ name, isMet: findCli(name) !== undefined, how: 'an npm registry' })),
+  ];
+}
+
+function runs(...[program = '', ...args]: string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
+
+function canMakeNetworks(): boolean {
+  const name = `rtr-test-try-${process.pid}`;
+  return process.getuid?.() === 0 && runs('ip', 'netns', 'add', name) && runs('ip', 'netns', 'del', name);
+}

@@ -1,0 +1,48 @@
+import { relative } from 'node:path';
+import type { TestModule, Vitest } from 'vitest/node';
+import { findNeeds } from './needs.ts';
+import type { FileTimes } from './times.ts';
+
+/** How a run of Vitest ended. */
+export interface RunResult {
+  passed: number;
+  failed: number;
+  /** The tests that were not run for each need that this machine does not meet. */
+  notRun: { need: string; how: string; tests: number }[];
+  times: FileTimes[];
+}
+
+/** Reads what a run has left behind. */
+export async function readRun({ state, config }: Vitest): Promise<RunResult> {
+  const modules = state.getTestModules();
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
+  const skipped = inState('skipped');
+  // A file that cannot be loaded, a failed hook and an error outside of tests have no failed test, yet they are failures.
+  const isBroken = modules.some((module) => module.state() === 'failed') || state.getUnhandledErrors().length > 0;
+  return {
+    passed: inState('passed').length,
+    failed: Math.max(inState('failed').length, isBroken ? 1 : 0),
+    notRun: (await findNeeds())
+      .filter(({ isMet }) => !isMet)
+      .map(({ name, how }) => ({ need: name, how, tests: skipped.filter(({ tags }) => tags.includes(name)).length }))
+      .filter((missing) => missing.tests > 0),
+    times: modules.map((module) => timesOf(module, config.root)),
+  };
+}
+
+function timesOf(module: TestModule, root: string): FileTimes {
+  const { collectDuration, duration, setupDuration } = module.diagnostic();
+  const { cpuMs = 0, starts = [] } = module.meta();
+  return {
+    file: relative(root, module.moduleId),
+    wallMs: Math.round(collectDuration + setupDuration + duration),
+    cpuMs: Math.round(cpuMs),
+    tests: [...module.children.allTests()].map((test) => ({
+      name: test.fullName,
+      wallMs: Math.round(test.diagnostic()?.duration ?? 0),
+      cpuMs: Math.round(test.meta().cpuMs ?? 0),
+    })),
+    starts,
+  };
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+const ms = z.number();
+
+const timesSchema = z.array(
+  z.object({
+    /** Path below the project. */
+    file: z.string(),
+    wallMs: ms,
+    /** Processor time of the file's process and of what it started. */
+    cpuMs: ms,
+    tests: z.array(z.object({ name: z.string(), wallMs: ms, cpuMs: ms })),
+    starts: z.array(z.object({ kind: z.string(), ms })),
+  }),
+);
+
+/** How long each test file of a run took. */
+export type FileTimes = z.infer<typeof timesSchema>[number];
+
+const folder = join(import.meta.dirname, '..', '..', '.rtr', 'test-times');
+
+/** The file in which the last run of a suite has left its times. It is not committed. */
+export function timesFile(suite: string): string {
+  return join(folder, `${suite}.json`);
+}
+
+export function writeTimes(suite: string, times: readonly FileTimes[]): void {
+  mkdirSync(dirname(timesFile(suite)), { recursive: true });
+  writeFileSync(timesFile(suite), JSON.stringify(times));
+}
+
+/** The times of a suite's last run; none before the first one. */
+export function readTimes(suite: string): FileTimes[] {
+  try {
+    return timesSchema.parse(JSON.parse(readFileSync(timesFile(suite), 'utf8')));
+  } catch {
+    return [];
+  }
+}
