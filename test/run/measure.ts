@@ -1,21 +1,22 @@
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, type RunnerTestFile } from 'vitest';
 import { takeStarts, type Start } from '../helpers/processes/starts.ts';
 import { treeUsage } from '../helpers/processes/process-tree.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Milliseconds of processor time of this process and what runs under it. Short tests have none of their own: the next one has it. */
+    /** Milliseconds of processor time of this process and of what runs under it. That of short tests stands with a later one. */
     cpuMs?: number;
     /** What a file has started. */
     starts?: Start[];
   }
 }
 
-/** Reading the usage of all processes takes milliseconds: it is read after so many. */
+/** Reading the usage of all processes takes milliseconds: it is read again after so many. */
 const readEveryMs = 200;
 
-let begun = 0;
-let last = { at: 0, cpuMs: 0 };
+let file: RunnerTestFile | undefined;
+let begunMs = 0;
+let last = { at: performance.now(), cpuMs: cpuMs() };
 
 function cpuMs(): number {
   if (process.platform === 'linux') return treeUsage([process.pid]).cpuMs;
@@ -23,24 +24,27 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Milliseconds of processor time since the last reading. */
-function read(): number {
+/** Milliseconds of processor time since the last reading; 0 where that is not long ago. */
+function cpuSinceLast(): number {
+  if (performance.now() - last.at < readEveryMs) return 0;
   const before = last.cpuMs;
   last = { at: performance.now(), cpuMs: cpuMs() };
   return last.cpuMs - before;
 }
 
 beforeAll(() => {
-  read();
-  begun = last.cpuMs;
+  begunMs = last.cpuMs;
+});
+
+beforeEach(({ task }) => {
+  file = task.file;
 });
 
 afterEach(({ task }) => {
-  if (performance.now() - last.at >= readEveryMs) task.meta.cpuMs = read();
+  task.meta.cpuMs = cpuSinceLast();
 });
 
-afterAll(({}, file) => {
-  read();
-  file.meta.cpuMs = last.cpuMs - begun;
-  file.meta.starts = takeStarts();
+afterAll(() => {
+  cpuSinceLast();
+  if (file) Object.assign(file.meta, { cpuMs: last.cpuMs - begunMs, starts: takeStarts() });
 });

@@ -41,7 +41,7 @@ if (slowest) process.stdout.write(`${slowestTable(readTimes(suite))}\n`);
 else await runSuite(suite === first ? positionals.slice(1) : positionals);
 
 async function runSuite(files: readonly string[]): Promise<void> {
-  const checks = suite === 'quick' ? await runStaticChecks() : [];
+  const checking = suite === 'quick' ? runStaticChecks(changed) : [];
   // Not in the middle of the tests, which run side by side.
   if (suite === 'long') await Promise.all([installClis(), buildConsole()]);
   const project = suite === 'long' ? ['long', 'alone'] : [suite];
@@ -50,8 +50,10 @@ async function runSuite(files: readonly string[]): Promise<void> {
   await vitest.close();
   if (files.length === 0 && !changed) writeTimes(suite, times);
 
-  const allPassed = passed + checks.filter(Boolean).length;
-  const allFailed = failed + checks.filter((isPassed) => !isPassed).length;
+  const checks = await checking;
+  for (const { output } of checks) process.stdout.write(output);
+  const allPassed = passed + checks.filter(({ isPassed }) => isPassed).length;
+  const allFailed = failed + checks.filter(({ isPassed }) => !isPassed).length;
   const missing = notRun.map(({ need, how, tests }) => `${tests} for ${need} (${how})`);
   if (missing.length > 0) process.stdout.write(`\nTests that were not run here: ${missing.join(', ')}\n`);
   process.stdout.write(`\n${allPassed} passed, ${allFailed} failed\n`);
