@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 import { installClis } from '../helpers/clis/install-clis.ts';
 import { buildConsole } from '../helpers/console/start-console.ts';
-import { readRun } from './read-run.ts';
+import { browserTestsOf, changedFiles } from './changed-files.ts';
+import { readRun, type RunResult } from './read-run.ts';
 import { slowestTable } from './slowest-table.ts';
 import { runStaticChecks } from './static-checks.ts';
 import { readTimes, writeTimes } from './times.ts';
@@ -41,21 +42,37 @@ if (slowest) process.stdout.write(`${slowestTable(readTimes(suite))}\n`);
 else await runSuite(suite === first ? positionals.slice(1) : positionals);
 
 async function runSuite(files: readonly string[]): Promise<void> {
-  const checking = suite === 'quick' ? runStaticChecks(changed) : [];
+  const changes = changed ? await changedFiles() : undefined;
+  const checking = suite === 'quick' ? runStaticChecks(changes) : [];
   // Not in the middle of the tests, which run side by side.
   if (suite === 'long') await Promise.all([installClis(), buildConsole()]);
-  const project = suite === 'long' ? ['long', 'alone'] : [suite];
-  const vitest = await startVitest('test', [...files], { run: true, project, passWithNoTests: true, changed });
-  const { passed, failed, notRun, times } = await readRun(vitest);
-  await vitest.close();
+  const results = [await runTests(suite === 'long' ? ['long', 'alone'] : [suite], files, { changed })];
+  const browserTests = browserTestsOf(changes ?? []);
+  if (suite === 'quick' && browserTests.length > 0) results.push(await runTests(['long', 'alone'], browserTests));
+  const [{ times = [] } = {}] = results;
   if (files.length === 0 && !changed) writeTimes(suite, times);
 
   const checks = await checking;
   for (const { output } of checks) process.stdout.write(output);
-  const allPassed = passed + checks.filter(({ isPassed }) => isPassed).length;
-  const allFailed = failed + checks.filter(({ isPassed }) => !isPassed).length;
-  const missing = notRun.map(({ need, how, tests }) => `${tests} for ${need} (${how})`);
-  if (missing.length > 0) process.stdout.write(`\nTests that were not run here: ${missing.join(', ')}\n`);
-  process.stdout.write(`\n${allPassed} passed, ${allFailed} failed\n`);
-  process.exitCode = allFailed === 0 ? 0 : 1;
+  const passed = sum(results.map((result) => result.passed)) + checks.filter(({ isPassed }) => isPassed).length;
+  const failed = sum(results.map((result) => result.failed)) + checks.filter(({ isPassed }) => !isPassed).length;
+  const missing = results.flatMap(({ notRun }) => notRun);
+  if (missing.length > 0) {
+    const named = missing.map(({ need, how, tests }) => `${tests} for ${need} (${how})`);
+    process.stdout.write(`\nTests that were not run here: ${named.join(', ')}\n`);
+  }
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+/** Runs the tests of some projects of Vitest. @param files words that choose files; none for all */
+async function runTests(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
+  const vitest = await startVitest('test', [...files], { run: true, project, passWithNoTests: true, ...options });
+  const result = await readRun(vitest);
+  await vitest.close();
+  return result;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
