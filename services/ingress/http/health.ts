@@ -20,7 +20,7 @@ export interface Health {
 }
 
 export interface HealthParts {
-  workers: LiveWorkers;
+  workers: Pick<LiveWorkers, 'workers'>;
   broker: { connected: boolean };
   redis: { ready(): Promise<boolean> };
   store: { isLost: boolean };
