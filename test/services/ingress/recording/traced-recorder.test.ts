@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
@@ -12,6 +10,7 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 
 /** Milliseconds after which the store answers. */
 const storeMs = 500;
@@ -57,12 +56,11 @@ async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
     recorder.begin(request, response, 'chat', Buffer.from(JSON.stringify(body)));
     response.end('fine');
   });
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, stop } = await serveHttp(app);
   const headers = { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` };
-  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ask`, { method: 'POST', headers });
+  await fetch(`${url}/ask`, { method: 'POST', headers });
   await recorder.close();
-  server.close();
+  await stop();
   const [span] = await collector.trace(traceId, 1);
   const tookMs = span && Number(span.end - span.start) / 1e6;
   return { outcomes, asked: span?.attributes['gen_ai.input.messages'], tookMs };

@@ -1,17 +1,15 @@
 import { lookup as systemLookup } from 'node:dns';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 
-let server: Server;
+let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
@@ -37,7 +35,7 @@ const lookup = ((hostname: string, _: unknown, callback: (error: Error | null, a
 }) as unknown as typeof systemLookup;
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await serveHttp((request, response) => {
     asked.push(`${request.headers.host} ${request.url}`);
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
     switch (pathname) {
@@ -70,16 +68,11 @@ beforeAll(async () => {
       default:
         return response.writeHead(500).end();
     }
-  });
-  server.listen(0, '::');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
+  }, '::');
+  port = server.port;
 });
 
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.stop());
 
 beforeEach(() => {
   asked = [];
