@@ -54,12 +54,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
     response.end();
   }
 
-  return {
-    url,
-    requests,
-    seen,
-    stop,
-  };
+  return { url, requests, seen, stop };
 }
 
 /** Whether a value has everything that another has, at any depth; lists are compared item by item from the first. */

@@ -39,12 +39,6 @@ export async function startEngineProxy(engineUrl: () => string): Promise<EngineP
     onward.on('error', () => response.destroy());
     request.pipe(onward);
   });
-  const self: EngineProxy = {
-    url,
-    asked,
-    failNext: 0,
-    fault: undefined,
-    stop,
-  };
+  const self: EngineProxy = { url, asked, failNext: 0, fault: undefined, stop };
   return self;
 }

@@ -64,11 +64,7 @@ export async function startMessagesUpstream(
     } else sendJson(response, 200, message, headers);
   };
   const { url, stop } = await serveHttp(serve);
-  return {
-    url,
-    calls,
-    stop,
-  };
+  return { url, calls, stop };
 }
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {

@@ -22,8 +22,5 @@ export async function startQuotingEngine(): Promise<QuotingEngine> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`data: ${chunk}\n\ndata: ${error}\n\n`);
   });
-  return {
-    url,
-    stop,
-  };
+  return { url, stop };
 }

@@ -31,10 +31,5 @@ export async function startRecordingProxy(server: string, given: Record<string, 
     onward.on('error', () => response.destroy());
     onward.end(body);
   });
-  return {
-    url: proxy.url,
-    bodies,
-    answered,
-    stop: proxy.stop,
-  };
+  return { url: proxy.url, bodies, answered, stop: proxy.stop };
 }

@@ -38,11 +38,7 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
       response.end(JSON.stringify({ error: { message: String(error), type: 'invalid_request_error' } }));
     }
   });
-  return {
-    url,
-    asked,
-    stop,
-  };
+  return { url, asked, stop };
 }
 
 function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {

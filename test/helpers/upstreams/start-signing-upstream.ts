@@ -32,11 +32,7 @@ export async function startSigningUpstream(signer: Signer): Promise<SigningUpstr
     bodies.push(body);
     answer(signer, body, response);
   });
-  return {
-    url: `${url}/v1`,
-    bodies,
-    stop,
-  };
+  return { url: `${url}/v1`, bodies, stop };
 }
 
 function answer(signer: Signer, body: JsonObject, response: ServerResponse): void {

@@ -79,10 +79,7 @@ describe('a streamed answer', () => {
   });
 
   it("has the router's own id and the model that served", async () => {
-    const { events } = await serve(sendOne, {
-      body: { ...streamed, model: 'auto' },
-      model: 'm',
-    });
+    const { events } = await serve(sendOne, { body: { ...streamed, model: 'auto' }, model: 'm' });
     const ids = new Set(events.map((event) => event['id']));
     expect(ids.size).toBe(1);
     expect([...ids][0]).toMatch(/^chatcmpl-[0-9a-f]{32}$/);

@@ -35,12 +35,7 @@ async function recording(
     recordings: {
       keep: async (owner, facts, request, answer) => {
         if (failWith) throw failWith;
-        kept.push({
-          owner,
-          facts,
-          request: Buffer.from(request).toString(),
-          answer: Buffer.from(answer).toString(),
-        });
+        kept.push({ owner, facts, request: Buffer.from(request).toString(), answer: Buffer.from(answer).toString() });
         return 'kept';
       },
     },
