@@ -20,7 +20,7 @@ export interface Health {
 }
 
 export interface HealthParts {
-  workers: Pick<LiveWorkers, 'workers'>;
+  workers: LiveWorkers;
   broker: { connected: boolean };
   redis: { ready(): Promise<boolean> };
   store: { isLost: boolean };
