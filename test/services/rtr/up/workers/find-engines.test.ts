@@ -21,7 +21,7 @@ describe('the search for local engines', () => {
     const port = await serve(listener);
     const startedAt = performance.now();
     expect(await look(port)).toEqual([]);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it('leaves out the given ports', async () => {
