@@ -40,14 +40,14 @@ export function environmentOf(pid: number): Record<string, string> {
   return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2) as [string, string]));
 }
 
-/** Whether a process with this id runs. */
+/** Whether a process with this id runs. A zombie does not: in a container it may stay. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
   }
+  return process.platform !== 'linux' || !statOf(String(pid)).isDead;
 }
 
 /** Ids of all processes that descend from one, guards left out. */

@@ -10,8 +10,8 @@ import { startCluster, type Cluster, type ClusterOptions } from './start-cluster
 import { shareCluster, type SharedOptions } from './share-cluster.ts';
 import { until } from '../until.ts';
 
-/** What of a fetch a test may change. */
-type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+/** What of a fetch a test may change. @property url of another ingress of the cluster */
+type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; url?: string };
 
 /** A real ingress process, served by scripted workers in the test's own process. */
 export interface ScriptedCluster extends Cluster {
@@ -43,8 +43,8 @@ export async function shareScriptedCluster(options: SharedOptions = {}): Promise
 function scripted(cluster: Cluster, natsUrl = inject('natsUrl')): ScriptedCluster {
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];
-  const postRaw = (body: RequestInit['body'], init: Init = {}): Promise<Response> =>
-    fetch(`${cluster.url}/api/openai/chat/completions`, {
+  const postRaw = (body: RequestInit['body'], { url = cluster.url, ...init }: Init = {}): Promise<Response> =>
+    fetch(`${url}/api/openai/chat/completions`, {
       method: 'POST',
       ...init,
       ...(body === undefined ? {} : { body }),

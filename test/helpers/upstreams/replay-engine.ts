@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** One answer of an engine, as `index.json` of a fixture folder lists it. */
 export interface Exchange {
@@ -34,9 +33,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   const index: Exchange[] = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
   const requests: Json[] = [];
   const seen: ReplayEngine['seen'] = [];
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
-  });
+  const { url, stop } = await serveHttp(answer);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = await text(request);
@@ -57,19 +54,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
     response.end();
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    seen,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { url, requests, seen, stop };
 }
 
 /** Whether a value has everything that another has, at any depth; lists are compared item by item from the first. */

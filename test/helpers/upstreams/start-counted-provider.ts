@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** A provider without pages: a test plays the person there, and learns which codes are exchanged. */
 export interface CountedProvider {
@@ -39,25 +37,17 @@ export async function startCountedProvider(): Promise<CountedProvider> {
   const used = new Set<string>();
   const ended = new Set<string>();
   let otherwise: TokenAnswer | undefined;
-  const server = createServer((request, response) => {
-    void answerTo(request.url ?? '', request).then(({ status = 200, headers, body }) => {
-      const isText = typeof body === 'string';
-      response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
-      response.end(isText ? body : JSON.stringify(body));
-    });
+  const { url: issuer, stop } = await serveHttp(async (request, response) => {
+    const { status = 200, headers, body } = await answerTo(request.url ?? '', request);
+    const isText = typeof body === 'string';
+    response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
+    response.end(isText ? body : JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  onTestFinished(close);
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(stop);
   const answerTokens = (answers: TokenAnswer | undefined): void => {
     otherwise = answers;
   };
-  return { issuer, exchanged, refreshed, answerTokens, answer, close };
+  return { issuer, exchanged, refreshed, answerTokens, answer, close: stop };
 
   async function answerTo(path: string, content: AsyncIterable<Uint8Array>): Promise<Answer> {
     if (path !== '/token') {

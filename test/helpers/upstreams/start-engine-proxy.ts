@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, request as send, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** Stands before an engine and sees what it is asked. */
 export interface EngineProxy {
@@ -17,9 +16,9 @@ export interface EngineProxy {
 /** Starts a proxy before an engine. `engineUrl` returns the engine's address when the first request comes. */
 export async function startEngineProxy(engineUrl: () => string): Promise<EngineProxy> {
   const asked: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
-    const { method = 'GET', url = '/', headers } = request;
-    if (url.endsWith('/chat/completions')) {
+  const { url, stop } = await serveHttp((request, response) => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    if (path.endsWith('/chat/completions')) {
       asked.push(headers);
       if (self.fault) {
         request.resume();
@@ -33,25 +32,13 @@ export async function startEngineProxy(engineUrl: () => string): Promise<EngineP
         return;
       }
     }
-    const onward = send(`${engineUrl()}${url}`, { method, headers }, (answer) => {
+    const onward = send(`${engineUrl()}${path}`, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const self: EngineProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    failNext: 0,
-    fault: undefined,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const self: EngineProxy = { url, asked, failNext: 0, fault: undefined, stop };
   return self;
 }

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** Somebody at the provider. */
 export interface ProvidedAccount {
@@ -31,13 +29,10 @@ export async function startLoginProvider(redirectUrls: readonly string[]): Promi
   let lifetime = 3_600;
   let isBroken = false;
   let serve: (...request: Parameters<ReturnType<Provider['callback']>>) => void = () => {};
-  const server = createServer((request, response) => {
+  const { url: issuer, stop } = await serveHttp((request, response) => {
     if (isBroken) response.writeHead(503).end('out of order');
     else serve(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
     cookies: { keys: ['any'] },
     scopes: ['openid', 'offline_access', 'email', 'profile'],
@@ -76,9 +71,6 @@ export async function startLoginProvider(redirectUrls: readonly string[]): Promi
     accounts,
     setLifetime: (seconds) => void (lifetime = seconds),
     break: (broken) => void (isBroken = broken),
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    close: stop,
   };
 }

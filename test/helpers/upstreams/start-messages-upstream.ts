@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** A request to the upstream. */
 export interface MessagesCall {
@@ -64,20 +63,8 @@ export async function startMessagesUpstream(
         .end(streamOf(message, content, usage));
     } else sendJson(response, 200, message, headers);
   };
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    calls,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { url, stop } = await serveHttp(serve);
+  return { url, calls, stop };
 }
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {

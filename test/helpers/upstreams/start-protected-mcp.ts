@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import express from 'express';
 import { Provider } from 'oidc-provider';
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js';
 import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** A client that the authorization server knows without a registration. */
 export const knownClient = { id: 'known-client', secret: 'secret-of-the-known-client' };
@@ -40,15 +39,17 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
   const refused = new Set<string>();
   let lifetime = 3_600;
   let isBroken = false;
-  const authorization = await listening(() => (request, response) => {
+  const authorization = await serveHttp((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://any');
     asked.push(pathname);
     if (isBroken && pathname === '/token') response.writeHead(503).end('out of order');
     else serveProvider(request, response);
   });
-  const mcp = await listening((origin) => protectedApp(origin));
-  const resource = `${mcp.origin}/mcp`;
-  const provider = new Provider(authorization.origin, {
+  let serveMcp: RequestListener | undefined;
+  const mcp = await serveHttp((request, response) => serveMcp?.(request, response));
+  serveMcp = protectedApp(mcp.url);
+  const resource = `${mcp.url}/mcp`;
+  const provider = new Provider(authorization.url, {
     cookies: { keys: ['any'] },
     scopes: ['openid', 'offline_access', 'notes'],
     rotateRefreshToken: true,
@@ -74,7 +75,7 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
     const app = express();
     const metadataPath = '/.well-known/oauth-protected-resource/mcp';
     app.get(metadataPath, (_, response) => {
-      const servers = [authorization.origin];
+      const servers = [authorization.url];
       response.json({ resource: `${origin}/mcp`, authorization_servers: servers, scopes_supported: ['notes'] });
     });
     const verifyAccessToken = async (token: string) => {
@@ -105,16 +106,15 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
 
   return {
     url: resource,
-    issuer: authorization.origin,
+    issuer: authorization.url,
     provider,
     asked,
     tokens,
     setLifetime: (seconds) => void (lifetime = seconds),
     breakTokens: (broken) => void (isBroken = broken),
     refuse: (token) => void refused.add(token),
-    close: () => {
-      authorization.close();
-      mcp.close();
+    close: async () => {
+      await Promise.all([authorization.stop(), mcp.stop()]);
     },
   };
 }
@@ -125,21 +125,6 @@ function clientWith(redirectUrls: readonly string[]) {
     client_secret: knownClient.secret,
     redirect_uris: [...redirectUrls],
     grant_types: ['authorization_code', 'refresh_token'],
-  };
-}
-
-/** An HTTP server, which is made when its address is known. */
-async function listening(make: (origin: string) => RequestListener) {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  server.on('request', make(origin));
-  return {
-    origin,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
   };
 }
 

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** An engine whose every error quotes the prompt, as real ones do when they cannot parse a request. */
 export interface QuotingEngine {
@@ -14,25 +12,15 @@ export interface QuotingEngine {
  * it, one that begins with `event` with an error in the middle of a stream.
  */
 export async function startQuotingEngine(): Promise<QuotingEngine> {
-  const server = createServer((request, response) => {
-    void (async () => {
-      if (request.method !== 'POST') return void response.end(JSON.stringify({ data: [{ id: 'quoter' }] }));
-      const { messages } = (await json(request)) as { messages: { content: string }[] };
-      const prompt = messages.at(-1)?.content ?? '';
-      const error = JSON.stringify({ error: { message: `Cannot parse: ${prompt}`, type: 'invalid_request_error' } });
-      if (!prompt.startsWith('event')) return void response.writeHead(Number.parseInt(prompt, 10)).end(error);
-      const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: 'Once ' }, finish_reason: null }] });
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`data: ${chunk}\n\ndata: ${error}\n\n`);
-    })();
+  const { url, stop } = await serveHttp(async (request, response) => {
+    if (request.method !== 'POST') return void response.end(JSON.stringify({ data: [{ id: 'quoter' }] }));
+    const { messages } = (await json(request)) as { messages: { content: string }[] };
+    const prompt = messages.at(-1)?.content ?? '';
+    const error = JSON.stringify({ error: { message: `Cannot parse: ${prompt}`, type: 'invalid_request_error' } });
+    if (!prompt.startsWith('event')) return void response.writeHead(Number.parseInt(prompt, 10)).end(error);
+    const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: 'Once ' }, finish_reason: null }] });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${chunk}\n\ndata: ${error}\n\n`);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return { url, stop };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** Stands between a client and a server and keeps what the client sends. */
 export interface RecordingProxy {
@@ -20,32 +19,17 @@ export interface RecordingProxy {
 export async function startRecordingProxy(server: string, given: Record<string, string> = {}): Promise<RecordingProxy> {
   const bodies: string[] = [];
   const answered: string[] = [];
-  const proxy = createServer((request, response) => {
+  const proxy = await serveHttp(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request;
-    text(request).then(
-      (body) => {
-        if (method === 'POST') bodies.push(body);
-        const onward = send(`${server}${url}`, { method, headers: { ...headers, ...given } }, (answer) => {
-          answered.push(`${method} ${url} ${answer.statusCode}`);
-          response.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(response);
-        });
-        onward.on('error', () => response.destroy());
-        onward.end(body);
-      },
-      () => response.destroy(),
-    );
+    const body = await text(request);
+    if (method === 'POST') bodies.push(body);
+    const onward = send(`${server}${url}`, { method, headers: { ...headers, ...given } }, (answer) => {
+      answered.push(`${method} ${url} ${answer.statusCode}`);
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    onward.end(body);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    bodies,
-    answered,
-    stop: async () => {
-      proxy.closeAllConnections();
-      proxy.close();
-      await once(proxy, 'close');
-    },
-  };
+  return { url: proxy.url, bodies, answered, stop: proxy.stop };
 }

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
 import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { forceStep, type ForcingTokens } from './force-step.ts';
 import { messagesOfInput } from './responses-messages.ts';
+import { serveHttp } from '../servers/serve-http.ts';
+import { buffer } from 'node:stream/consumers';
 
 /** Stands before an engine and keeps the chat and Responses requests that reach it. */
 export interface ScriptFront {
@@ -22,33 +22,23 @@ export interface ScriptFront {
 export async function startScriptFront(engineUrl: string, { force }: { force: boolean }): Promise<ScriptFront> {
   const asked: JsonObject[] = [];
   const tokens = force ? await findTokens(engineUrl) : undefined;
-  const server = createServer((request, response) => {
+  const { url, stop } = await serveHttp(async (request, response) => {
     if (request.method !== 'POST' || !/\/(?:chat\/completions|responses)$/.test(request.url ?? '')) {
       request.pipe(pass(engineUrl, request, response));
       return;
     }
-    const answering = readAll(request).then((bytes) => {
+    try {
+      const bytes = await buffer(request);
       const body = JSON.parse(bytes.toString()) as JsonObject;
       asked.push(body);
       const onward = tokens ? Buffer.from(JSON.stringify(forced(body, tokens))) : bytes;
       pass(engineUrl, request, response, onward.length).end(onward);
-    });
-    answering.catch((error: Error) => {
+    } catch (error) {
       response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: error.message, type: 'invalid_request_error' } }));
-    });
+      response.end(JSON.stringify({ error: { message: String(error), type: 'invalid_request_error' } }));
+    }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { url, asked, stop };
 }
 
 function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {
@@ -69,12 +59,6 @@ function pass(
   });
   response.once('close', () => onward.destroy());
   return onward.on('error', () => response.destroy());
-}
-
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
 }
 
 /** Asks llama-server for the ids of the tokens that the test model's template uses. */

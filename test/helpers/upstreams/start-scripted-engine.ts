@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** An engine that handles chat requests as a test decides. */
 export interface ScriptedEngine {
@@ -19,32 +18,20 @@ export async function startScriptedEngine(
 ): Promise<ScriptedEngine> {
   let abandoned = 0;
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
+  const { url, stop } = await serveHttp(async (request, response) => {
     response.on('close', () => {
       if (!response.writableFinished) abandoned += 1;
     });
-    buffer(request).then(
-      (body) => {
-        bodies.push(body.toString());
-        answer(response, request);
-      },
-      () => response.destroy(),
-    );
+    bodies.push(await text(request));
+    answer(response, request);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     get abandoned() {
       return abandoned;
     },
     bodies,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop,
   };
 }
 

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** An MCP server over HTTP with one tool, `shaky`, that lists its tools in any case and answers calls with 500 while it is broken. */
 export async function startShakyMcp() {
@@ -20,22 +19,18 @@ export async function startShakyMcp() {
     const isCall = body.includes('"tools/call"');
     if (isCall) calls += 1;
     if (isCall && isBroken) return void response.writeHead(500).end('out of order');
-    const { method = '', url = '' } = request;
-    await serve(Object.assign(request, { method, url }), response, body === '' ? undefined : JSON.parse(body));
+    const { method = '', url: path = '' } = request;
+    await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
   };
-  const http = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
+  const { url, stop } = await serveHttp(answer);
   return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    url: `${url}/mcp`,
     /** Calls that have come so far. */
     calls: () => calls,
     breaks: (broken: boolean) => void (isBroken = broken),
     close: async () => {
       await handler.close();
-      http.closeAllConnections();
-      http.close();
+      await stop();
     },
   };
 }

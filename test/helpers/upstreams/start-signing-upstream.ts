@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** Whose signatures an upstream has: Gemini's on calls and text, or OpenRouter's list of reasoning. */
 export type Signer = 'gemini' | 'openrouter';
@@ -24,27 +23,16 @@ export const signingModel = (signer: Signer): string => `signing-${signer}`;
  */
 export async function startSigningUpstream(signer: Signer): Promise<SigningUpstream> {
   const bodies: JsonObject[] = [];
-  const server = createServer((request, response) => {
+  const { url, stop } = await serveHttp(async (request, response) => {
     if (request.method === 'GET') {
       send(response, 200, { object: 'list', data: [{ id: signingModel(signer), object: 'model' }] });
       return;
     }
-    void json(request).then((body) => {
-      bodies.push(body as JsonObject);
-      answer(signer, body as JsonObject, response);
-    });
+    const body = (await json(request)) as JsonObject;
+    bodies.push(body);
+    answer(signer, body, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    bodies,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { url: `${url}/v1`, bodies, stop };
 }
 
 function answer(signer: Signer, body: JsonObject, response: ServerResponse): void {

@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { grantAccess } from './start-protected-mcp.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** An identity provider (oidc-provider) that people sign in to by the name of their account. */
 export interface TokenProvider {
@@ -20,9 +18,8 @@ const redirectUri = 'https://desktop.example.com/callback';
 
 /** @param verified whether the provider has verified an address */
 export async function startTokenProvider(verified: (email: string) => boolean = () => true): Promise<TokenProvider> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let serve: ReturnType<Provider['callback']> | undefined;
+  const { url: issuer, stop } = await serveHttp((request, response) => serve?.(request, response));
   const claimsOf = (name: string) => ({
     email: `${name}@example.com`,
     email_verified: verified(`${name}@example.com`),
@@ -55,7 +52,7 @@ export async function startTokenProvider(verified: (email: string) => boolean = 
       },
     },
   });
-  server.on('request', provider.callback());
+  serve = provider.callback();
 
   const signIn = async (name: string) => {
     const verifier = randomBytes(32).toString('base64url');
@@ -82,12 +79,5 @@ export async function startTokenProvider(verified: (email: string) => boolean = 
     if (!answer.ok) throw new Error(`no tokens: ${JSON.stringify(body)}, after ${back.href}`);
     return { idToken: String(body['id_token']), accessToken: String(body['access_token']) };
   };
-  return {
-    issuer,
-    signIn,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { issuer, signIn, close: stop };
 }

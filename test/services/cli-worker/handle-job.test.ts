@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { descendants, isAlive } from '../../helpers/cluster/start-cli-worker.ts';
 import { until } from '../../helpers/until.ts';
 import { openCliWorker, type OpenCliWorker } from '../../helpers/clis/open-cli-worker.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 
 const user = (content: string) => ({ role: 'user', content });
 
@@ -95,7 +96,7 @@ describe('a job on a CLI worker', () => {
 
   it('lets no conversation see another one', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, async (_, at) => (await worker.run({ messages: [user(`I am number-${at}.`)] })).text),
+      Array.from({ length: 4 }, async (_, at) => (await worker.run({ messages: [user(`I am number-${at}.`)] })).text),
     );
     for (const [at, text] of answers.entries()) {
       expect(text.match(/number-\d/g)).toEqual([`number-${at}`]);
@@ -186,15 +187,14 @@ describe('a job on a CLI worker', () => {
 
 describe('a job whose CLI fails', () => {
   it('ends when the CLI is silent for too long', async () => {
-    const worker = await openCliWorker({ timeouts: { idleMs: 300 } });
+    const worker = stopAfterTest(await openCliWorker({ timeouts: { idleMs: 300 } }));
     await expect(worker.run({ messages: [user('[hang]')], stream: true })).rejects.toMatchObject({
       code: 'upstream_timeout',
     });
-    await worker.close();
   });
 
   it('maps errors of the upstream', async () => {
-    const worker = await openCliWorker();
+    const worker = stopAfterTest(await openCliWorker());
     await expect(worker.run({ messages: [user('[replay 429]')] })).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
     });
@@ -202,11 +202,10 @@ describe('a job whose CLI fails', () => {
     expect(worker.logins.at(-1)).toBe('refused');
     await expect(worker.run({ messages: [user('[replay drop]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
     expect(worker.reports).toEqual([]);
-    await worker.close();
   });
 
   it('reports a CLI that cannot be started', async () => {
-    const worker = await openCliWorker({ environment: { FAKE_START: 'die' }, further: ['FAKE_START'] });
+    const worker = stopAfterTest(await openCliWorker({ environment: { FAKE_START: 'die' }, further: ['FAKE_START'] }));
     await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_failed' });
     expect(worker.reports[0]).toBe(false);
     await worker.close();
@@ -214,8 +213,9 @@ describe('a job whose CLI fails', () => {
   });
 
   it('fails when the start takes too long', async () => {
-    const worker = await openCliWorker({ environment: { FAKE_START: 'hang' }, further: ['FAKE_START'], startMs: 500 });
+    const worker = stopAfterTest(
+      await openCliWorker({ environment: { FAKE_START: 'hang' }, further: ['FAKE_START'], startMs: 500 }),
+    );
     await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_timeout' });
-    await worker.close();
   });
 });

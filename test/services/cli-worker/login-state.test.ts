@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '#shared/core/log.ts';
 import { LoginState } from '#services/cli-worker/login-state.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 const facts = { models: [], slots: 2, accepting: true };
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
-let folder: string;
 let file: string;
 let changes: number;
 let login: LoginState;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  folder = mkdtempSync(join(tmpdir(), 'rtr-login-'));
-  file = join(folder, 'auth.json');
+  file = join(temporaryFolder(), 'auth.json');
   writeFileSync(file, '{}');
   changes = 0;
   login = new LoginState({ file, log, onChange: () => (changes += 1) });
@@ -24,7 +22,6 @@ beforeEach(() => {
 afterEach(() => {
   login.close();
   vi.useRealTimers();
-  rmSync(folder, { recursive: true });
 });
 
 describe('a login that the upstream refuses', () => {

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { until } from '../../../helpers/until.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 const path = process.env['PATH'] ?? '';
 
@@ -25,44 +25,33 @@ function membersOf(group: number): number[] {
   });
 }
 
-/** Folders to remove. */
-const onTestsEnd: string[] = [];
-
-/**
- * Paths of the shells that this machine has, each under the name `sh`, which is another one on each system: under its own name bash
- * reads the user's settings.
- */
-const shells = ['sh', 'dash', 'bash'].flatMap((shell) => {
-  const found = spawnSync('/bin/sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' });
-  if (found.status !== 0) return [];
-  const named = mkdtempSync(join(tmpdir(), `rtr-${shell}-`));
-  symlinkSync(found.stdout.trim(), join(named, 'sh'));
-  onTestsEnd.push(named);
-  return [join(named, 'sh')];
-});
-afterAll(() => {
-  for (const named of onTestsEnd) rmSync(named, { recursive: true });
-});
+/** The different shells of this machine: `sh` is another one on each system. */
+const found = spawnSync('/bin/sh', ['-c', 'for name in sh dash bash; do command -v $name; done'], { encoding: 'utf8' })
+  .stdout.trim()
+  .split('\n');
+const shells = [...new Set(found.map((shell) => realpathSync(shell)))];
 
 let folder: string;
 /** The groups that a failed test would leave behind. */
 const started: number[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-guard-test-'));
+  folder = temporaryFolder();
 });
 afterEach(() => {
   for (const group of started.splice(0)) if (membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
+/** @param shell runs the guard under the name `sh`: under its own name, bash reads the user's settings */
 async function startGuarded(shell: string, guardPath = path, ...further: string[]) {
-  const worker = startProcess('test/helpers/clis/guarded-worker.ts', {}, [shell, folder, guardPath, ...further]);
+  const sh = join(temporaryFolder(), 'sh');
+  symlinkSync(shell, sh);
+  const worker = startProcess('test/helpers/clis/guarded-worker.ts', {}, [sh, folder, guardPath, ...further]);
   const group = Number((await worker.line('started'))['group']);
   started.push(group);
   return { worker, group };
 }
 
-describe.skipIf(process.platform !== 'linux')('the guard of a killed worker', () => {
+describe('the guard of a killed worker', { tags: ['linux'] }, () => {
   it.each(shells)('ends a CLI with all that it has started, and removes its files, under %s', async (shell) => {
     const { worker, group } = await startGuarded(shell);
     writeFileSync(join(folder, 'file'), '');

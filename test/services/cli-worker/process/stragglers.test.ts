@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
 import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
 import { until } from '../../../helpers/until.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 /** Has a program, and below `pids` a file for each process that it has started in a session of its own. */
 let folder: string;
 let command: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-stragglers-'));
+  folder = temporaryFolder();
   mkdirSync(join(folder, 'pids'));
   command = join(folder, 'program');
   const program = `#!/bin/sh
@@ -22,12 +22,11 @@ exec cat
 });
 afterEach(() => {
   for (const pid of stragglers()) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const stragglers = (): number[] => readdirSync(join(folder, 'pids')).map(Number);
 
-describe.skipIf(process.platform !== 'linux')('what a CLI has started in a session of its own', () => {
+describe('what a CLI has started in a session of its own', { tags: ['linux'] }, () => {
   it('ends with the conversation whose process started it', async () => {
     const worker = await openCliWorker({ kind: 'command', command, size: 1 });
     onTestFinished(() => worker.close());

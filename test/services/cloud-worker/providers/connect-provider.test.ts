@@ -1,17 +1,16 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 /** Answers everything with what was asked; a token to whoever asks for one. */
-const server = createServer((request, response) => {
+const listener: RequestListener = (request, response) => {
   const isToken = request.url === '/token';
   response.writeHead(request.url === '/moved' ? 302 : 200, { 'content-type': 'application/json', location: '/else' });
   response.end(
@@ -21,14 +20,12 @@ const server = createServer((request, response) => {
         : { path: request.url, headers: request.headers },
     ),
   );
-});
-let url = '';
+};
+let server: HttpServer;
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await serveHttp(listener);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 interface Seen {
   path: string;
@@ -37,7 +34,7 @@ interface Seen {
 
 async function ask(provider: Provider, environment: Environment, config: object = {}, path = '/models'): Promise<Seen> {
   const settings = {
-    PROVIDER_URL: `${url}/base/`,
+    PROVIDER_URL: `${server.url}/base/`,
     PROVIDER_KEY: undefined,
     PROVIDER_KEY_HEADER: undefined,
     SLOTS: 1,
@@ -76,7 +73,9 @@ describe('the connections to a provider', () => {
   });
 
   it('do not follow redirects', async () => {
-    await expect(ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: url }, '/moved')).rejects.toThrow('302');
+    await expect(ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: server.url }, '/moved')).rejects.toThrow(
+      '302',
+    );
   });
 
   it('are refused with a sentence that names the missing variables', () => {
@@ -96,7 +95,7 @@ describe('the connections to a provider', () => {
   });
 
   it('get a fresh token for Vertex AI from a credentials file', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-vertex-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'account.json');
     const proof = join(folder, 'proof.jwt');
     writeFileSync(proof, 'a.signed.proof');
@@ -104,7 +103,7 @@ describe('the connections to a provider', () => {
       type: 'external_account',
       audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/own',
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      token_url: `${url}/token`,
+      token_url: `${server.url}/token`,
       credential_source: { file: proof },
     };
     writeFileSync(file, JSON.stringify(account));
@@ -115,7 +114,6 @@ describe('the connections to a provider', () => {
       expect(headers.authorization).toBe('Bearer ya29.fresh');
     } finally {
       vi.unstubAllEnvs();
-      rmSync(folder, { recursive: true });
     }
   });
 });

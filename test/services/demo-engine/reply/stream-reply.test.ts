@@ -10,6 +10,13 @@ const ask = (demo: object, more: object = {}) => ({
   demo,
   ...more,
 });
+
+/** The whole stream of an engine that is started for it. */
+async function stream(demo: object, more: object = {}): Promise<string> {
+  const { post } = await startTestEngine();
+  return (await post(ask(demo, more))).text();
+}
+
 const events = (text: string): string[] => text.split('\n\n').filter((event) => event !== '');
 const chunk = (event: string): OpenAI.ChatCompletionChunk =>
   JSON.parse(event.slice('data: '.length)) as OpenAI.ChatCompletionChunk;
@@ -30,23 +37,20 @@ describe('faults of a stream', () => {
   });
 
   it('error_event is an error in the stream, after the given number of tokens', async () => {
-    const { post } = await startTestEngine();
-    const text = await (await post(ask({ fault: 'error_event', fault_after_tokens: 2, answer_tokens: 10 }))).text();
+    const text = await stream({ fault: 'error_event', fault_after_tokens: 2, answer_tokens: 10 });
     expect(contents(text)).toEqual(['One', ' two']);
     expect(JSON.parse(events(text).at(-2)?.slice(6) ?? '')).toMatchObject({ error: { type: 'server_error' } });
     expect(text).not.toContain('"finish_reason":"stop"');
   });
 
   it('close_early ends cleanly, without finish_reason and [DONE]', async () => {
-    const { post } = await startTestEngine();
-    const text = await (await post(ask({ fault: 'close_early', answer_tokens: 10 }))).text();
+    const text = await stream({ fault: 'close_early', answer_tokens: 10 });
     expect(contents(text)).toHaveLength(5);
     expect(text).not.toMatch(/DONE|"finish_reason":"/);
   });
 
   it('malformed breaks one chunk and continues to the end', async () => {
-    const { post } = await startTestEngine();
-    const text = await (await post(ask({ fault: 'malformed', fault_after_tokens: 2, answer_tokens: 4 }))).text();
+    const text = await stream({ fault: 'malformed', fault_after_tokens: 2, answer_tokens: 4 });
     const broken = events(text).filter((event) => event !== 'data: [DONE]' && !parses(event.slice(6)));
     expect(broken).toHaveLength(1);
     expect(contents(text)).toEqual(['One', ' two', ' three', ' four']);
@@ -54,9 +58,7 @@ describe('faults of a stream', () => {
   });
 
   it('no_usage omits the token counts', async () => {
-    const { post } = await startTestEngine();
-    const request = ask({ fault: 'no_usage' }, { stream_options: { include_usage: true } });
-    const text = await (await post(request)).text();
+    const text = await stream({ fault: 'no_usage' }, { stream_options: { include_usage: true } });
     expect(text).toContain('"finish_reason":"stop"');
     expect(text).not.toContain('usage');
   });
@@ -97,27 +99,18 @@ describe('faults of a stream', () => {
 });
 
 describe('faults of an answer that is not streamed', () => {
-  const whole = (fault: string) => ({ model: 'demo', messages: [user('Hi')], demo: { fault } });
+  const ask = async (fault: string) =>
+    (await startTestEngine()).post({ model: 'demo', messages: [user('Hi')], demo: { fault } });
 
-  it('drop sends no answer at all', async () => {
-    const { post } = await startTestEngine();
-    await expect(post(whole('drop'))).rejects.toThrow('fetch failed');
+  it('drop sends no answer at all, and close_early less than its content-length', async () => {
+    await expect(ask('drop')).rejects.toThrow('fetch failed');
+    await expect((await ask('close_early')).text()).rejects.toThrow('terminated');
   });
 
-  it('close_early sends less than its content-length', async () => {
-    const { post } = await startTestEngine();
-    await expect((await post(whole('close_early'))).text()).rejects.toThrow('terminated');
-  });
-
-  it('malformed is broken JSON', async () => {
-    const { post } = await startTestEngine();
-    expect(parses(await (await post(whole('malformed'))).text())).toBe(false);
-  });
-
-  it('error_event is status 500, no_usage is an answer without counts', async () => {
-    const { post } = await startTestEngine();
-    expect((await post(whole('error_event'))).status).toBe(500);
-    expect(await (await post(whole('no_usage'))).json()).not.toHaveProperty('usage');
+  it('malformed is broken JSON, error_event is status 500, no_usage is an answer without counts', async () => {
+    expect(parses(await (await ask('malformed')).text())).toBe(false);
+    expect((await ask('error_event')).status).toBe(500);
+    expect(await (await ask('no_usage')).json()).not.toHaveProperty('usage');
   });
 });
 
@@ -127,16 +120,17 @@ describe('variants', () => {
     tools: [tool('get_weather', 'city'), tool('get_time', 'city')],
   };
   const deltas = async (demo: object, more: object) => {
-    const { post } = await startTestEngine();
-    const text = await (await post(ask(demo, more))).text();
-    return events(text)
-      .slice(0, -1)
-      .map((event) => chunk(event).choices[0]);
+    const sent = events(await stream(demo, more)).slice(0, -1);
+    return sent.map((event) => chunk(event).choices[0]);
   };
+
+  const callsOf = (sent: Awaited<ReturnType<typeof deltas>>) =>
+    sent.flatMap((choice) => choice?.delta.tool_calls ?? []);
+  const indexesOf = (sent: Awaited<ReturnType<typeof deltas>>) => callsOf(sent).map(({ index }) => index);
 
   it('numbers parallel calls and sends their arguments in fragments, one call after the other', async () => {
     const sent = await deltas({}, call);
-    const indexes = sent.flatMap((choice) => choice?.delta.tool_calls?.map(({ index }) => index) ?? []);
+    const indexes = indexesOf(sent);
     expect(new Set(indexes)).toEqual(new Set([0, 1]));
     expect(indexes).toEqual(indexes.toSorted((one, other) => one - other));
     expect(indexes.length).toBeGreaterThan(6);
@@ -145,11 +139,9 @@ describe('variants', () => {
 
   it('interleave_tools alternates the fragments', async () => {
     const sent = await deltas({ interleave_tools: true }, call);
-    const indexes = sent.flatMap((choice) => choice?.delta.tool_calls?.map(({ index }) => index) ?? []);
-    expect(indexes.slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1]);
+    expect(indexesOf(sent).slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1]);
     const argumentsOf = (wanted: number): string =>
-      sent
-        .flatMap((choice) => choice?.delta.tool_calls ?? [])
+      callsOf(sent)
         .flatMap(({ index, function: part }) => (index === wanted ? [part?.arguments ?? ''] : []))
         .join('');
     expect([argumentsOf(0), argumentsOf(1)]).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
@@ -158,8 +150,10 @@ describe('variants', () => {
   it('imitates Ollama on request', async () => {
     const demo = { tool_args_whole: true, role_on_every_delta: true, finish_stop: true, reasoning_field: 'reasoning' };
     const sent = await deltas(demo, { ...call, reasoning_effort: 'low' });
-    const calls = sent.flatMap((choice) => choice?.delta.tool_calls ?? []);
-    expect(calls.map(({ function: part }) => part?.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
+    expect(callsOf(sent).map(({ function: part }) => part?.arguments)).toEqual([
+      '{"city":"Paris"}',
+      '{"city":"Paris"}',
+    ]);
     expect(sent.slice(0, -1).every((choice) => choice?.delta.role === 'assistant')).toBe(true);
     expect(sent.some((choice) => 'reasoning' in (choice?.delta ?? {}))).toBe(true);
     expect(sent.at(-1)?.finish_reason).toBe('stop');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
@@ -11,6 +11,7 @@ import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams
 import { runJob } from '../../../helpers/broker/run-job.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -117,52 +118,49 @@ const cases: Case[] = [
   },
 ];
 
+/** A connection to an engine, until the running test is over. */
+function connect({ url }: { url: string }): EngineHttp {
+  return stopAfterTest(new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 }));
+}
+
+/** An engine with recorded answers, until the running test is over. */
+async function replay(folder: string): Promise<ReplayEngine> {
+  return stopAfterTest(await startReplayEngine(`test/fixtures/engines/${folder}`));
+}
+
 describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer }) => {
-  let server: ReplayEngine;
-  let http: EngineHttp;
   const engine = engineOf(kind);
 
-  beforeAll(async () => {
-    server = await startReplayEngine(`test/fixtures/engines/${folder}`);
-    http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
-  });
-
-  afterAll(async () => {
-    await http.close();
-    await server.stop();
-  });
-
   it(`is detected as ${kind}`, async () => {
-    expect(await detectEngine(http)).toBe(kind);
+    expect(await detectEngine(connect(await replay(folder)))).toBe(kind);
   });
 
   it('reports its models and slots', async () => {
-    expect(await engine.discover(http, [])).toEqual(discovery);
+    expect(await engine.discover(connect(await replay(folder)), [])).toEqual(discovery);
   });
 
-  it.skipIf(answer === undefined)('streams text and thinking, and the last chunk has the usage', async () => {
-    const { events, end } = await runJob({ engine, url: server.url }, { body: hello });
-    expect(join(events, 'content')).toBe(answer?.content);
-    expect(join(events, 'reasoning_content')).toBe(answer?.thinking ?? '');
-    expect(end.finishReason).toBe('stop');
-    if (answer?.promptTokens) expect(end.usage.promptTokens).toBe(answer.promptTokens);
-    expect(events.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: 'stop' }], usage: expect.anything() });
-  });
+  if (answer) {
+    it('streams text and thinking, and the last chunk has the usage', async () => {
+      const { events, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
+      expect(join(events, 'content')).toBe(answer.content);
+      expect(join(events, 'reasoning_content')).toBe(answer.thinking ?? '');
+      expect(end.finishReason).toBe('stop');
+      if (answer.promptTokens) expect(end.usage.promptTokens).toBe(answer.promptTokens);
+      expect(events.at(-1)).toMatchObject({
+        choices: [{ delta: {}, finish_reason: 'stop' }],
+        usage: expect.anything(),
+      });
+    });
+  }
 });
 
 describe('an engine that unloads a model', () => {
   it.each(['ollama', 'lm-studio'] as const)('%s: keeps the context window that the model had', async (kind) => {
-    const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
-    const http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
-    try {
-      const { models } = await engineOf(kind).discover(http, []);
-      const unloaded = models.find((model) => model.contextWindow === undefined);
-      const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
-      expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
-    } finally {
-      await http.close();
-      await server.stop();
-    }
+    const http = connect(await replay(kind));
+    const { models } = await engineOf(kind).discover(http, []);
+    const unloaded = models.find((model) => model.contextWindow === undefined);
+    const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
+    expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
   });
 });
 
@@ -186,44 +184,24 @@ describe('the input tokens of a request', () => {
   });
 
   async function count(kind: EngineKind, body: JsonObject): Promise<number> {
-    const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
-    try {
-      const engine = engineOf(kind);
-      const job = { body, operation: 'count_tokens', format: 'messages' } as const;
-      const { pieces, end } = await runJob({ engine, url: server.url }, job);
-      expect(end.usage.promptTokens).toBe(0);
-      return JSON.parse(pieces.join('')).input_tokens;
-    } finally {
-      await server.stop();
-    }
+    const server = await replay(kind);
+    const engine = engineOf(kind);
+    const job = { body, operation: 'count_tokens', format: 'messages' } as const;
+    const { pieces, end } = await runJob({ engine, url: server.url }, job);
+    expect(end.usage.promptTokens).toBe(0);
+    return JSON.parse(pieces.join('')).input_tokens;
   }
 });
 
 describe('the demo engine', () => {
   it('counts like vLLM and sees images', async () => {
-    const demo = await startDemoEngine({ ...loadConfig(demoEngineSettings, {}), PORT: 0 }, () => undefined);
-    const http = new EngineHttp({ url: demo.url, connections: 2, connectTimeoutMs: 1000 });
-    try {
-      expect(await detectEngine(http)).toBe('vllm');
-      const { models } = await engineOf('vllm').discover(http, []);
-      const everything = [
-        'generate',
-        'complete',
-        'embed',
-        'rank',
-        'moderate',
-        'draw',
-        'redraw',
-        'speak',
-        'transcribe',
-        'translate',
-      ];
-      const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
-      expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
-    } finally {
-      await http.close();
-      await demo.close();
-    }
+    const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
+    const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
+    expect(await detectEngine(http)).toBe('vllm');
+    const { models } = await engineOf('vllm').discover(http, []);
+    const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
+    const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
+    expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
   });
 });
 
@@ -256,15 +234,10 @@ describe('an engine of vLLM', () => {
       const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     });
-    const http = new EngineHttp({ url: engine.url, connections: 2, connectTimeoutMs: 1000 });
-    try {
-      const { models } = await engineOf('vllm').discover(http, []);
-      expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
-      expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
-    } finally {
-      await http.close();
-      await engine.stop();
-    }
+    const http = connect(stopAfterTest(engine));
+    const { models } = await engineOf('vllm').discover(http, []);
+    expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
+    expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
   });
 });
 
@@ -277,36 +250,28 @@ describe('the refusal of an engine', () => {
   ] as const;
 
   it.each(refusals)('$folder: $text → $code', async ({ folder, text, code, message }) => {
-    const server = await startReplayEngine(`test/fixtures/engines/${folder}`);
+    const server = await replay(folder);
     const body = { messages: [{ role: 'user', content: text }] };
-    try {
-      await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
-        code,
-        message: expect.stringContaining(message),
-      });
-    } finally {
-      await server.stop();
-    }
+    await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
   });
 });
 
 describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) => {
   it('have one index each, however the engine numbers them', async () => {
-    const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
+    const server = await replay(kind);
     const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
-    try {
-      const { events, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
-      expect(end.finishReason).toBe('tool_calls');
-      const args: string[] = [];
-      for (const event of events) {
-        for (const call of deltaOf(event)?.tool_calls ?? []) {
-          args[call.index] = (args[call.index] ?? '') + (call.function.arguments ?? '');
-        }
+    const { events, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
+    expect(end.finishReason).toBe('tool_calls');
+    const args: string[] = [];
+    for (const event of events) {
+      for (const call of deltaOf(event)?.tool_calls ?? []) {
+        args[call.index] = (args[call.index] ?? '') + (call.function.arguments ?? '');
       }
-      expect(args.map((text) => JSON.parse(text))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
-    } finally {
-      await server.stop();
     }
+    expect(args.map((text) => JSON.parse(text))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
   });
 });
 

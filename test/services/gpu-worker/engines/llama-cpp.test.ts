@@ -10,23 +10,25 @@ import { makeGguf } from '../../../helpers/upstreams/make-gguf.ts';
 import { makeRankingGguf } from '../../../helpers/upstreams/make-ranking-gguf.ts';
 import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
 import { until } from '../../../helpers/until.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
-const program = findLlamaServer();
+type LlamaServer = Awaited<ReturnType<typeof startLlamaServer>>;
 
-const engines = [
-  { name: 'recorded answers', start: () => startReplayEngine('test/fixtures/engines/llama-cpp'), absent: false },
-  {
-    name: 'a real llama-server',
-    start: () => startLlamaServer(program ?? ''),
-    absent: program === undefined,
-  },
-];
+function startReal(options?: Parameters<typeof startLlamaServer>[1]): Promise<LlamaServer> {
+  return startLlamaServer(findLlamaServer() ?? '', options);
+}
 
 const silent = { reasoning_effort: 'none' };
 const tools = { tools: [weatherTool], tool_choice: { type: 'function', function: { name: 'get_weather' } } };
 
-describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
-  describe.skipIf(absent)('if available', () => {
+const engines = [
+  { name: 'recorded answers', start: () => startReplayEngine('test/fixtures/engines/llama-cpp'), tags: [] },
+  { name: 'a real llama-server', start: () => startReal(), tags: ['llama-server'] },
+];
+
+for (const { name, start, tags } of engines) {
+  describe(`llama.cpp, by ${name}`, { tags }, () => {
     let server: Awaited<ReturnType<typeof start>>;
     let http: EngineHttp;
     const run = (body: JsonObject) => runJob({ engine: llamaCpp, url: server.url }, { body });
@@ -137,163 +139,134 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       expect(JSON.parse(counted.pieces.join(''))).toEqual({ input_tokens: whole.end.usage.promptTokens });
     });
   });
-});
+}
 
-describe.skipIf(program === undefined)('a real llama-server', () => {
+describe('a real llama-server', { tags: ['llama-server'] }, () => {
+  let server: LlamaServer;
+  const run = (operation: Operation, format: string, body: JsonObject) =>
+    runJob({ engine: llamaCpp, url: server.url }, { body: { model: 'tiny', ...body }, operation, format });
+
+  beforeAll(async () => {
+    server = await startReal();
+  });
+  afterAll(() => server.stop());
+
   it('stops generating when the job is aborted', async () => {
-    const server = await startLlamaServer(program ?? '');
-    const http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
-    try {
-      const client = new AbortController();
-      const body = { model: 'tiny', stream: true, ignore_eos: true, messages: asking('Go on for ever.') };
-      const running = runJob({ engine: llamaCpp, url: server.url, http }, { body }, client.signal, () => {
-        client.abort(new Error('the client is gone'));
-      });
-      await expect(running).rejects.toThrow('the client is gone');
-      await until(async () => expect(await busySlots(server.url)).toBe(0), 1000);
-    } finally {
-      await http.close();
-      await server.stop();
-    }
-  });
-});
-
-describe.skipIf(program === undefined)('a real llama-server that was started for something else', () => {
-  it('gives embeddings, and refuses dimensions that it ignores', async () => {
-    const server = await startLlamaServer(program ?? '', { flags: ['--embeddings', '--pooling', 'mean'] });
-    const run = (body: JsonObject) =>
-      runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'embed', format: 'embeddings' });
-    try {
-      const { models } = await discover(server.url);
-      expect(models).toEqual([{ id: 'tiny', operations: ['embed'], capabilities: [], contextWindow: 8192 }]);
-      const input = ['the red tree', 'the red tree', 'a blue river'];
-      const { pieces, end } = await run({ model: 'tiny', input, encoding_format: 'base64' });
-      const answer = JSON.parse(pieces.join('')) as { data: { index: number; embedding: string }[] };
-      expect(answer.data.map(({ index }) => index)).toEqual([0, 1, 2]);
-      const [first, same, other] = answer.data.map(({ embedding }) => embedding);
-      expect(Buffer.from(first ?? '', 'base64')).toHaveLength(32 * 4);
-      expect(first).toBe(same);
-      expect(first).not.toBe(other);
-      expect(end.usage.promptTokens).toBeGreaterThan(8);
-      const plain = await run({ model: 'tiny', input: 'the red tree' });
-      const { data } = JSON.parse(plain.pieces.join('')) as { data: { embedding: number[] }[] };
-      const bytes = Buffer.from(Float32Array.from(data[0]?.embedding ?? []).buffer);
-      expect(cosine(bytes, Buffer.from(first ?? '', 'base64'))).toBeCloseTo(1, 3);
-      await expect(run({ model: 'tiny', input: 'x', dimensions: 8 })).rejects.toMatchObject({
-        code: 'unsupported_parameter',
-        param: 'dimensions',
-      });
-      await expect(run({ model: 'tiny', input: 'abc '.repeat(9000) })).rejects.toMatchObject({
-        code: 'context_length_exceeded',
-      });
-    } finally {
-      await server.stop();
-    }
-  });
-
-  it('ranks documents', async () => {
-    const weights = makeRankingGguf();
-    const server = await startLlamaServer(program ?? '', { weights, context: 1024, flags: ['--reranking'] });
-    try {
-      const { models } = await discover(server.url);
-      expect(models).toMatchObject([{ id: 'tiny', operations: ['rank'], capabilities: [] }]);
-      const body = { model: 'tiny', query: 'red tree', documents: ['a red tree', 'a river', 'stone'], top_n: 2 };
-      const job = { body, operation: 'rank', format: 'rerank' } as const;
-      const { pieces, end } = await runJob({ engine: llamaCpp, url: server.url }, job);
-      const { results } = JSON.parse(pieces.join('')) as { results: { index: number; relevance_score: number }[] };
-      expect(results).toHaveLength(2);
-      expect(results[0]?.relevance_score).toBeGreaterThanOrEqual(results[1]?.relevance_score ?? Infinity);
-      expect(end.usage.promptTokens).toBeGreaterThan(0);
-    } finally {
-      await server.stop();
-    }
-  });
-
-  it('writes what stands before a suffix, streamed and whole', async () => {
-    const server = await startLlamaServer(program ?? '', { weights: makeGguf({ context: 16_384, infills: true }) });
-    const run = (fields: JsonObject) => {
-      const body = { model: 'tiny', prompt: 'the red', suffix: ' tree', max_tokens: 12, ...fields };
-      return runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'complete', format: 'completions' });
-    };
-    try {
-      const whole = JSON.parse((await run({})).pieces.join('')) as JsonObject;
-      expect(whole).toMatchObject({
-        object: 'text_completion',
-        choices: [{ index: 0, finish_reason: expect.stringMatching(/^(stop|length)$/) as string }],
-        usage: { prompt_tokens: expect.any(Number) as number, completion_tokens: expect.any(Number) as number },
-      });
-      const { events, pieces, end } = await run({ stream: true, n: 1, user: 'me' });
-      expect(pieces.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
-      expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
-      expect(end.usage.completionTokens).toBeGreaterThan(0);
-      await expect(run({ stop: ' ', max_tokens: 500 })).resolves.toMatchObject({ end: { finishReason: 'stop' } });
-      await expect(run({ logprobs: 3 })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'logprobs' });
-    } finally {
-      await server.stop();
-    }
+    const client = new AbortController();
+    const body = { model: 'tiny', stream: true, ignore_eos: true, messages: asking('Go on for ever.') };
+    const running = runJob({ engine: llamaCpp, url: server.url }, { body }, client.signal, () => {
+      client.abort(new Error('the client is gone'));
+    });
+    await expect(running).rejects.toThrow('the client is gone');
+    await until(async () => expect(await busySlots(server.url)).toBe(0));
   });
 
   it('gives only what comes after the beginning of an answer, streamed and whole', async () => {
-    const server = await startLlamaServer(program ?? '');
     const question = { role: 'user', content: 'Hello' };
     const parts = ['Once', ' upon'].map((text) => ({ type: 'text', text }));
-    const run = async (format: string, body: JsonObject) => {
-      const answered = await runJob(
-        { engine: llamaCpp, url: server.url },
-        { body: { model: 'tiny', ...body }, format },
-      );
-      return answered.pieces.join('');
-    };
-    try {
-      for (const content of ['Once upon', 'Once upon\n ', parts]) {
-        const begun = { role: 'assistant', content };
-        const messages = [question, begun];
-        const fields = { messages, max_tokens: 12 };
-        const chat = await run('chat', { ...fields, n: 2, temperature: 1 });
-        for (const answer of [
-          chat,
-          await run('chat', { ...fields, stream: true }),
-          await run('messages', fields),
-          await run('responses', { input: messages, max_output_tokens: 12, store: false }),
-        ]) {
-          expect(answer).toMatch(/\w/);
-          expect(answer).not.toMatch(/Once|upon/);
-        }
-        const { choices } = JSON.parse(chat) as { choices: { message: { content: string } }[] };
-        for (const { message } of choices) expect(message.content).toMatch(/^ ?\w/);
+    const answerOf = async (format: string, body: JsonObject) => (await run('generate', format, body)).pieces.join('');
+    for (const content of ['Once upon', 'Once upon\n ', parts]) {
+      const begun = { role: 'assistant', content };
+      const messages = [question, begun];
+      const fields = { messages, max_tokens: 12 };
+      const chat = await answerOf('chat', { ...fields, n: 2, temperature: 1 });
+      for (const answer of [
+        chat,
+        await answerOf('chat', { ...fields, stream: true }),
+        await answerOf('messages', fields),
+        await answerOf('responses', { input: messages, max_output_tokens: 12, store: false }),
+      ]) {
+        expect(answer).toMatch(/\w/);
+        expect(answer).not.toMatch(/Once|upon/);
       }
-    } finally {
-      await server.stop();
+      const { choices } = JSON.parse(chat) as { choices: { message: { content: string } }[] };
+      for (const { message } of choices) expect(message.content).toMatch(/^ ?\w/);
     }
   });
 
   it('continues a text, streamed and whole', async () => {
-    const server = await startLlamaServer(program ?? '');
+    const continued = (fields: JsonObject) =>
+      run('complete', 'completions', { prompt: 'the red', max_tokens: 12, ...fields });
+    const whole = await continued({});
+    expect(JSON.parse(whole.pieces.join(''))).toMatchObject({ object: 'text_completion', model: 'tiny' });
+    const { events, end } = await continued({ stream: true });
+    expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
+    expect(end.usage.promptTokens).toBe(whole.end.usage.promptTokens);
+    // It would ignore the suffix.
+    await expect(continued({ suffix: ' tree' })).rejects.toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'suffix',
+    });
+  });
+});
+
+describe('a real llama-server that was started for something else', { tags: ['llama-server'] }, () => {
+  it('gives embeddings, and refuses dimensions that it ignores', async () => {
+    const server = stopAfterTest(await startReal({ flags: ['--embeddings', '--pooling', 'mean'] }));
+    const run = (body: JsonObject) =>
+      runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'embed', format: 'embeddings' });
+    const { models } = await discover(server.url);
+    expect(models).toEqual([{ id: 'tiny', operations: ['embed'], capabilities: [], contextWindow: 8192 }]);
+    const input = ['the red tree', 'the red tree', 'a blue river'];
+    const { pieces, end } = await run({ model: 'tiny', input, encoding_format: 'base64' });
+    const answer = JSON.parse(pieces.join('')) as { data: { index: number; embedding: string }[] };
+    expect(answer.data.map(({ index }) => index)).toEqual([0, 1, 2]);
+    const [first, same, other] = answer.data.map(({ embedding }) => embedding);
+    expect(Buffer.from(first ?? '', 'base64')).toHaveLength(32 * 4);
+    expect(first).toBe(same);
+    expect(first).not.toBe(other);
+    expect(end.usage.promptTokens).toBeGreaterThan(8);
+    const plain = await run({ model: 'tiny', input: 'the red tree' });
+    const { data } = JSON.parse(plain.pieces.join('')) as { data: { embedding: number[] }[] };
+    const bytes = Buffer.from(Float32Array.from(data[0]?.embedding ?? []).buffer);
+    expect(cosine(bytes, Buffer.from(first ?? '', 'base64'))).toBeCloseTo(1, 3);
+    await expect(run({ model: 'tiny', input: 'x', dimensions: 8 })).rejects.toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'dimensions',
+    });
+    await expect(run({ model: 'tiny', input: 'abc '.repeat(9000) })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+    });
+  });
+
+  it('ranks documents', async () => {
+    const weights = makeRankingGguf();
+    const server = stopAfterTest(await startReal({ weights, context: 1024, flags: ['--reranking'] }));
+    const { models } = await discover(server.url);
+    expect(models).toMatchObject([{ id: 'tiny', operations: ['rank'], capabilities: [] }]);
+    const body = { model: 'tiny', query: 'red tree', documents: ['a red tree', 'a river', 'stone'], top_n: 2 };
+    const job = { body, operation: 'rank', format: 'rerank' } as const;
+    const { pieces, end } = await runJob({ engine: llamaCpp, url: server.url }, job);
+    const { results } = JSON.parse(pieces.join('')) as { results: { index: number; relevance_score: number }[] };
+    expect(results).toHaveLength(2);
+    expect(results[0]?.relevance_score).toBeGreaterThanOrEqual(results[1]?.relevance_score ?? Infinity);
+    expect(end.usage.promptTokens).toBeGreaterThan(0);
+  });
+
+  it('writes what stands before a suffix, streamed and whole', async () => {
+    const server = stopAfterTest(await startReal({ weights: makeGguf({ context: 16_384, infills: true }) }));
     const run = (fields: JsonObject) => {
-      const body = { model: 'tiny', prompt: 'the red', max_tokens: 12, ...fields };
+      const body = { model: 'tiny', prompt: 'the red', suffix: ' tree', max_tokens: 12, ...fields };
       return runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'complete', format: 'completions' });
     };
-    try {
-      const whole = await run({});
-      expect(JSON.parse(whole.pieces.join(''))).toMatchObject({ object: 'text_completion', model: 'tiny' });
-      const { events, end } = await run({ stream: true });
-      expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
-      expect(end.usage.promptTokens).toBe(whole.end.usage.promptTokens);
-      // It would ignore the suffix.
-      await expect(run({ suffix: ' tree' })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'suffix' });
-    } finally {
-      await server.stop();
-    }
+    const whole = JSON.parse((await run({})).pieces.join('')) as JsonObject;
+    expect(whole).toMatchObject({
+      object: 'text_completion',
+      choices: [{ index: 0, finish_reason: expect.stringMatching(/^(stop|length)$/) as string }],
+      usage: { prompt_tokens: expect.any(Number) as number, completion_tokens: expect.any(Number) as number },
+    });
+    const { events, pieces, end } = await run({ stream: true, n: 1, user: 'me' });
+    expect(pieces.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
+    expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
+    expect(end.usage.completionTokens).toBeGreaterThan(0);
+    await expect(run({ stop: ' ', max_tokens: 500 })).resolves.toMatchObject({ end: { finishReason: 'stop' } });
+    await expect(run({ logprobs: 3 })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'logprobs' });
   });
 });
 
 async function discover(url: string) {
   const http = new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 });
-  try {
-    return await llamaCpp.discover(http, []);
-  } finally {
-    await http.close();
-  }
+  return await llamaCpp.discover(http, []);
 }
 
 /** The cosine of two vectors of 32-bit floats. */

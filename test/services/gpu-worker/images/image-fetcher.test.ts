@@ -1,19 +1,17 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createImageFetcher } from '#services/gpu-worker/images/image-fetcher.ts';
 import { until } from '../../../helpers/until.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 const never = new AbortController().signal;
 
-let server: Server;
+let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await serveHttp((request, response) => {
     asked.push(request.url ?? '');
     switch (request.url) {
       case '/png':
@@ -37,16 +35,11 @@ beforeAll(async () => {
       default:
         return response.writeHead(404).end();
     }
-  });
-  server.listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
+  }, '0.0.0.0');
+  port = server.port;
 });
 
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.stop());
 
 beforeEach(() => {
   asked = [];

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
@@ -16,6 +15,7 @@ import { anthropicBatches } from '#shared/formats/batches/anthropic-batches.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const hourMs = 3_600_000;
@@ -56,13 +56,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
       response.json(error instanceof RouterError ? error.code : String(error));
     }
   });
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `${await serveInTest(app)}/`;
   return {
     batches,
     url,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
 interface Answer {
   status: number;
@@ -24,20 +24,25 @@ function allowOriginOf({ headers }: Answer): string | undefined {
 
 describe('web pages of other origins', () => {
   let cluster: ScriptedCluster;
+  /** Nodes that allow two origins, and all. */
+  let some: string;
   let open: string;
-  let closed: string;
 
   beforeAll(async () => {
-    cluster = await startScriptedCluster({ ingress: { CORS_ORIGINS: `${app}, http://localhost:5173` } });
-    open = (await cluster.addIngress({ CORS_ORIGINS: '*' })).url;
-    closed = (await cluster.addIngress({ CORS_ORIGINS: '' })).url;
+    cluster = await shareScriptedCluster();
+    const [listed, all] = await Promise.all([
+      cluster.addIngress({ CORS_ORIGINS: `${app}, http://localhost:5173` }),
+      cluster.addIngress({ CORS_ORIGINS: '*' }),
+    ]);
+    some = listed.url;
+    open = all.url;
   });
   afterAll(() => cluster.stop());
 
   it('get the answer to a preflight without a key', async () => {
     for (const origin of [app, 'http://localhost:5173']) {
       for (const path of [chat, '/api/anthropic/v1/messages', '/api/tools/mcp', '/api/openai/nothing']) {
-        expect(await ask(cluster.url + path, 'OPTIONS', { origin, ...preflight })).toMatchObject({
+        expect(await ask(some + path, 'OPTIONS', { origin, ...preflight })).toMatchObject({
           status: 204,
           headers: {
             'access-control-allow-origin': origin,
@@ -54,13 +59,13 @@ describe('web pages of other origins', () => {
   it('may read answers and errors with all their headers, but never with cookies', async () => {
     const authorization = `Bearer ${cluster.key}`;
     const answers = [
-      await ask(`${cluster.url}/api/openai/v1/models`, 'GET', { origin: app, authorization }),
-      await ask(`${cluster.url}/api/openai/v1/models`, 'GET', { origin: app }),
-      await ask(cluster.url + chat, 'POST', { origin: app, authorization }),
-      await ask(`${cluster.url}/api/anthropic/v1/messages`, 'POST', { origin: app, 'x-api-key': 'sk-1234' }),
-      await ask(`${cluster.url}/api/openai/nothing`, 'DELETE', { origin: app, authorization }),
-      await ask(`${cluster.url}/api/tools/mcp`, 'POST', { origin: app }),
-      await ask(cluster.url + chat, 'OPTIONS', { origin: app, authorization }),
+      await ask(`${some}/api/openai/v1/models`, 'GET', { origin: app, authorization }),
+      await ask(`${some}/api/openai/v1/models`, 'GET', { origin: app }),
+      await ask(some + chat, 'POST', { origin: app, authorization }),
+      await ask(`${some}/api/anthropic/v1/messages`, 'POST', { origin: app, 'x-api-key': 'sk-1234' }),
+      await ask(`${some}/api/openai/nothing`, 'DELETE', { origin: app, authorization }),
+      await ask(`${some}/api/tools/mcp`, 'POST', { origin: app }),
+      await ask(some + chat, 'OPTIONS', { origin: app, authorization }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 401, 404, 401, 405]);
     for (const { headers } of answers) {
@@ -81,19 +86,19 @@ describe('web pages of other origins', () => {
       `${app}.evil.example`,
       'null',
     ]) {
-      const asked = await ask(cluster.url + chat, 'OPTIONS', { origin, ...preflight });
+      const asked = await ask(some + chat, 'OPTIONS', { origin, ...preflight });
       expect([asked.status, allowOriginOf(asked), asked.headers['vary']]).toEqual([401, undefined, 'origin']);
       const authorization = `Bearer ${cluster.key}`;
-      const served = await ask(`${cluster.url}/api/openai/v1/models`, 'GET', { origin, authorization });
+      const served = await ask(`${some}/api/openai/v1/models`, 'GET', { origin, authorization });
       expect([served.status, allowOriginOf(served)]).toEqual([200, undefined]);
     }
-    expect(await ask(`${cluster.url}/api/tools/mcp`, 'POST', { origin: 'https://evil.example' })).toMatchObject({
+    expect(await ask(`${some}/api/tools/mcp`, 'POST', { origin: 'https://evil.example' })).toMatchObject({
       status: 403,
     });
   });
 
   it('may not use the console', async () => {
-    for (const url of [cluster.url, open]) {
+    for (const url of [some, open]) {
       for (const path of ['/', '/console/api/session', '/health', '/playground']) {
         expect(allowOriginOf(await ask(url + path, 'OPTIONS', { origin: app, ...preflight }))).toBeUndefined();
         expect(allowOriginOf(await ask(url + path, 'GET', { origin: app }))).toBeUndefined();
@@ -113,7 +118,7 @@ describe('web pages of other origins', () => {
   });
 
   it('are not allowed unless the setting names them', async () => {
-    const asked = await ask(closed + chat, 'OPTIONS', { origin: app, ...preflight });
+    const asked = await ask(cluster.url + chat, 'OPTIONS', { origin: app, ...preflight });
     expect([asked.status, allowOriginOf(asked), asked.headers['vary']]).toEqual([401, undefined, undefined]);
   });
 });

@@ -3,7 +3,7 @@ import { openRaw } from '../../../helpers/clients/raw-http.ts';
 import type { OnStep, Step } from '../../../helpers/broker/scripted-handler.ts';
 import {
   chatRequest,
-  startScriptedCluster,
+  shareScriptedCluster,
   type ScriptedCluster,
 } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { least } from '../../../helpers/least.ts';
@@ -16,7 +16,7 @@ const when = (event: string, requestId: string): number | undefined =>
   events.find((each) => each.event === event && each.requestId === requestId)?.at;
 
 beforeAll(async () => {
-  cluster = await startScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } });
+  cluster = await shareScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } });
   await cluster.addScripted({}, onStep);
 });
 afterAll(() => cluster.stop());

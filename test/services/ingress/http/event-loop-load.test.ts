@@ -2,15 +2,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
 import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
-import { chat, post } from '../../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../../helpers/cluster/start-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Holds the event loop for a while, again and again. */
+/** Holds the event loop for a while, again and again, without work for the processor. */
 async function hold(ms: number, times: number): Promise<void> {
+  const nobody = new Int32Array(new SharedArrayBuffer(4));
   for (let time = 0; time < times; time += 1) {
-    const end = performance.now() + ms;
-    while (performance.now() < end);
+    Atomics.wait(nobody, 0, 0, ms);
     await sleep(1);
     await nextTurn();
   }
@@ -27,7 +26,7 @@ describe('an event loop', () => {
     const load = start(200);
     const held = new HeldBodies(1_000, 10, load);
     held.open('key').release();
-    await hold(500, 8);
+    await hold(500, 6);
     expect(load.isBehind).toBe(true);
     expect(() => held.open('key')).toThrow(expect.objectContaining({ code: 'overloaded', retryAfter: 1 }));
     await until(() => !load.isBehind, 8_000);
@@ -35,8 +34,8 @@ describe('an event loop', () => {
   });
 
   it('is not behind after one pause, as of a process that is stopped', async () => {
-    const load = start(1_000);
-    await hold(4_000, 1);
+    const load = start(500);
+    await hold(3_600, 1);
     await sleep(250);
     expect(load.isBehind).toBe(false);
   });
@@ -54,22 +53,23 @@ it('as many requests are admitted as half of the memory limit holds', () => {
 });
 
 describe('an ingress that is behind', () => {
-  let cluster: Cluster;
+  let cluster: ScriptedCluster;
   beforeAll(async () => {
-    cluster = await startCluster({ ingress: { SHED_DELAY_MS: '1' }, worker: { SLOTS: '200' } });
+    cluster = await shareScriptedCluster();
+    await cluster.addScripted();
   });
   afterAll(() => cluster.stop());
 
   it('refuses new requests, and serves again later', async () => {
-    const body = chat(`tokens=1`, { user: 'x'.repeat(200_000) });
-    const refused: Response[] = [];
-    await until(async () => {
-      const answers = await Promise.all(Array.from({ length: 150 }, () => post({ ...cluster, body })));
-      refused.push(...answers.filter(({ status }) => status === 503));
-      return refused.length > 0;
-    }, 20_000);
-    expect(await refused[0]?.json()).toMatchObject({ error: { code: 'overloaded' } });
-    expect(refused[0]?.headers.get('retry-after')).toBe('1');
-    await until(async () => (await post({ ...cluster, body: chat('tokens=1') })).status === 200, 10_000);
+    const ingress = await cluster.addIngress({ SHED_DELAY_MS: '150' });
+    const ask = () => cluster.post([{ write: '{}' }], {}, ingress);
+    ingress.process.child.kill('SIGSTOP');
+    const asked = ask();
+    await sleep(2_000);
+    ingress.process.child.kill('SIGCONT');
+    const refused = await asked;
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'overloaded' } });
+    await until(async () => (await ask()).status === 200);
   });
 });

@@ -1,7 +1,5 @@
 import express from 'express';
-import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answerError } from '#services/ingress/http/answer-error.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { setReply } from '#services/ingress/http/reply-of.ts';
@@ -12,9 +10,7 @@ import { createLog } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { responseEvents } from '../../../shared/translate/responses/assemble-response.ts';
-
-let server: Server | undefined;
-afterEach(() => server?.close());
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 /** A server that refuses every request with this error, once it has read it if `stream` is given. */
 async function refusing(code: ErrorCode, { format = responsesFormat, stream = undefined as boolean | undefined } = {}) {
@@ -31,11 +27,8 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
   });
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   app.use(answerError(format, { log, countRefusal: ({ error }) => counted.push(error.code) }));
-  server = app.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server?.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const ask = (accept: string) =>
-    fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{"stream":true}', headers: { accept } });
+  const url = await serveInTest(app);
+  const ask = (accept: string) => fetch(url, { method: 'POST', body: '{"stream":true}', headers: { accept } });
   return { ask, counted };
 }
 
@@ -72,6 +65,5 @@ it('requests of other formats that fail have their status always', async () => {
   for (const format of clientFormats.filter(({ opensAnswers }) => opensAnswers !== true)) {
     const answer = await (await refusing('internal', { format, stream: true })).ask('text/event-stream');
     expect(answer.status).toBe(500);
-    server?.close();
   }
 });

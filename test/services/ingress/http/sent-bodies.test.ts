@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import {
   chatRequest,
-  startScriptedCluster,
+  shareScriptedCluster,
   type ScriptedCluster,
 } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
 let cluster: ScriptedCluster;
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
   await cluster.addScripted();
 });
 afterAll(() => cluster.stop());

@@ -7,10 +7,14 @@ import { everythingUnder } from '../../../helpers/processes/everything-under.ts'
 import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { least } from '../../../helpers/least.ts';
+import { uniqueName } from '../../../helpers/unique-name.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 
+const PUBLIC_URL = 'https://llm.example.com';
+
 let cluster: ScriptedCluster;
+/** A second node, which trusts this machine as a proxy. */
 let other: { url: string; process: ScriptedCluster['ingress'] };
 let connection: RedisConnection;
 let accounts: Accounts;
@@ -19,8 +23,8 @@ let adaId: string;
 let linkToken: string;
 
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
-  other = await cluster.addIngress();
+  cluster = await startScriptedCluster({ ingress: { PUBLIC_URL } });
+  other = await cluster.addIngress({ TRUSTED_PROXIES: '127.0.0.1' });
   await cluster.addScripted();
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
@@ -28,11 +32,8 @@ beforeAll(async () => {
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);
   linkToken = (await accounts.links.issueFirstAdmin()) ?? '';
-  const { body } = await ada.post(`/links/${linkToken}`, {
-    name: 'Ada',
-    email: 'ada@example.com',
-    password: goodPassword,
-  });
+  const given = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+  const { body } = await ada.post(`/links/${linkToken}`, given);
   adaId = String(body.user.id);
 });
 afterAll(async () => {
@@ -104,95 +105,100 @@ describe('a page of the console', () => {
   });
 });
 
+/** Something that works on a node until a change is known there. */
+type Use = (url: string) => Promise<number>;
+
+async function newKey(client = ada, of: object = { kind: 'user' }) {
+  const { body } = await client.post('/keys', { name: 'k', class: 'normal', limits: {}, ...of });
+  const use: Use = (url) => statusWith(url, body.raw);
+  return { id: String(body.key.id), raw: String(body.raw), use };
+}
+
 describe('a change in the console', () => {
-  it.each([
-    ['a revoked key', async (id: string) => ada.delete(`/keys/${id}`)],
-    ['a key that was rotated without overlap', async (id: string) => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 })],
-  ])('is known to every ingress within a second: %s', async (_, change) => {
+  it.each<[string, () => Promise<{ uses: Use[]; change: () => Promise<{ status: number }> }>]>([
+    [
+      'a revoked key',
+      async () => {
+        const { id, use } = await newKey();
+        return { uses: [use], change: () => ada.delete(`/keys/${id}`) };
+      },
+    ],
+    [
+      'a key that was rotated without overlap',
+      async () => {
+        const { id, use } = await newKey();
+        return { uses: [use], change: () => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 }) };
+      },
+    ],
+    [
+      'a blocked person',
+      async () => {
+        const { body } = await ada.post('/invitations', { email: `${uniqueName('bob')}@example.com`, role: 'member' });
+        const bob = new ConsoleClient(other.url);
+        const token = String(body.link).split('/link/')[1] ?? '';
+        const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password: goodPassword });
+        const { use } = await newKey(bob);
+        const visit: Use = async (url) => (await asPage(`${url}/api/openai/v1/models`, {}, bob)).status;
+        return { uses: [use, visit], change: () => ada.patch(`/users/${session.user.id}`, { blocked: true }) };
+      },
+    ],
+    [
+      'a deleted team',
+      async () => {
+        const { body: team } = await ada.post('/teams', { name: uniqueName('Blue') });
+        const { use } = await newKey(ada, { kind: 'team', teamId: team.id });
+        return { uses: [use], change: () => ada.delete(`/teams/${team.id}`) };
+      },
+    ],
+  ])('is known to every ingress within a second: %s', async (_, prepare) => {
     const know = async (): Promise<number> => {
-      const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
-      const both = () => Promise.all([cluster.url, other.url].map((url) => statusWith(url, body.raw)));
-      expect(await both()).toEqual([200, 200]);
-      expect((await change(body.key.id)).status).toBeLessThan(300);
+      const { uses, change } = await prepare();
+      const all = () => Promise.all(uses.flatMap((use) => [use(cluster.url), use(other.url)]));
+      expect(new Set(await all())).toEqual(new Set([200]));
+      expect((await change()).status).toBeLessThan(300);
       const changedAt = performance.now();
-      await until(async () => (await both()).every((status) => status === 401));
+      await until(async () => (await all()).every((status) => status === 401));
       return performance.now() - changedAt;
     };
     expect(await least(know, 1_000, 3)).toBeLessThan(1_000);
   });
 
-  it('is known to every ingress within a second: a blocked person, a deleted team', async () => {
-    const created = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    const bob = new ConsoleClient(other.url);
-    const token = String(created.body.link).split('/link/')[1] ?? '';
-    const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password: goodPassword });
-    const { body: team } = await ada.post('/teams', { name: 'Blue' });
-    const settings = { name: 'k', class: 'normal', limits: {} };
-    const own = await bob.post('/keys', { kind: 'user', ...settings });
-    const shared = await ada.post('/keys', { kind: 'team', teamId: team.id, ...settings });
-    const raws = [String(own.body.raw), String(shared.body.raw)];
-    const all = () => Promise.all(raws.flatMap((raw) => [statusWith(cluster.url, raw), statusWith(other.url, raw)]));
-    expect(await all()).toEqual([200, 200, 200, 200]);
-    await ada.patch(`/users/${session.user.id}`, { blocked: true });
-    await ada.delete(`/teams/${team.id}`);
-    const changedAt = performance.now();
-    await until(async () => (await all()).every((status) => status === 401));
-    expect(performance.now() - changedAt).toBeLessThan(1_000);
-    expect((await asPage(`${other.url}/api/openai/v1/models`, {}, bob)).status).toBe(401);
-  });
-});
-
-describe('a change in the console while the broker is away', () => {
-  it('is made, takes effect here at once, and everywhere when the broker is back', async () => {
+  it('is made while the broker is away, and takes effect here at once', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
     const here = await startScriptedCluster({ natsUrl: nats.url });
     onTestFinished(() => here.stop());
-    const there = await here.addIngress();
-    const itsAccounts = openAccounts(connection.redis, `${here.prefix}:`);
     const admin = new ConsoleClient(here.url);
-    const token = await itsAccounts.links.issueFirstAdmin();
+    const token = await openAccounts(connection.redis, `${here.prefix}:`).links.issueFirstAdmin();
     await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password: goodPassword });
-    const urls = [here.url, there.url];
-    expect(await Promise.all(urls.map((url) => statusWith(url, here.key)))).toEqual([200, 200]);
+    expect(await statusWith(here.url, here.key)).toBe(200);
     await nats.kill();
-    const begin = performance.now();
     expect((await admin.delete(`/keys/${here.keyId}`)).status).toBe(204);
-    expect(performance.now() - begin).toBeLessThan(2_500);
     expect(await statusWith(here.url, here.key)).toBe(401);
     await here.ingress.line('other ingress nodes may not know of a key change for 30 s');
-    await nats.restart();
-    await until(async () => (await statusWith(there.url, here.key)) === 401, 10_000);
   });
 });
 
-describe('an ingress behind TLS', () => {
-  it('warns if no proxy is trusted, because cookies would lack Secure', async () => {
-    const PUBLIC_URL = 'https://llm.example.com';
-    const blind = await cluster.addIngress({ PUBLIC_URL });
-    const configured = await cluster.addIngress({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' });
-    const warnings = [blind, configured].map(({ process }) =>
-      process.lines.filter(({ msg }) => String(msg).includes('TRUSTED_PROXIES')),
-    );
-    expect(warnings).toMatchObject([[{ level: 40 }], []]);
-    const headers = { 'x-forwarded-proto': 'https' };
-    const signIn = (url: string) =>
-      new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password: goodPassword }, headers);
-    expect((await signIn(blind.url)).headers.get('set-cookie')).not.toContain('Secure');
-    expect((await signIn(configured.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
-  });
+it('an ingress behind TLS warns if no proxy is trusted, because cookies would lack Secure', async () => {
+  const warnings = [cluster.ingress, other.process].map(({ lines }) =>
+    lines.filter(({ msg }) => String(msg).includes('TRUSTED_PROXIES')),
+  );
+  expect(warnings).toMatchObject([[{ level: 40 }], []]);
+  const headers = { 'x-forwarded-proto': 'https' };
+  const signIn = (url: string) =>
+    new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password: goodPassword }, headers);
+  expect((await signIn(cluster.url)).headers.get('set-cookie')).not.toContain('Secure');
+  expect((await signIn(other.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
 });
 
 describe('the data of an ingress', () => {
   it('has the last use of a key to the minute, without delaying the request', async () => {
-    const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
-    expect(body.key.lastUsedAt).toBeUndefined();
-    await statusWith(cluster.url, body.raw);
-    const lastUse = async () => (await accounts.keys.lastUses([body.key.id]))[0];
-    await until(async () => (await lastUse()) !== undefined, 10_000);
-    expect((await lastUse()) ?? 1).toSatisfy((time: number) => time % 60_000 === 0);
-    const listed = (await ada.get('/keys')).body.find(({ id }: { id: string }) => id === body.key.id);
-    expect(listed.lastUsedAt).toBe(await lastUse());
+    const { id, use } = await newKey();
+    const listed = async () => (await ada.get('/keys')).body.find((key: { id: string }) => key.id === id);
+    expect((await listed()).lastUsedAt).toBeUndefined();
+    await use(cluster.url);
+    await until(async () => (await listed()).lastUsedAt !== undefined);
+    expect((await listed()).lastUsedAt % 60_000).toBe(0);
   });
 
   it('has no secret, neither in Redis nor in the log', async () => {
@@ -204,8 +210,8 @@ describe('the data of an ingress', () => {
     });
     if (typeof spare === 'string') throw new Error(spare);
     const reset = await accounts.links.issuePassword(adaId);
-    const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
-    await statusWith(cluster.url, body.raw);
+    const { raw, use } = await newKey();
+    await use(cluster.url);
     // Too weak to be accepted as a new password.
     const guess = 'qwertyuiopqwertyuiop';
     await new ConsoleClient(cluster.url).signIn('ada@example.com', guess);
@@ -218,7 +224,7 @@ describe('the data of an ingress', () => {
     const next = 'quiet-lantern-oyster-77';
     expect((await ada.post('/password', { current: goodPassword, next })).status).toBe(200);
     const typed = [goodPassword, next, guess];
-    const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', body.raw, body.raw.slice(-40)];
+    const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', raw, raw.slice(-40)];
     const stored = await everythingUnder(connection.redis, `${cluster.prefix}:`);
     const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
     expect(stored).toContain(adaId);

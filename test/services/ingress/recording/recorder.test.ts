@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CutBytes } from '#services/ingress/recording/cut-bytes.ts';
@@ -9,6 +7,7 @@ import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { until } from '../../../helpers/until.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 interface Kept {
   owner: string;
@@ -36,12 +35,7 @@ async function recording(
     recordings: {
       keep: async (owner, facts, request, answer) => {
         if (failWith) throw failWith;
-        kept.push({
-          owner,
-          facts,
-          request: Buffer.from(request).toString(),
-          answer: Buffer.from(answer).toString(),
-        });
+        kept.push({ owner, facts, request: Buffer.from(request).toString(), answer: Buffer.from(answer).toString() });
         return 'kept';
       },
     },
@@ -57,13 +51,7 @@ async function recording(
     recorder.begin(request, response, 'chat', Buffer.from('a body')).model = model;
     return handle(request, response, next);
   });
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ask?x=1`;
+  const url = `${await serveInTest(app)}/ask?x=1`;
   const ask = (init: RequestInit = {}) => fetch(url, { method: 'POST', ...init });
   return { kept, outcomes, warnings, recorder, ask };
 }

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { traceRecorded, type TracedOutcome } from '#services/ingress/recording/trace-recorded.ts';
@@ -12,6 +10,7 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 
 /** Milliseconds after which the store answers. */
 const storeMs = 500;
@@ -57,35 +56,34 @@ async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
     recorder.begin(request, response, 'chat', Buffer.from(JSON.stringify(body)));
     response.end('fine');
   });
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  const { url, stop } = await serveHttp(app);
   const headers = { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` };
-  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ask`, { method: 'POST', headers });
+  await fetch(`${url}/ask`, { method: 'POST', headers });
   await recorder.close();
+  await stop();
   const [span] = await collector.trace(traceId, 1);
   const tookMs = span && Number(span.end - span.start) / 1e6;
   return { outcomes, asked: span?.attributes['gen_ai.input.messages'], tookMs };
 }
 
-describe('the span of a recorded request', () => {
+describe.concurrent('the span of a recorded request', () => {
   const whole = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'Hello.' }] }]);
 
-  it.each<[KeepOutcome, TracedOutcome, string | undefined]>([
+  it.for<[KeepOutcome, TracedOutcome, string | undefined]>([
     ['kept', 'queued', whole],
     ['full', 'queued', whole],
     ['gone', 'gone', undefined],
-  ])('of which the recording is %s: its messages are %s', async (kept, traced, messages) => {
+  ])('of which the recording is %s: its messages are %s', async ([kept, traced, messages], { expect }) => {
     const { outcomes, asked } = await recordedIn(async () => kept, Buffer.from(kept.padEnd(16)).toString('hex'));
     expect({ outcomes, asked }).toEqual({ outcomes: [traced], asked: messages });
   });
 
-  it('has no messages where the store does not say that the key still stands', async () => {
+  it('has no messages where the store does not say that the key still stands', async ({ expect }) => {
     const { outcomes, asked } = await recordedIn(() => Promise.reject(storeUnavailable('away')), 'a'.repeat(32));
     expect({ outcomes, asked }).toEqual({ outcomes: ['lost'], asked: undefined });
   });
 
-  it('ends with its response, not when the store has answered', async () => {
+  it('ends with its response, not when the store has answered', async ({ expect }) => {
     const { outcomes, tookMs } = await recordedIn(async () => 'kept', 'b'.repeat(32));
     expect(outcomes).toEqual(['queued']);
     expect(tookMs).toBeLessThan(storeMs);

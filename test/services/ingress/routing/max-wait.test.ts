@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   chatRequest,
-  startScriptedCluster,
+  shareScriptedCluster,
   type ScriptedCluster,
 } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
 let cluster: ScriptedCluster;
 let started = 0;
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
   await cluster.addScripted({ slots: 1 }, (event) => {
     if (event === 'started') started += 1;
   });
@@ -50,16 +51,32 @@ async function fillSlot(): Promise<void> {
 describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, type }) => {
   it('ends a request that no worker takes in time', async () => {
     await fillSlot();
-    const begun = performance.now();
-    const answer = await ask(path, '0.5');
-    const ms = performance.now() - begun;
-    expect(answer.status).toBe(busy);
-    expect(await answer.json()).toMatchObject({ error: { type } });
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(answer.headers.get('x-should-retry')).toBe('true');
-    expect(ms).toBeGreaterThan(450);
-    expect(ms).toBeLessThan(2_000);
+    const wait = async (): Promise<number> => {
+      const begun = performance.now();
+      const answer = await ask(path, '0.5');
+      const ms = performance.now() - begun;
+      expect(answer.status).toBe(busy);
+      expect(await answer.json()).toMatchObject({ error: { type } });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(answer.headers.get('x-should-retry')).toBe('true');
+      expect(ms).toBeGreaterThan(450);
+      return ms;
+    };
+    expect(await least(wait, 2_000, 3)).toBeLessThan(2_000);
   });
+
+  it('that is no number of seconds is refused', async () => {
+    const answer = await ask(path, 'soon');
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect(await answer.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringContaining('x-rtr-max-wait') as string },
+    });
+  });
+});
+
+describe('x-rtr-max-wait', () => {
+  const path = 'openai/chat/completions';
 
   it('ends a request at once that others would keep waiting for longer', async () => {
     await fillSlot();
@@ -71,10 +88,9 @@ describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, ty
       const begun = performance.now();
       const answer = await ask(path, '2');
       await answer.arrayBuffer();
-      return answer.status === busy && performance.now() - begun < 1_000;
+      return answer.status === 503 && performance.now() - begun < 1_000;
     };
-    await until(refused, 10_000);
-    expect(await refused()).toBe(true);
+    await until(async () => expect(await refused()).toBe(true));
   });
 
   it('lets a request run for longer than it may wait', async () => {
@@ -82,14 +98,5 @@ describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, ty
     await until(async () => expect((await ask(path, undefined)).status).toBe(200));
     const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
     expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
-  });
-
-  it('that is no number of seconds is refused', async () => {
-    const answer = await ask(path, 'soon');
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get('x-should-retry')).toBe('false');
-    expect(await answer.json()).toMatchObject({
-      error: { type: 'invalid_request_error', message: expect.stringContaining('x-rtr-max-wait') as string },
-    });
   });
 });

@@ -19,8 +19,7 @@ const read = (object) => object.first + object.second;
 for (let count = 0; count < 100; count++) read(parse(count));
 %OptimizeFunctionOnNextCall(read);
 read(parse(1));
-const look = () => ({
-  code: (%GetOptimizationStatus(ranOnce) & isLazy) === 0,
+const look = () => ({ code: (%GetOptimizationStatus(ranOnce) & isLazy) === 0,
   compiled: (%GetOptimizationStatus(read) & isCompiled) !== 0,
 });
 const before = look();

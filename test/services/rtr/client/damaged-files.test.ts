@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { hostNode, runCommand } from '../../../helpers/processes/run-command.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 const program = join(import.meta.dirname, '../../../../services/rtr/client/rtr.mjs');
 const router = 'https://llm.example.com';
@@ -14,8 +14,7 @@ const index = JSON.stringify({ default: router, routers: { [router]: { store: 'f
 
 /** Runs the client of a person who has these files. */
 async function run(words: readonly string[], files: Record<string, string>) {
-  const home = mkdtempSync(join(tmpdir(), 'rtr-damaged-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder();
   const folder = join(home, 'rtr');
   mkdirSync(folder);
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
@@ -26,31 +25,31 @@ async function run(words: readonly string[], files: Record<string, string>) {
   return { folder, code: await command.ended, out: command.out, err: command.err };
 }
 
-const commands = [['token'], ['logout'], ['env', 'claude'], ['token', '--router', router]];
+/** Each way in which the file is damaged for one command, and one way for the others. */
+const runs = (texts: readonly string[], other: string) => [
+  ...texts.map((text) => ({ words: ['token'], text })),
+  ...[['logout'], ['env', 'claude'], ['token', '--router', router]].map((words) => ({ words, text: other })),
+];
 
 it('a damaged list of routers is named, with what to do', async () => {
-  for (const words of commands) {
-    const damaged = words.length === 1 ? ['{"default": "ht', '', '{}'] : ['null'];
-    for (const text of [...damaged, '{"routers": {"https://llm.example.com": null}}']) {
-      const { folder, code, out, err } = await run(words, { 'routers.json': text });
-      expect([code, out]).toEqual([1, '']);
-      const remedy = 'Sign in again, which replaces it: rtr login <address of the router>';
-      expect(err).toBe(`${join(folder, 'routers.json')} is damaged. ${remedy}\n`);
-    }
+  const withoutStore = '{"routers": {"https://llm.example.com": null}}';
+  const all = runs(['{"default": "ht', '', '{}', 'null', withoutStore], withoutStore);
+  for (const { words, text } of all) {
+    const { folder, code, out, err } = await run(words, { 'routers.json': text });
+    expect([code, out]).toEqual([1, '']);
+    const remedy = 'Sign in again, which replaces it: rtr login <address of the router>';
+    expect(err).toBe(`${join(folder, 'routers.json')} is damaged. ${remedy}\n`);
   }
 });
 
 it('damaged tokens are named, with what to do, and nothing of them is shown', async () => {
-  for (const words of commands) {
-    const texts =
-      words.length === 1 ? ['{"router": "https://llm.exa', '', 'null', '[]'] : ['{"accessToken": "secret"}'];
-    for (const text of texts) {
-      const files = { 'routers.json': index, [`${name}.tokens.json`]: text };
-      const { folder, code, out, err } = await run(words, files);
-      expect([code, out]).toEqual([1, '']);
-      const remedy = `Sign in again, which replaces it: rtr login ${router}`;
-      expect(err).toBe(`${join(folder, `${name}.tokens.json`)} is damaged. ${remedy}\n`);
-    }
+  const all = runs(['{"router": "https://llm.exa', '', 'null', '[]'], '{"accessToken": "secret"}');
+  for (const { words, text } of all) {
+    const files = { 'routers.json': index, [`${name}.tokens.json`]: text };
+    const { folder, code, out, err } = await run(words, files);
+    expect([code, out]).toEqual([1, '']);
+    const remedy = `Sign in again, which replaces it: rtr login ${router}`;
+    expect(err).toBe(`${join(folder, `${name}.tokens.json`)} is damaged. ${remedy}\n`);
   }
 });
 

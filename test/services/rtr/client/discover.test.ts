@@ -1,19 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { discover } from '#services/rtr/client/lib/discover.mjs';
 import { beginDevice, claimDevice } from '#services/rtr/client/lib/router-api.mjs';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 /** A server that says of itself what a router would not. */
 async function startHostile(answerOf: (origin: string) => object): Promise<string> {
-  const server = createServer((_, response) => {
-    response.end(JSON.stringify(answerOf(origin)));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin: string = await serveInTest((_, response) => response.end(JSON.stringify(answerOf(origin))));
   return origin;
 }
 

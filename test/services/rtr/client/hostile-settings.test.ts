@@ -1,21 +1,15 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { claude } from '#services/rtr/client/lib/programs/claude.mjs';
 import { codex } from '#services/rtr/client/lib/programs/codex.mjs';
 import { openai } from '#services/rtr/client/lib/programs/openai.mjs';
 import { opencode } from '#services/rtr/client/lib/programs/opencode.mjs';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const tokenCommand = ['rtr', 'token', '--router', 'http://127.0.0.1:8484'];
 
 /** A sign-in to a router that answers every request like this, and whose APIs are at these paths. */
 async function signedIn(answer: unknown, paths: Record<string, string>) {
-  const server = createServer((_, response) => void response.end(JSON.stringify(answer)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const router = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const router = await serveInTest((_, response) => response.end(JSON.stringify(answer)));
   const apis = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, `${router}${path}`]));
   const tokens = { accessToken: 'a', expiresAt: Date.now() + 900_000, refreshToken: 'r' };
   return { router, tokenEndpoint: `${router}/t`, revocationEndpoint: undefined, apis, ...tokens };

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { hostNode, runCommand } from '../../../helpers/processes/run-command.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 const program = join(import.meta.dirname, '../../../../services/rtr/client/rtr.mjs');
 
@@ -14,13 +12,8 @@ let home: string;
 
 /** A person who is signed in to a router that serves one model, `demo`. */
 beforeEach(async () => {
-  const server = createServer((_, response) => void response.end('{"data":[{"id":"demo"}],"settings":{"env":{}}}'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const router = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  home = mkdtempSync(join(tmpdir(), 'rtr-overrides-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const router = await serveInTest((_, response) => response.end('{"data":[{"id":"demo"}],"settings":{"env":{}}}'));
+  home = temporaryFolder();
   const apis = { openai: `${router}/openai`, anthropic: `${router}/anthropic` };
   const tokens = { accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 900_000 };
   const name = createHash('sha256').update(router).digest('hex').slice(0, 16);

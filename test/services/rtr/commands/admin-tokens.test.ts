@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
@@ -13,22 +10,22 @@ import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
 import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 
 /** A server that notes what it is asked. */
 async function startServer(): Promise<{ asked: IncomingMessage[]; port: number }> {
   const asked: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const { port, server, stop } = await serveHttp((request, response) => {
     asked.push(request);
     response.end('{"data":[]}');
   });
+  onTestFinished(stop);
   server.on('connect', (request, socket) => {
     asked.push(request);
     socket.destroy();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { asked, port: (server.address() as AddressInfo).port };
+  return { asked, port };
 }
 
 /** Asks the router for something, in a folder whose cluster was started at a port. */
@@ -41,7 +38,7 @@ function ask(folder: string, environment: Record<string, string>, options: Admin
 
 /** A folder whose cluster has the store of the tests. */
 function folderOf(port: number, host = '127.0.0.1'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-local-'));
+  const folder = temporaryFolder();
   const redis = Number(new URL(inject('redisUrl')).port);
   saveClusterState(folder, { ...loadClusterState(folder), ports: { redis }, router: { host, port } });
   return folder;
@@ -109,7 +106,7 @@ it('sends the token of the environment to no other router than that of the envir
   expect(other.asked).toEqual([]);
   await ask('/nowhere', withUrl, { router: `http://127.0.0.1:${named.port}` });
   await ask('/nowhere', settings, { router });
-  const tokenFile = join(mkdtempSync(join(tmpdir(), 'rtr-token-')), 'token');
+  const tokenFile = join(temporaryFolder(), 'token');
   writeFileSync(tokenFile, 'rtradmin_other');
   await ask('/nowhere', withUrl, { router, tokenFile });
   const sent = [named, other].map(({ asked }) => asked.map(({ headers }) => headers.authorization));

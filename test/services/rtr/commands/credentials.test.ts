@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
@@ -10,16 +10,30 @@ import { listCredentials } from '#services/rtr/commands/credentials/list-credent
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+
+let authority: string;
+beforeAll(async () => {
+  authority = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
+  await initCredentials({ out: authority, prefix: 'rtr', print: () => undefined });
+});
+afterAll(() => rmSync(authority, { recursive: true }));
 
 function start() {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-credentials-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const out = join(folder, 'authority');
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const issue = (name: string, validMs?: number, force = false) =>
     issueWorker({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
   return { folder, out, said, print, issue };
+}
+
+/** The same after `rtr credentials init`. */
+function startWithAuthority() {
+  const started = start();
+  cpSync(authority, started.out, { recursive: true });
+  return started;
 }
 
 describe('rtr credentials', () => {
@@ -51,8 +65,7 @@ describe('rtr credentials', () => {
   });
 
   it('revoke that was interrupted can be repeated', async () => {
-    const { out, print, issue, said } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { out, print, issue, said } = startWithAuthority();
     await issue('joes-box');
     const inTheWay = join(out, 'nats-auth.conf');
     rmSync(inTheWay);
@@ -65,8 +78,7 @@ describe('rtr credentials', () => {
   });
 
   it('worker creates one more, from the same authority, for the given time', async () => {
-    const { out, print, issue, folder } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { issue, folder } = startWithAuthority();
     await issue('joes-box', 90 * 86_400_000);
     const { owner, role, expiresAt = 0 } = parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8'));
     expect({ owner, role }).toEqual({ owner: 'joes-box', role: 'gpu' });
@@ -76,8 +88,7 @@ describe('rtr credentials', () => {
   });
 
   it('worker replaces no file, and then makes no credential', async () => {
-    const { out, print, issue, folder } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { issue, folder } = startWithAuthority();
     writeFileSync(join(folder, 'joes-box.creds'), 'mine');
     await expect(issue('joes-box')).rejects.toThrow('joes-box.creds exists already: name another path with --out');
     await issue('joes-box', undefined, true);
@@ -85,8 +96,7 @@ describe('rtr credentials', () => {
   });
 
   it('list shows every credential that was created, including those created concurrently', async () => {
-    const { out, print, issue, said } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { out, print, issue, said } = startWithAuthority();
     const names = ['one', 'two', 'three'];
     await Promise.all(names.map((name) => issue(name)));
     said.length = 0;
@@ -96,8 +106,7 @@ describe('rtr credentials', () => {
   });
 
   it('revoke marks a credential as revoked in the list, and frees its name', async () => {
-    const { out, print, issue, said } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { out, print, issue, said } = startWithAuthority();
     await issue('joes-box');
     await issue('short', 1);
     await revokeCredential({ from: out, name: 'joes-box', print });
@@ -131,8 +140,7 @@ describe('the diagnosis of a credential', () => {
     const old = await nats.issue({ role: 'gpu', name: 'old', validMs: -5_000 });
     expect(await ask(old)).toMatchObject({ state: 'missing', detail: expect.stringContaining('it expired on') });
     expect(await ask('/nowhere')).toMatchObject({ state: 'missing', detail: expect.stringContaining('/nowhere') });
-    const { folder, out, print, issue } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { folder, issue } = startWithAuthority();
     await issue('stranger');
     expect(await ask(join(folder, 'stranger.creds'))).toMatchObject({
       state: 'missing',
@@ -143,8 +151,7 @@ describe('the diagnosis of a credential', () => {
   });
 
   it('says so when nothing listens at a WebSocket address', async () => {
-    const { folder, out, print, issue } = start();
-    await initCredentials({ out, prefix: 'rtr', print });
+    const { folder, issue } = startWithAuthority();
     await issue('far-away');
     const NATS_URL = `ws://127.0.0.1:${await freePort()}`;
     expect(await diagnoseCredential({ NATS_URL, NATS_CREDENTIALS: join(folder, 'far-away.creds') })).toMatchObject({

@@ -157,18 +157,18 @@ describe('rtr keys revoke', () => {
 
   it('announces again a key that was already revoked', async () => {
     const announced: string[] = [];
-    context.announce = async (id) => void announced.push(id);
-    const { record } = await createRouterKey(context, { name: 'twice', class: 'normal' });
-    await revokeKey(context, record.id);
-    expect(await revokeKey({ ...context, json: true }, record.id)).toBe('revoked before');
+    const noting = { ...context, announce: async (id: string) => void announced.push(id) };
+    const { record } = await createRouterKey(noting, { name: 'twice', class: 'normal' });
+    await revokeKey(noting, record.id);
+    expect(await revokeKey({ ...noting, json: true }, record.id)).toBe('revoked before');
     expect(announced).toEqual([record.id, record.id, record.id]);
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ id: record.id, outcome: 'revoked before' });
   });
 
   it('stands when it cannot be announced, and says when it takes effect', async () => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
-    context.announce = () => Promise.reject(new Error('the broker is away'));
-    await revokeKey(context, record.id);
+    const announce = () => Promise.reject(new Error('the broker is away'));
+    await revokeKey({ ...context, announce }, record.id);
     expect(lines.slice(-2)).toEqual([
       `Key ${record.id} is revoked.`,
       'The change could not be announced (the broker is away): it takes effect everywhere within 30 seconds.',

@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { clusterAddresses, isSameRouter, ownRouter } from '#services/rtr/up/cluster-addresses.ts';
 import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
 import { UpError } from '#services/rtr/up/up-error.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-addresses-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the addresses of the cluster', () => {
   it('come from the settings, and a worker needs only that of NATS', () => {

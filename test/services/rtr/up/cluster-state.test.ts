@@ -1,18 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadClusterState, readClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
 import { UpError } from '#services/rtr/up/up-error.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
-let root: string;
 let folder: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'rtr-state-'));
-  folder = join(root, '.rtr');
+  folder = join(temporaryFolder(), '.rtr');
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 describe('the state of a cluster', () => {
   it('is read as it was written, and is undefined before', () => {

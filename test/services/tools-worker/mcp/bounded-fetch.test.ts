@@ -1,14 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBoundedFetch } from '#services/tools-worker/mcp/bounded-fetch.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
 
-let server: Server;
-let url: string;
+let server: HttpServer;
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await serveHttp((request, response) => {
     const [, kind, pieces = '', bytes = ''] = (request.url ?? '').split('/');
     response.writeHead(200, { 'content-type': kind === 'events' ? 'text/event-stream' : 'application/json' });
     for (let piece = 0; piece < Number(pieces); piece += 1) {
@@ -16,17 +13,12 @@ beforeAll(async () => {
     }
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-afterAll(() => {
-  server.close();
-});
+afterAll(() => server.stop());
 
 const get = async (path: string): Promise<number> =>
-  (await (await createBoundedFetch(100_000)(`${url}${path}`)).text()).length;
+  (await (await createBoundedFetch(100_000)(`${server.url}${path}`)).text()).length;
 
 describe('a bounded fetch', () => {
   it('passes on an answer within the limit', async () => {

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { ConnectedServers } from '#services/tools-worker/mcp/connected-servers.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
@@ -17,13 +16,7 @@ function serversAt(url: string): ConnectedServers {
 }
 
 async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return `${await serveInTest(listener)}/mcp`;
 }
 
 /** A server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */

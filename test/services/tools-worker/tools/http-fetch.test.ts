@@ -1,17 +1,15 @@
 import { lookup as systemLookup } from 'node:dns';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 
-let server: Server;
+let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
@@ -36,50 +34,38 @@ const lookup = ((hostname: string, _: unknown, callback: (error: Error | null, a
     );
 }) as unknown as typeof systemLookup;
 
+const pages: Record<
+  string,
+  { type: string; body: string | Buffer; status?: number; headers?: Record<string, string> }
+> = {
+  '/page': { type: 'text/html; charset=utf-8', body: '<p>Grüße</p>' },
+  '/latin': { type: 'text/plain; charset=ISO-8859-1', body: Buffer.from('Grüße', 'latin1') },
+  '/json': { type: 'application/json', body: '{"a":1}' },
+  '/png': { type: 'image/png', body: png },
+  '/zip': { type: 'application/zip', body: 'PK' },
+  '/gzip': { type: 'text/plain', body: gzipSync('x'), headers: { 'content-encoding': 'gzip' } },
+  '/large': { type: 'text/plain', body: Buffer.alloc(5 * 1024 * 1024, 'x') },
+  '/missing': { type: 'text/plain', body: 'nothing here', status: 404 },
+};
+
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await serveHttp((request, response) => {
     asked.push(`${request.headers.host} ${request.url}`);
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    switch (pathname) {
-      case '/page':
-        return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>Grüße</p>');
-      case '/latin':
-        return response
-          .writeHead(200, { 'content-type': 'text/plain; charset=ISO-8859-1' })
-          .end(Buffer.from('Grüße', 'latin1'));
-      case '/json':
-        return response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}');
-      case '/png':
-        return response.writeHead(200, { 'content-type': 'image/png' }).end(png);
-      case '/zip':
-        return response.writeHead(200, { 'content-type': 'application/zip' }).end('PK');
-      case '/gzip':
-        return response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('x'));
-      case '/large':
-        return response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.alloc(5 * 1024 * 1024, 'x'));
-      case '/missing':
-        return response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
-      case '/to':
-        return response.writeHead(302, { location: searchParams.get('url') ?? '' }).end();
-      case '/cut':
-        return response
-          .writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' })
-          .write('x', () => response.destroy());
-      case '/hang':
-        return undefined;
-      default:
-        return response.writeHead(500).end();
+    const page = pages[pathname];
+    if (page)
+      return response.writeHead(page.status ?? 200, { 'content-type': page.type, ...page.headers }).end(page.body);
+    if (pathname === '/to') return response.writeHead(302, { location: searchParams.get('url') ?? '' }).end();
+    if (pathname === '/cut') {
+      const headers = { 'content-type': 'text/plain', 'content-length': '100' };
+      return response.writeHead(200, headers).write('x', () => response.destroy());
     }
-  });
-  server.listen(0, '::');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
+    return pathname === '/hang' ? undefined : response.writeHead(500).end();
+  }, '::');
+  port = server.port;
 });
 
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.stop());
 
 beforeEach(() => {
   asked = [];
@@ -188,37 +174,13 @@ describe('fetching from the public internet', () => {
 describe('an address that is not public', () => {
   const tool = httpFetch({ lookup });
 
-  it.each([
-    '127.0.0.1',
-    '127.1',
-    'localhost.',
-    '0.0.0.0',
-    '0',
-    '2130706433',
-    '0x7f000001',
-    '0177.0.0.1',
-    '017700000001',
-    '[::1]',
-    '[::]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[64:ff9b::127.0.0.1]',
-    '[fe80::1]',
-    '[fd00::1]',
-    '10.0.0.1',
-    '172.16.0.1',
-    '192.168.0.1',
-    '100.64.0.1',
-    '169.254.169.254',
-    '2852039166',
-    '224.0.0.1',
-    '255.255.255.255',
-    'metadata.test',
-    'intranet.test',
-    'six.test',
-    'mapped.test',
-    'local.test',
-  ])('is not fetched: %s', async (host) => {
+  const loopback =
+    '127.0.0.1 127.1 localhost. 0.0.0.0 0 2130706433 0x7f000001 0177.0.0.1 017700000001 [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1]';
+  const inside =
+    '[64:ff9b::127.0.0.1] [fe80::1] [fd00::1] 10.0.0.1 172.16.0.1 192.168.0.1 100.64.0.1 169.254.169.254 2852039166 224.0.0.1 255.255.255.255';
+  const resolved = 'metadata.test intranet.test six.test mapped.test local.test';
+
+  it.each(`${loopback} ${inside} ${resolved}`.split(' '))('is not fetched: %s', async (host) => {
     names['localhost.'] = ['127.0.0.1'];
     const output = await tool.run({ url: `http://${host}:${port}/page` }, { signal: never, progress: () => undefined });
     expect(output.isError).toBe(true);

@@ -1,23 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { sealer } from '#shared/core/seal.ts';
-import { findTranslation, type Target } from '#shared/translate/translation.ts';
+import type { Target } from '#shared/translate/translation.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
-import type { ClaudeRequest } from '#services/cli-worker/clis/claude/claude-request.ts';
+import { readRequests } from '../../../../helpers/clis/read-requests.ts';
 
-const able = { takesImages: true, takesTools: true, takesSchemas: true };
-const read = (client: string, body: object, target: Omit<Target, 'model'> = able): ClaudeRequest =>
-  findTranslation(claudeDialogue.translations, client, claudeDialogue.upstream).request(
-    { model: 'auto', ...body },
-    { model: 'm', ...target },
-  );
-const messages = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('messages', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
-const chat = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
-const responses = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('responses', { input: 'hi', ...fields }, target);
+const { messages, chat, responses } = readRequests(claudeDialogue);
 
 describe('a request to Claude Code', () => {
   it('has turns with calls and results of tools as the client sent them, without cache hints', () => {

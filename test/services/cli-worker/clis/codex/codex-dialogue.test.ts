@@ -1,21 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { findTranslation, type Target } from '#shared/translate/translation.ts';
 import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
-import type { CodexRequest } from '#services/cli-worker/clis/codex/codex-request.ts';
+import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
 
-const able = { takesImages: true, takesTools: true, takesSchemas: true };
-const read = (client: string, body: object, target: Omit<Target, 'model'> = able): CodexRequest =>
-  findTranslation(codexDialogue.translations, client, codexDialogue.upstream).request(
-    { model: 'auto', ...body },
-    { model: 'm', ...target },
-  );
-const messages = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('messages', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
-const chat = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
-const responses = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('responses', { input: 'hi', ...fields }, target);
+const { messages, chat, responses } = readRequests(codexDialogue);
 
 const chatTool = (name: string) => ({ type: 'function', function: { name } });
 const said = (role: string, text: string) => {

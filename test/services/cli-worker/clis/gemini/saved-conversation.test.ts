@@ -1,14 +1,8 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { SavedConversation } from '#services/cli-worker/clis/gemini/saved-conversation.ts';
-
-function folderFor(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-saved-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 const turns = [
   { role: 'user' as const, parts: [{ text: '/help' }] },
@@ -16,7 +10,7 @@ const turns = [
 ];
 
 it('a conversation is read as Gemini CLI has noted its answer, whatever its history has', async () => {
-  const folder = folderFor();
+  const folder = temporaryFolder();
   const saved = await SavedConversation.save(folder, turns);
   const [file = ''] = readdirSync(folder);
   appendFileSync(join(folder, file), readFileSync('test/fixtures/clis/gemini/noted-calls.jsonl'));
@@ -30,12 +24,12 @@ it('a conversation is read as Gemini CLI has noted its answer, whatever its hist
 });
 
 it('a conversation without an answer has neither usage nor calls', async () => {
-  const saved = await SavedConversation.save(folderFor(), turns);
+  const saved = await SavedConversation.save(temporaryFolder(), turns);
   expect(await saved.answer()).toEqual({ usage: undefined, calls: [] });
 });
 
 it('a conversation ends with a mark that no text of a client has, and leaves nothing behind', async () => {
-  const folder = folderFor();
+  const folder = temporaryFolder();
   const [one, other] = [await SavedConversation.save(folder, turns), await SavedConversation.save(folder, turns)];
   expect(one.isEnd(`[Thought: ${one.end}]`)).toBe(true);
   for (const text of [`[Thought: ${other.end}]`, '[Thought: true]', one.end]) expect(one.isEnd(text)).toBe(false);

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { findTranslation, type Target } from '#shared/translate/translation.ts';
 import { itemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
-import { readOpencodeRequest, type OpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
+import { readOpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
+import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
 
 const { translations, upstream } = itemsDialogue(readOpencodeRequest);
-const able = { takesImages: true, takesTools: true, takesSchemas: true };
-const read = (client: string, body: object, target: Omit<Target, 'model'> = able): OpencodeRequest =>
-  findTranslation(translations, client, upstream).request({ model: 'auto', ...body }, { model: 'p/m', ...target });
-const chat = (fields: object, target?: Omit<Target, 'model'>) =>
-  read('chat', { messages: [{ role: 'user', content: 'hi' }], ...fields }, target);
+const { chat } = readRequests({ translations, upstream }, 'p/m');
 
 const chatTool = (name: string) => ({ type: 'function', function: { name } });
 const call = { id: 'c1', type: 'function', function: { name: 'a.b', arguments: '{}' } };

@@ -1,19 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import {
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askPatiently } from '#services/rtr/commands/client/client-context.ts';
 import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
@@ -21,15 +11,10 @@ import { CallError } from '#services/rtr/commands/client/call-error.ts';
 import { sendFile } from '#services/rtr/commands/client/send-file.ts';
 import { writeTarget } from '#services/rtr/commands/client/write-target.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 const bar = new ProgressBar({ write: () => true });
 const output = new Writable();
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'rtr-client-'));
-  onTestFinished(() => rmSync(made, { recursive: true }));
-  return made;
-}
 
 describe('a client of the router', () => {
   it('says when something else answers, which does not pass', async () => {
@@ -66,7 +51,7 @@ describe('a client of the router', () => {
   });
 
   it('sends a file of any name as one form, whose length it names', async () => {
-    const path = join(folder(), 'a "b"\u00FC.jsonl');
+    const path = join(temporaryFolder(), 'a "b"\u00FC.jsonl');
     writeFileSync(path, 'x'.repeat(300_000));
     const received: { length?: string | undefined; text: string } = { text: '' };
     const client = await clientOfServer((request, response) => {
@@ -88,7 +73,7 @@ describe('a client of the router', () => {
       response.write('0123456789');
       setTimeout(() => response.destroy(), 50);
     });
-    const to = folder();
+    const to = temporaryFolder();
     await expect(fetchFile({ client, bar, output }, 'file-1', { kind: 'file', path: join(to, 'out') })).rejects.toThrow(
       /was cut off after 10 bytes/,
     );
@@ -117,13 +102,13 @@ describe('a client of the router', () => {
     }
 
     it('replaces a file only if that is asked for, and never a folder', async () => {
-      const path = join(folder(), 'out');
+      const path = join(temporaryFolder(), 'out');
       writeFileSync(path, 'old');
       await expect(download(path)).rejects.toThrow(`${path} exists already: no.`);
       expect(readFileSync(path, 'utf8')).toBe('old');
       await download(path, true);
       expect(readFileSync(path, 'utf8')).toBe('new');
-      await expect(download(folder(), true)).rejects.toThrow('is no file');
+      await expect(download(temporaryFolder(), true)).rejects.toThrow('is no file');
     });
 
     it.each(['-', '/dev/stdout'])('takes %s for the standard output', async (path) => {
@@ -131,7 +116,7 @@ describe('a client of the router', () => {
     });
 
     it('writes into a FIFO, which stays one', async () => {
-      const path = join(folder(), 'fifo');
+      const path = join(temporaryFolder(), 'fifo');
       execFileSync('mkfifo', [path]);
       const [read] = await Promise.all([readFile(path, 'utf8'), download(path, true)]);
       expect(read).toBe('new');
@@ -139,7 +124,7 @@ describe('a client of the router', () => {
     });
 
     it('follows a link, and refuses one that leads nowhere', async () => {
-      const to = folder();
+      const to = temporaryFolder();
       const [file, link, lost] = [join(to, 'file'), join(to, 'link'), join(to, 'lost')];
       writeFileSync(file, 'old');
       symlinkSync(file, link);

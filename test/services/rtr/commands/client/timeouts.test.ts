@@ -1,21 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
 import { RouterClient } from '#services/rtr/commands/client/router-client.ts';
-
-/** The address of a server that answers as it is told. */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
 
 const timeoutMs = 300;
 
@@ -23,7 +11,7 @@ it.each([
   ['never begins an answer', () => undefined],
   ['begins an answer and hangs', (_, response) => void response.writeHead(200).write('{"data":')],
 ] as [string, RequestListener][])('a router that %s is waited for for a bounded time', async (_, answer) => {
-  const url = await serve(answer);
+  const url = await serveInTest(answer);
   const sentence = `The router at ${url} has not answered for 0.3 s.`;
   const admin = new AdminClient({ url, token: () => Promise.resolve('t'), unknownToken: '', timeoutMs });
   await expect(admin.get('/users')).rejects.toMatchObject({ status: 0, message: sentence });
@@ -32,7 +20,7 @@ it.each([
 });
 
 it('an upload that goes on is waited for, however long it takes', async () => {
-  const url = await serve((request, response) => {
+  const url = await serveInTest((request, response) => {
     request.resume().on('end', () => response.end('{}'));
   });
   const pieces = async function* () {

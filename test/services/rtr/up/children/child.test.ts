@@ -1,18 +1,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { spawnGuarded } from '#services/rtr/up/children/child.ts';
 import { until } from '../../../../helpers/until.ts';
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 describe('a guarded program', () => {
   it('ends with its whole group when its parent is killed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-guard-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const parentFile = join(folder, 'parent.ts');
+    const parentFile = join(temporaryFolder(), 'parent.ts');
     const module = join(process.cwd(), 'services/rtr/up/children/child.ts');
     writeFileSync(
       parentFile,

@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '#services/rtr/up/servers/find-server.ts';
 import { provideServer, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 let folder: string;
 const said: string[] = [];
 const say = (line: string) => said.push(line);
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-path-'));
+  folder = temporaryFolder();
   said.length = 0;
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a server program', () => {
   it('is found on the PATH, including valkey-server in place of redis-server', async () => {

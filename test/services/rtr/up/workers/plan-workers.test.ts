@@ -20,12 +20,7 @@ const claude = {
 const codex = { ...claude, kind: 'codex', models: [] };
 
 function plan(found: Partial<Findings>, file: object = {}) {
-  return planWorkers({
-    providers: [],
-    clis: [],
-    registry: registrySchema.parse(file),
-    ...found,
-  });
+  return planWorkers({ providers: [], clis: [], registry: registrySchema.parse(file), ...found });
 }
 
 describe('the workers that a cluster gets in addition to those of engines', () => {
