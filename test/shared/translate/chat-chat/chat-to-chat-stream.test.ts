@@ -227,24 +227,6 @@ describe('a chat stream', () => {
   it('treats a [DONE] without finish reason as an ordinary end', () => {
     expect(run([...plain, '[DONE]']).chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
   });
-
-  it.each([
-    ['stops early', [...plain]],
-    ['says nothing', ['[DONE]']],
-    ['closes at once', []],
-    ['is not JSON', [...plain, '{"id":']],
-    ['is not an object', [...plain, '7']],
-    ['sends an error event', [...plain, { error: { message: 'out of memory', type: 'x', code: 500 } }]],
-    ['sends an error text', [...plain, { error: 'out of memory' }]],
-    ['was aborted inside', [...plain, delta({}, 'abort')]],
-  ])('fails when the upstream %s', (_, events) => {
-    expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
-  });
-
-  it('fails with the context overflow that an engine reports inside the stream', () => {
-    const message = "This model's maximum context length is 10 tokens. However, your request has 20 input tokens.";
-    expect(failure([{ error: { message, code: 400 } }])).toMatchObject({ code: 'context_length_exceeded' });
-  });
 });
 
 describe('the tool calls of a chat stream', () => {

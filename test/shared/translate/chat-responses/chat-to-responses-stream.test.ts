@@ -44,10 +44,6 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(openai('refusal')).toMatchObject({ refusal: "I can't help with that.", content: '', finishReason: 'stop' });
   });
 
-  it('that was cut off has finish reason `length`', () => {
-    expect(openai('incomplete')).toMatchObject({ content: 'Cut short', finishReason: 'length' });
-  });
-
   it.each([
     ['fails', 'rate_limit_exceeded', 1.5],
     ['breaks', 'upstream_failed', undefined],
@@ -56,12 +52,6 @@ describe("a Responses upstream's stream, for a chat client", () => {
     const stream = chatToResponses.stream(minted);
     const run = (): string => runRecorded(stream, recordedStream('providers/openai-responses', name));
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
-  });
-
-  it('that ends early is an error', () => {
-    const bytes = recordedStream('providers/openai-responses', 'words');
-    const end = bytes.indexOf('event: response.completed');
-    expect(() => runRecorded(chatToResponses.stream(minted), bytes.subarray(0, end))).toThrow(/before its answer/);
   });
 
   it('of llama-server has thinking and text', () => {

@@ -40,13 +40,8 @@ describe('a messages stream from a messages upstream', () => {
     expect(text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  it.each([
-    ['stops early', [start, ...rest.slice(0, -1)]],
-    ['says nothing', []],
-    ['is not JSON', [start, '{"type":"content_block_delta",']],
-    ['breaks down', [start, '{"type":"error","error":{"type":"api_error","message":"x"}}']],
-  ])('fails when the upstream %s', (_, events) => {
-    expect(() => runStream(messagesToMessages.stream(minted), events)).toThrow(
+  it('fails when the upstream stops before its last event', () => {
+    expect(() => runStream(messagesToMessages.stream(minted), [start, ...rest.slice(0, -1)])).toThrow(
       expect.objectContaining({ code: 'upstream_failed' }),
     );
   });
