@@ -125,116 +125,88 @@ describe('an error of an upstream', () => {
   const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
   const together =
     'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192 (capability_rejected: max_tokens_context_overflow)';
-  it.each([
-    [
-      'OpenAI',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
-        { code: 'context_length_exceeded' },
-      ),
-      tooLong,
-    ],
+  const unknown =
+    "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)";
+  const limit = "This model's maximum context length is 8192 tokens.";
+  const code = 'context_length_exceeded';
+  it.each<[string, string, string, object?]>([
+    ['OpenAI', tooLong, `${limit} However, your messages resulted in 9000 tokens. Please reduce the length.`, { code }],
     [
       'OpenAI, newer',
-      chat('Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.', {
-        code: 'context_length_exceeded',
-      }),
       tooLong,
+      'Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.',
+      { code },
     ],
     [
       'vLLM, older',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.",
-        { code: 400 },
-      ),
       together,
+      `${limit} However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.`,
+      { code: 400 },
     ],
     [
       'vLLM, newer',
-      chat(
-        "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000).",
-        { code: 400 },
-      ),
       together,
+      "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000).",
+      { code: 400 },
     ],
     [
       'vLLM, newest',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
-      ),
       together,
+      `${limit} However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.`,
     ],
     [
       'vLLM, newest, input alone',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.",
-      ),
       tooLong,
+      `${limit} However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.`,
     ],
     [
       'OpenRouter',
-      chat(
-        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (5000 of text input, 4000 in the output). Please reduce the length of either one.",
-        { code: 400 },
-      ),
       together,
+      "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (5000 of text input, 4000 in the output). Please reduce the length of either one.",
+      { code: 400 },
     ],
     [
       'OpenRouter, input alone',
-      chat(
-        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (9000 of text input). Please reduce the length of either one.",
-        { code: 400 },
-      ),
       tooLong,
+      "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (9000 of text input). Please reduce the length of either one.",
+      { code: 400 },
     ],
     [
       'vLLM, input alone',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens. Please reduce the length of the input messages.",
-      ),
       tooLong,
+      `${limit} However, your request has 9000 input tokens. Please reduce the length of the input messages.`,
     ],
     [
       'llama.cpp',
-      chat('the request exceeds the available context size. try increasing the context size', {
-        type: 'exceed_context_size_error',
-        n_prompt_tokens: 9000,
-        n_ctx: 8192,
-      }),
       tooLong,
+      'the request exceeds the available context size. try increasing the context size',
+      { type: 'exceed_context_size_error', n_prompt_tokens: 9000, n_ctx: 8192 },
     ],
     [
       'llama.cpp, newer',
-      chat('request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it'),
       tooLong,
+      'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
     ],
     [
       'llama.cpp, for embeddings',
-      chat('input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)'),
       tooLong,
+      'input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)',
     ],
-    ['SGLang', chat("The input (9000 tokens) is longer than the model's context length (8192 tokens)."), tooLong],
+    ['SGLang', tooLong, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."],
     [
       'SGLang, total',
-      chat(
-        "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.",
-      ),
       together,
+      "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.",
     ],
-    [
-      'Ollama',
-      chat('the input length exceeds the context length'),
-      "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)",
-    ],
-    ['Anthropic', chat('prompt is too long: 9000 tokens > 8192 maximum'), tooLong],
+    ['Ollama', unknown, 'the input length exceeds the context length'],
+    ['Anthropic', tooLong, 'prompt is too long: 9000 tokens > 8192 maximum'],
     [
       'Anthropic, total',
-      chat(
-        'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
-      ),
       together,
+      'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
     ],
-  ])('about an exceeded context is recognised: %s', (_, body, text) => {
+  ])('about an exceeded context is recognised: %s', (_, text, message, more) => {
+    const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
       expect(openaiErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
