@@ -198,10 +198,7 @@ const responsesExamples: Record<string, Example> = {
   'output[].encrypted_content': item({ ...thought, encrypted_content: 'gAAA' }, 'output[].encrypted_content'),
   'output[] function_call': item(fnCall),
   'output[] of other types': item({ id: 'ws_1', type: 'web_search_call', status: 'completed' }),
-  'incomplete_details.reason': field({
-    status: 'incomplete',
-    incomplete_details: { reason: 'max_output_tokens' },
-  }),
+  'incomplete_details.reason': field({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }),
   store: field({}, { store: true }),
   previous_response_id: field({}, { previous_response_id: 'resp_0' }),
   completed_at: field({ completed_at: 9 }),

@@ -156,9 +156,7 @@ const examples: Record<string, Example> = {
     { tools: [...tools, { type: 'web_search', user_location: { type: 'approximate', country: 'NO', city: null } }] },
     { tools: [...tools, { type: 'web_search' }] },
   ),
-  'tools[] web_search, without access to the web': top({
-    tools: [{ type: 'web_search', external_web_access: false }],
-  }),
+  'tools[] web_search, without access to the web': top({ tools: [{ type: 'web_search', external_web_access: false }] }),
   'tools[] web_search alone': top({ tools: [{ type: 'web_search', search_context_size: 'low' }] }),
   'tools[] mcp': top({
     tools: [{ type: 'mcp', server_label: 'w', server_url: 'https://w.example', authorization: 'k' }],

@@ -52,40 +52,6 @@ describe('a chat answer with several choices', () => {
 });
 
 describe('a chat answer that is not streamed', () => {
-  it("has the router's id, model and time, and all other fields of the engine", () => {
-    const usage = {
-      prompt_tokens: 3,
-      completion_tokens: 2,
-      total_tokens: 5,
-      prompt_tokens_details: { cached_tokens: 1 },
-    };
-    const { body, ending } = reply(
-      { content: 'a', annotations: [] },
-      { logprobs: null },
-      { usage, system_fingerprint: 'f' },
-    );
-    expect(body).toEqual({
-      id: 'chatcmpl-own',
-      object: 'chat.completion',
-      created: 7,
-      model: 'served',
-      system_fingerprint: 'f',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'a', refusal: null, annotations: [] },
-          logprobs: null,
-          finish_reason: 'stop',
-        },
-      ],
-      usage,
-    });
-    expect(ending).toEqual({
-      finishReason: 'stop',
-      usage: { promptTokens: 3, cachedTokens: 1, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 },
-    });
-  });
-
   it('with tool calls has its text, arguments as text, ids, and the finish reason tool_calls', () => {
     const calls = [
       { function: { name: 'f', arguments: { x: 1 } } },

@@ -129,10 +129,7 @@ describe('a chat stream', () => {
       '[DONE]',
     ]);
     expect(deltas.slice(0, -1)).toEqual([
-      {
-        role: 'assistant',
-        tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }],
-      },
+      { role: 'assistant', tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }] },
       { tool_calls: [{ index: 0, custom: { input: 'ls ' } }] },
       { tool_calls: [{ index: 0, custom: { input: '"x"' } }] },
     ]);

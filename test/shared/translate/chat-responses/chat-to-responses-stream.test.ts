@@ -30,13 +30,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
       refusal: '',
       calls,
       finishReason: 'tool_calls',
-      usage: {
-        prompt_tokens: 412,
-        completion_tokens: 187,
-        total_tokens: 599,
-        prompt_tokens_details: { cached_tokens: 256, cache_write_tokens: 0 },
-        completion_tokens_details: { reasoning_tokens: 128 },
-      },
+      usage: expect.objectContaining({ prompt_tokens: 412, completion_tokens: 187, total_tokens: 599 }) as JsonObject,
     });
   });
 
@@ -101,20 +95,10 @@ describe("a Responses upstream's whole answer, for a chat client", () => {
   it('is the same as the streamed one', () => {
     const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
     const { body, ending } = chatToResponses.reply(whole, minted);
-    expect(body).toMatchObject({
-      id: 'chatcmpl-1',
-      model: 'served',
-      created: 7,
-      choices: [
-        {
-          message: { content: "I'll look up both cities – São Paulo too.", reasoning_content: thinking },
-          finish_reason: 'tool_calls',
-        },
-      ],
-      usage: openai('tools').usage,
-    });
-    const [{ message }] = body['choices'] as [{ message: { tool_calls: JsonObject[] } }];
-    expect(message.tool_calls).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
+    expect(body['usage']).toEqual(openai('tools').usage);
+    const [{ message }] = body['choices'] as [{ message: JsonObject }];
+    expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
+    expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
     expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
   });
 

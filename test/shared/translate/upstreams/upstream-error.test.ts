@@ -230,11 +230,7 @@ describe('an error of an upstream', () => {
     });
     expect(messagesErrorAnswer(read, 'r')).toEqual({
       status: 429,
-      headers: {
-        'retry-after': '94',
-        'x-should-retry': 'true',
-        'anthropic-ratelimit-unified-reset': '1763000000',
-      },
+      headers: { 'retry-after': '94', 'x-should-retry': 'true', 'anthropic-ratelimit-unified-reset': '1763000000' },
       body: { type: 'error', error, request_id: 'r' },
     });
     expect(openaiErrorAnswer(read).body.error.message).not.toContain('resets');
