@@ -43,6 +43,12 @@ function schemaWith(fields: JsonObject, base: JsonObject = { schema: {} }): Exam
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aa' } };
 
+/** Fields that no translation reads. */
+const ofAnyValue =
+  'seed frequency_penalty presence_penalty repetition_penalty min_p include_reasoning separate_reasoning service_tier prediction prompt_cache_key prompt_cache_retention prompt_cache_options moderation'.split(
+    ' ',
+  );
+
 /** An example for every rule. */
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
@@ -133,23 +139,11 @@ const examples: Record<string, Example> = {
   user: top({ user: 'u' }),
   safety_identifier: top({ safety_identifier: 'u' }),
   'n above 1': { ...top({ n: 2 }), path: 'n' },
-  seed: top({ seed: 1 }),
-  frequency_penalty: top({ frequency_penalty: 1 }),
-  presence_penalty: top({ presence_penalty: 1 }),
-  repetition_penalty: top({ repetition_penalty: 1 }),
   logit_bias: top({ logit_bias: { 1: 1 } }),
-  min_p: top({ min_p: 0.1 }),
-  include_reasoning: top({ include_reasoning: true }),
-  separate_reasoning: top({ separate_reasoning: true }),
+  ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
   metadata: top({ metadata: { a: 'b' } }),
   store: top({ store: true }),
-  service_tier: top({ service_tier: 'flex' }),
-  prediction: top({ prediction: { type: 'content', content: 'x' } }),
   verbosity: top({ verbosity: 'low' }),
-  prompt_cache_key: top({ prompt_cache_key: 'k' }),
-  prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
-  prompt_cache_options: top({ prompt_cache_options: { mode: 'auto' } }),
-  moderation: top({ moderation: { model: 'omni-moderation-latest' } }),
   'modalities, text': top({ modalities: ['text'] }),
   'modalities, audio': top({ modalities: ['text', 'audio'] }),
   audio: top({ audio: { voice: 'v' } }),

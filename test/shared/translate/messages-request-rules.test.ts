@@ -249,18 +249,9 @@ const examples: Record<string, Example> = {
   ),
   'context_management.edits[] of other types': edited({ type: 'compact_20260112' }, [user]),
   ...Object.fromEntries(
-    [
-      'cache_control',
-      'service_tier',
-      'speed',
-      'inference_geo',
-      'fallbacks',
-      'diagnostics',
-      'betas',
-      'billing_policy',
-      'fallback_credit_token',
-      'safeguards',
-    ].map((field) => [field, top({ [field]: 'x' })]),
+    'cache_control service_tier speed inference_geo fallbacks diagnostics betas billing_policy fallback_credit_token safeguards'
+      .split(' ')
+      .map((field) => [field, top({ [field]: 'x' })]),
   ),
   mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
   compaction: top({ compaction: { type: 'enabled' } }),

@@ -5,6 +5,8 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { isPlainMessage, isPlainTool } from '#shared/formats/chat/plain-elements.ts';
 import { chatMessageSchema, chatToolSchema } from '#shared/formats/chat/schema.ts';
+import { least } from '../../../helpers/least.ts';
+import { timeOf } from '../../../helpers/time-of.ts';
 
 const user = { role: 'user', content: 'hi' };
 
@@ -148,22 +150,22 @@ describe('a chat request', () => {
     for (const value of values) expect([isPlainMessage(value), isPlainTool(value)]).toEqual([false, false]);
   });
 
-  it('with 20 MiB of history is checked quickly', () => {
+  it('with 20 MiB of history is checked quickly', async () => {
     const text = 'x'.repeat(1000);
     const messages = Array.from({ length: 20_000 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'assistant',
       content: [{ type: 'text', text }],
     }));
-    const begin = performance.now();
-    parseChatRequest({ model: 'm', messages });
-    expect(performance.now() - begin).toBeLessThan(1000);
+    const check = timeOf(() => void parseChatRequest({ model: 'm', messages }));
+    expect(await least(check, 1_000)).toBeLessThan(1_000);
   });
 
-  it('with a million invalid parts is refused quickly', () => {
+  it('with a million invalid parts is refused quickly', async () => {
     const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
-    const begin = performance.now();
-    expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
-    expect(performance.now() - begin).toBeLessThan(1000);
+    const refuse = timeOf(() => {
+      expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
+    });
+    expect(await least(refuse, 1_000)).toBeLessThan(1_000);
   });
 });
 

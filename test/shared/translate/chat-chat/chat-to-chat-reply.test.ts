@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'chatcmpl-own', model: 'served', created: 7, promptTokens: () => 11 };
 
@@ -109,7 +110,7 @@ describe('a chat answer that is not streamed', () => {
     ['is an error', { error: { message: 'x' } }],
     ['was aborted', { choices: [{ message: { content: 'a' }, finish_reason: 'abort' }] }],
   ])('fails when it %s', (_, body) => {
-    expect(() => chatToChat.reply(body, minted)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(() => chatToChat.reply(body, minted)).toThrow(errorWith('upstream_failed'));
   });
 });
 

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import type { Target } from '#shared/translate/translation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const user = { role: 'user', content: 'hi' };
 const tools = [{ type: 'function', function: { name: 'f' } }];
@@ -76,7 +77,7 @@ describe('a chat request to a messages upstream', () => {
     ]);
     for (const url of ['data:image/svg+xml;base64,AA', 'file:///etc/passwd', 'data:image/png,AA']) {
       expect(() => translate(image(url))).toThrow(
-        expect.objectContaining({ code: 'unsupported_parameter', param: 'messages[0].content[0].image_url.url' }),
+        errorWith('unsupported_parameter', { param: 'messages[0].content[0].image_url.url' }),
       );
     }
   });

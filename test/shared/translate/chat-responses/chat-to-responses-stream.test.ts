@@ -6,6 +6,7 @@ import { chatToResponses } from '#shared/translate/chat-responses/chat-to-respon
 import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
 import { recordedStream, runRecorded } from '../recorded-stream.ts';
 import { runStream } from '../run-stream.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
@@ -105,7 +106,7 @@ describe("a Responses upstream's whole answer, for a chat client", () => {
   it('that failed is an error', () => {
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
     expect(() => chatToResponses.reply({ status: 'failed', error, output: [] }, minted)).toThrow(
-      expect.objectContaining({ code: 'context_length_exceeded' }) as RouterError,
+      errorWith('context_length_exceeded'),
     );
   });
 });

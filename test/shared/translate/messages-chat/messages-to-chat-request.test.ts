@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import type { Target } from '#shared/translate/translation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const user = { role: 'user', content: 'hi' };
 
@@ -76,9 +77,7 @@ describe('a messages request to a chat upstream', () => {
         ],
       },
     ]);
-    expect(() => said(pdf)).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param: 'messages.0.content.0.source' }),
-    );
+    expect(() => said(pdf)).toThrow(errorWith('unsupported_parameter', { param: 'messages.0.content.0.source' }));
   });
 
   it('has every tool result as a message of its own, before the rest of the turn', () => {

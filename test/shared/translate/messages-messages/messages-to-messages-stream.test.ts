@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { runStream } from '../run-stream.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'msg_own', model: 'served', created: 7 };
 const start =
@@ -42,7 +43,7 @@ describe('a messages stream from a messages upstream', () => {
 
   it('fails when the upstream stops before its last event', () => {
     expect(() => runStream(messagesToMessages.stream(minted), [start, ...rest.slice(0, -1)])).toThrow(
-      expect.objectContaining({ code: 'upstream_failed' }),
+      errorWith('upstream_failed'),
     );
   });
 });

@@ -5,6 +5,7 @@ import { sealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import type { Target } from '#shared/translate/translation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 
@@ -93,9 +94,7 @@ describe('the turns of a Responses request to a messages upstream', () => {
     ['input[0].content[0].image_url', { type: 'input_image', image_url: 'file:///etc/passwd' }],
     ['input[0].content[0].file_data', { type: 'input_file', file_data: 'data:application/zip;base64,AA==' }],
   ])('are refused with the path %s of what no messages upstream takes', (param, part) => {
-    expect(() => turns({ role: 'user', content: [part] })).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param }),
-    );
+    expect(() => turns({ role: 'user', content: [part] })).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 
@@ -269,7 +268,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }],
     ['tool_choice.type', { tools, tool_choice: { type: 'web_search' } }],
   ])('are refused with the path %s if they run on the server', (param, fields) => {
-    expect(() => translate(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(() => translate(fields)).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 

@@ -128,84 +128,56 @@ describe('an error of an upstream', () => {
   const unknown =
     "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)";
   const limit = "This model's maximum context length is 8192 tokens.";
-  const code = 'context_length_exceeded';
-  it.each<[string, string, string, object?]>([
-    ['OpenAI', tooLong, `${limit} However, your messages resulted in 9000 tokens. Please reduce the length.`, { code }],
+  const router = "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens";
+  const counted = 'You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the';
+  /** What upstreams say, by name, with what clients read of it and further fields of the error. */
+  const overflows: [text: string, said: Record<string, string>, more?: object][] = [
     [
-      'OpenAI, newer',
       tooLong,
-      'Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.',
-      { code },
+      {
+        OpenAI: `${limit} However, your messages resulted in 9000 tokens. Please reduce the length of the messages.`,
+        'OpenAI, newer':
+          'Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.',
+      },
+      { code: 'context_length_exceeded' },
     ],
     [
-      'vLLM, older',
-      together,
-      `${limit} However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.`,
-      { code: 400 },
-    ],
-    [
-      'vLLM, newer',
-      together,
-      "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000).",
-      { code: 400 },
-    ],
-    [
-      'vLLM, newest',
-      together,
-      `${limit} However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.`,
-    ],
-    [
-      'vLLM, newest, input alone',
       tooLong,
-      `${limit} However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.`,
-    ],
-    [
-      'OpenRouter',
-      together,
-      "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (5000 of text input, 4000 in the output). Please reduce the length of either one.",
-      { code: 400 },
-    ],
-    [
-      'OpenRouter, input alone',
-      tooLong,
-      "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (9000 of text input). Please reduce the length of either one.",
-      { code: 400 },
-    ],
-    [
-      'vLLM, input alone',
-      tooLong,
-      `${limit} However, your request has 9000 input tokens. Please reduce the length of the input messages.`,
-    ],
-    [
-      'llama.cpp',
-      tooLong,
-      'the request exceeds the available context size. try increasing the context size',
+      { 'llama.cpp': 'the request exceeds the available context size. try increasing the context size' },
       { type: 'exceed_context_size_error', n_prompt_tokens: 9000, n_ctx: 8192 },
     ],
     [
-      'llama.cpp, newer',
       tooLong,
-      'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
+      {
+        'vLLM, newest, input alone': `${limit} However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.`,
+        'OpenRouter, input alone': `${router} (9000 of text input). Please reduce the length of either one.`,
+        'vLLM, input alone': `${limit} However, your request has 9000 input tokens. Please reduce the length of the input messages.`,
+        'llama.cpp, newer': 'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
+        'llama.cpp, for embeddings':
+          'input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)',
+        SGLang: "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+        Anthropic: 'prompt is too long: 9000 tokens > 8192 maximum',
+      },
     ],
+    [unknown, { Ollama: 'the input length exceeds the context length' }],
     [
-      'llama.cpp, for embeddings',
-      tooLong,
-      'input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)',
-    ],
-    ['SGLang', tooLong, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."],
-    [
-      'SGLang, total',
       together,
-      "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.",
+      {
+        'vLLM, older': `${limit} However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.`,
+        'vLLM, newer': `'max_tokens' or 'max_completion_tokens' is too large: 4000. ${limit.replace('.', '')} and your request has 5000 input tokens (4000 > 8192 - 5000).`,
+        'vLLM, newest': `${limit} However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.`,
+        OpenRouter: `${router} (5000 of text input, 4000 in the output). Please reduce the length of either one.`,
+        'SGLang, total': `Requested token count exceeds the model's maximum context length of 8192 tokens. ${counted} completion.`,
+        'Anthropic, total':
+          'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
+      },
     ],
-    ['Ollama', unknown, 'the input length exceeds the context length'],
-    ['Anthropic', tooLong, 'prompt is too long: 9000 tokens > 8192 maximum'],
-    [
-      'Anthropic, total',
-      together,
-      'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
-    ],
-  ])('about an exceeded context is recognised: %s', (_, text, message, more) => {
+  ];
+  it.each(
+    overflows.flatMap(([text, said, more]) =>
+      Object.entries(said).map(([name, message]) => [name, text, message, more] as const),
+    ),
+  )('about an exceeded context is recognised: %s', (_, text, message, more) => {
     const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
