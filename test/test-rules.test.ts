@@ -5,6 +5,7 @@ import config from '../vitest.config.ts';
 
 const root = join(import.meta.dirname, '..');
 const quick = findIn({ exclude: ['test/{long,compose,bench}/**'] });
+const outsideOfChaos = findIn({ exclude: ['test/chaos/**'] });
 const all = findIn({});
 
 describe('the tests', () => {
@@ -30,6 +31,14 @@ describe('the tests', () => {
   it('watch what a part does from outside', () => {
     // Command is the library's.
     expect(all(/\bspyOn\((?!Command\b)[\w.]+\.prototype\b|\.prototype\.\w+ = |\bvi\.mock\(/g)).toEqual([]);
+  });
+
+  it('give a part what it needs, and write nothing into it', () => {
+    expect(all(/\.(?:publish|subscribe|hasRefused|onHeartbeat|onRequestStart|nc\.\w+|job\.give) = /g)).toEqual([]);
+  });
+
+  it('say with tags what they need of the machine', () => {
+    expect(outsideOfChaos(/\b(?:skipIf|runIf)\(/g)).toEqual([]);
   });
 });
 

@@ -7,4 +7,6 @@ export type MessagesRequest = Anthropic.MessageCreateParamsNonStreaming;
 export type ResponsesRequest = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 export type ChatAnswer = OpenAI.ChatCompletion;
 export type MessagesAnswer = Anthropic.Message;
+/** Of a stream. */
+export type MessagesEvent = Anthropic.RawMessageStreamEvent;
 export type ResponsesAnswer = OpenAI.Responses.Response;

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { BodySchema } from './schemas.ts';
+import { resolved, type BodySchema } from './schemas.ts';
 
 /** A value that can be changed, to see what becomes of it. */
 export class Leaf {
@@ -208,10 +208,7 @@ export class Cases {
   }
 
   #resolve(schema: JsonObject): JsonObject {
-    const { $ref: reference } = schema;
-    if (typeof reference !== 'string') return schema;
-    const name = decodeURIComponent(reference.replace('#/definitions/', ''));
-    return this.#resolve(this.#schema.definitions[name] ?? {});
+    return resolved(this.#schema, schema);
   }
 }
 

@@ -9,12 +9,20 @@ export type BodyType =
   | 'ResponsesRequest'
   | 'ChatAnswer'
   | 'MessagesAnswer'
+  | 'MessagesEvent'
   | 'ResponsesAnswer';
 
 /** A JSON schema with the definitions that it refers to. */
 export interface BodySchema {
   root: JsonObject;
   definitions: Record<string, JsonObject>;
+}
+
+/** A schema itself, or the one that it refers to. */
+export function resolved(schema: BodySchema, of: JsonObject): JsonObject {
+  const { $ref: reference } = of;
+  if (typeof reference !== 'string') return of;
+  return resolved(schema, schema.definitions[decodeURIComponent(reference.replace('#/definitions/', ''))] ?? {});
 }
 
 /** Reads the SDKs' types as JSON schemas. Takes some seconds. */

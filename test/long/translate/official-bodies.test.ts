@@ -14,6 +14,7 @@ import { Cases, placeOf, valueOf, type Change, type Leaf, type Tree } from '../.
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
 import { isAnnounced, readTables, type Tables } from '../../helpers/official-types/field-tables.ts';
 import { startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { translationBetween } from '../../shared/translate/translation-between.ts';
 import { wholeAnswer } from '../../helpers/official-types/whole-answer.ts';
 import { wholeRequest } from '../../helpers/official-types/whole-request.ts';
 
@@ -44,6 +45,9 @@ const sentTo: Target = { model: 'target', origin: 'here', takesFiles: true };
 const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
 const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
 
+/** Fields that Anthropic's SDK sends as headers. */
+const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
+
 describe.each(clients)('bodies of the official types of %s requests', (client) => {
   it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
     const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
@@ -57,6 +61,16 @@ describe.each(clients)('bodies of the official types of %s requests', (client) =
     }
     expect(account.lost).toEqual([]);
     expect(account.bodies).toBeGreaterThan(100);
+  });
+});
+
+describe.each(clients)('the rules for requests of a %s client', (client) => {
+  it.each(clients)('to a %s upstream name every field of the official type', (upstream) => {
+    const { requestRules = [] } = translationBetween(client, upstream);
+    const named = new Set(requestRules.map(({ field }) => /^\w+/.exec(field)?.[0]));
+    const fields = new Cases(schemaOf(requestTypes[client])).fields().filter((field) => !sentAsHeaders.has(field));
+    expect(fields.length).toBeGreaterThan(10);
+    expect(fields.filter((field) => !named.has(field))).toEqual([]);
   });
 });
 
@@ -149,8 +163,7 @@ function targetOf(upstream: string): Target {
 
 /** Translates a body with a case in one of its fields; an error of the client's request is a result, too. */
 function translatorOf(client: string, upstream: string, field: string, target: Target = targetOf(upstream)): Translate {
-  const translation = translations.find((each) => each.client.name === client && each.upstream.name === upstream);
-  if (!translation) throw new Error(`There is no translation from ${client} to ${upstream}.`);
+  const translation = translationBetween(client, upstream);
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];
     const body = wholeRequest(client, { ...(value !== undefined && { [field]: value }) });
@@ -206,8 +219,7 @@ const hashed = new Set(['user', 'safety_identifier', 'metadata.user_id']);
 
 /** Translates an answer with a case in one of its fields. */
 function replierOf(client: string, upstream: string, field: string): Translate {
-  const translation = translations.find((each) => each.client.name === client && each.upstream.name === upstream);
-  if (!translation) throw new Error(`There is no translation from ${client} to ${upstream}.`);
+  const translation = translationBetween(client, upstream);
   const minted = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];

@@ -3,38 +3,22 @@ import { ProgressRate } from '#shared/core/progress-rate.ts';
 
 const start = Date.UTC(2026, 10, 24);
 
-function rateOf(looks: readonly [second: number, done: number][]): ProgressRate {
+/** The rate after these looks, each `<second>:<done>`. */
+function rateOf(...looks: string[]): ProgressRate {
   const rate = new ProgressRate();
-  for (const [second, done] of looks) rate.note(done, start + second * 1_000);
+  for (const [second = 0, done = 0] of looks.map((look) => look.split(':').map(Number)))
+    rate.note(done, start + second * 1_000);
   return rate;
 }
 
 describe('the rate of progress', () => {
   it('is unknown before there were two looks', () => {
-    expect(rateOf([]).perSecond).toBeUndefined();
-    expect(rateOf([[0, 5]]).perSecond).toBeUndefined();
-    expect(
-      rateOf([
-        [0, 5],
-        [0, 6],
-      ]).perSecond,
-    ).toBeUndefined();
+    for (const looks of [[], ['0:5'], ['0:5', '0:6']]) expect(rateOf(...looks).perSecond).toBeUndefined();
   });
 
   it('is that since the begin, until there was a look a minute ago', () => {
-    expect(
-      rateOf([
-        [0, 0],
-        [3_600, 7_200],
-      ]).perSecond,
-    ).toBe(2);
-    const rate = rateOf([
-      [0, 0],
-      [3_600, 7_200],
-      [3_630, 7_500],
-      [3_660, 7_800],
-    ]);
-    expect(rate.perSecond).toBe(10);
+    expect(rateOf('0:0', '3600:7200').perSecond).toBe(2);
+    expect(rateOf('0:0', '3600:7200', '3630:7500', '3660:7800').perSecond).toBe(10);
   });
 
   it('is known from the first look on where the begin is known', () => {
@@ -56,41 +40,13 @@ describe('the rate of progress', () => {
   });
 
   it('says when all is done, unless nothing progresses', () => {
-    expect(
-      rateOf([
-        [0, 0],
-        [10, 50],
-      ]).endsAt(100),
-    ).toBe(start + 20_000);
-    expect(
-      rateOf([
-        [0, 50],
-        [10, 50],
-      ]).endsAt(100),
-    ).toBeUndefined();
-    expect(
-      rateOf([
-        [0, 0],
-        [10, 100],
-      ]).endsAt(100),
-    ).toBe(start + 10_000);
+    expect(rateOf('0:0', '10:50').endsAt(100)).toBe(start + 20_000);
+    expect(rateOf('0:50', '10:50').endsAt(100)).toBeUndefined();
+    expect(rateOf('0:0', '10:100').endsAt(100)).toBe(start + 10_000);
   });
 
   it('begins anew when the clock was set back, or less is done than before', () => {
-    expect(
-      rateOf([
-        [0, 0],
-        [10, 50],
-        [5, 60],
-      ]).perSecond,
-    ).toBeUndefined();
-    expect(
-      rateOf([
-        [0, 0],
-        [10, 50],
-        [20, 0],
-        [30, 10],
-      ]).perSecond,
-    ).toBe(1);
+    expect(rateOf('0:0', '10:50', '5:60').perSecond).toBeUndefined();
+    expect(rateOf('0:0', '10:50', '20:0', '30:10').perSecond).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Conversation } from '#shared/formats/conversation.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 
 const user = (text: string) => ({ role: 'user', content: text });
@@ -19,9 +20,13 @@ const chat = (system: string, turns: object[], fields: object = {}) =>
 const messages = (system: string, turns: object[], fields: object = {}) =>
   read(messagesFormat, { system, messages: turns, ...fields });
 
+const responses = (system: string, turns: object[], fields: object = {}) =>
+  read(responsesFormat, { instructions: system, input: turns, ...fields });
+
 describe.each([
   ['chat', chat],
   ['messages', messages],
+  ['responses', responses],
 ])('a conversation of %s', (_, conversation) => {
   const first = conversation('Be brief.', [user('one')]);
 
@@ -47,10 +52,12 @@ describe.each([
   });
 
   it('has the same start when only the marks of the cache move', () => {
-    const marked = [{ type: 'text', text: 'one', cache_control: { type: 'ephemeral' } }];
+    const type = conversation === responses ? 'input_text' : 'text';
+    const partsOf = (...texts: string[]) => texts.map((text) => ({ type, text }));
+    const marked = [{ type, text: 'one', cache_control: { type: 'ephemeral' } }];
     const turn = (content: object) => conversation('Be brief.', [{ role: 'user', content }]).start;
-    expect(turn(marked)).toBe(turn(parts('one')));
-    expect(turn(parts('one', 'two'))).not.toBe(turn(parts('one', 'three')));
+    expect(turn(marked)).toBe(turn(partsOf('one')));
+    expect(turn(partsOf('one', 'two'))).not.toBe(turn(partsOf('one', 'three')));
   });
 
   it('is told apart by both ends of long texts', () => {
@@ -63,16 +70,20 @@ describe.each([
   });
 });
 
-describe('a conversation of chat', () => {
+describe.each([
+  ['chat', chat],
+  ['responses', responses],
+])('a conversation of %s', (_, conversation) => {
   it('has the name that the client gives it with prompt_cache_key', () => {
-    const named = (name: unknown) => chat('Be brief.', [user('one')], { prompt_cache_key: name }).name;
+    const named = (name: unknown) => conversation('Be brief.', [user('one')], { prompt_cache_key: name }).name;
     expect(named('key-1')).toBe(named('key-1'));
     expect(named('key-1')).not.toBe(named('key-2'));
-    expect([named(''), named(null), named(7), named(undefined)]).toEqual([undefined, undefined, undefined, undefined]);
+    for (const none of ['', null, undefined]) expect(named(none)).toBeUndefined();
+    if (conversation === chat) expect(named(7)).toBeUndefined();
   });
 
   it('does not keep a long name in memory', () => {
-    const { name, start } = chat('Be brief.', [user('one')], { prompt_cache_key: 'x'.repeat(1_000_000) });
+    const { name, start } = conversation('Be brief.', [user('one')], { prompt_cache_key: 'x'.repeat(1_000_000) });
     expect([name?.length, start.length]).toEqual([43, 43]);
   });
 });

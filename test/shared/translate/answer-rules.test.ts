@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { clientsOf, translationBetween } from './translation-between.ts';
-import { holdRule, type Example } from './hold-rule.ts';
+import { testRules, type Example } from './hold-rule.ts';
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } };
 const cited = { type: 'url_citation', url_citation: { url: 'https://a', title: 'a', start_index: 0, end_index: 1 } };
@@ -19,64 +19,61 @@ function chatAnswer(message: JsonObject, choice: JsonObject = {}, more: JsonObje
   };
 }
 
+/** A message with further fields, and with fewer. */
+function message(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: chatAnswer(fields), without: chatAnswer(without) };
+}
+
+function choice(fields: JsonObject): Example {
+  return { with: chatAnswer({}, fields), without: chatAnswer({}) };
+}
+
+function whole(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: chatAnswer({}, {}, fields), without: chatAnswer({}, {}, without) };
+}
+
 function chatUsage(usage: JsonObject): Example {
-  const plain = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
-  return { with: chatAnswer({}, {}, { usage: { ...plain, ...usage } }), without: chatAnswer({}) };
+  return whole({ usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13, ...usage } });
 }
 
 const chatExamples: Record<string, Example> = {
-  id: { with: chatAnswer({}), without: chatAnswer({}) },
-  model: { with: chatAnswer({}), without: chatAnswer({}) },
-  created: { with: chatAnswer({}), without: chatAnswer({}, {}, { created: 2 }) },
-  'choices[].message.content': { with: chatAnswer({ content: 'b' }), without: chatAnswer({}) },
-  'choices[].message.content beside tool calls': {
-    with: chatAnswer({ tool_calls: [call] }),
-    without: chatAnswer({ tool_calls: [call], content: null }),
-  },
-  'choices[].message.reasoning_content': { with: chatAnswer({ reasoning_content: 'hm' }), without: chatAnswer({}) },
-  'choices[].message.reasoning': { with: chatAnswer({ reasoning: 'hm' }), without: chatAnswer({}) },
-  'choices[].message.refusal': { with: chatAnswer({ refusal: 'no' }), without: chatAnswer({}) },
-  'choices[].message.tool_calls': { with: chatAnswer({ tool_calls: [call] }), without: chatAnswer({}) },
-  'choices[].message.annotations': { with: chatAnswer({ annotations: [cited] }), without: chatAnswer({}) },
-  'choices[].message.audio': { with: chatAnswer({ audio: { id: 'audio_1', data: 'QQ==' } }), without: chatAnswer({}) },
-  'choices[].message.function_call': {
-    with: chatAnswer({ function_call: { name: 'f', arguments: '{}' } }),
-    without: chatAnswer({}),
-  },
-  'choices[].logprobs.refusal': {
-    with: chatAnswer({}, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
-    without: chatAnswer({}),
-  },
-  metadata: { with: chatAnswer({}, {}, { metadata: { a: 'b' } }), without: chatAnswer({}) },
-  moderation: { with: chatAnswer({}, {}, { moderation: { model: 'm' } }), without: chatAnswer({}) },
-  service_tier: { with: chatAnswer({}, {}, { service_tier: 'flex' }), without: chatAnswer({}) },
-  system_fingerprint: { with: chatAnswer({}, {}, { system_fingerprint: 'fp' }), without: chatAnswer({}) },
+  id: whole({}),
+  model: whole({}),
+  created: whole({}, { created: 2 }),
+  'choices[].message.content': message({ content: 'b' }),
+  'choices[].message.content beside tool calls': message({ tool_calls: [call] }, { tool_calls: [call], content: null }),
+  'choices[].message.reasoning_content': message({ reasoning_content: 'hm' }),
+  'choices[].message.reasoning': message({ reasoning: 'hm' }),
+  'choices[].message.refusal': message({ refusal: 'no' }),
+  'choices[].message.tool_calls': message({ tool_calls: [call] }),
+  'choices[].message.annotations': message({ annotations: [cited] }),
+  'choices[].message.audio': message({ audio: { id: 'audio_1', data: 'QQ==' } }),
+  'choices[].message.function_call': message({ function_call: { name: 'f', arguments: '{}' } }),
+  'choices[].logprobs.refusal': choice({ logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
+  metadata: whole({ metadata: { a: 'b' } }),
+  moderation: whole({ moderation: { model: 'm' } }),
+  service_tier: whole({ service_tier: 'flex' }),
+  system_fingerprint: whole({ system_fingerprint: 'fp' }),
   'usage of other kinds of tokens': {
     ...chatUsage({ prompt_tokens_details: { audio_tokens: 2 } }),
     path: 'usage.prompt_tokens_details.audio_tokens',
   },
-  'choices[].message.extra_content': { with: chatAnswer(signed), without: chatAnswer({}) },
-  'choices[].message.reasoning_details': {
-    with: chatAnswer({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }),
-    without: chatAnswer({}),
-  },
-  'choices[].message.tool_calls[].extra_content': {
-    with: chatAnswer({ tool_calls: [{ ...call, ...signed }] }),
-    without: chatAnswer({ tool_calls: [call] }),
-  },
-  'choices[].finish_reason': { with: chatAnswer({}, { finish_reason: 'length' }), without: chatAnswer({}) },
-  'choices[].stop_reason': { with: chatAnswer({}, { stop_reason: 'END' }), without: chatAnswer({}) },
-  'choices[].matched_stop': { with: chatAnswer({}, { matched_stop: 'END' }), without: chatAnswer({}) },
-  'choices[].logprobs': {
-    with: chatAnswer({}, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
-    without: chatAnswer({}),
-  },
+  'choices[].message.extra_content': message(signed),
+  'choices[].message.reasoning_details': message({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }),
+  'choices[].message.tool_calls[].extra_content': message(
+    { tool_calls: [{ ...call, ...signed }] },
+    { tool_calls: [call] },
+  ),
+  'choices[].finish_reason': choice({ finish_reason: 'length' }),
+  'choices[].stop_reason': choice({ stop_reason: 'END' }),
+  'choices[].matched_stop': choice({ matched_stop: 'END' }),
+  'choices[].logprobs': choice({ logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
   'usage.prompt_tokens': chatUsage({ prompt_tokens: 7 }),
   'usage.completion_tokens': chatUsage({ completion_tokens: 7 }),
   'usage.prompt_tokens_details.cached_tokens': chatUsage({ prompt_tokens_details: { cached_tokens: 2 } }),
   'usage.prompt_tokens_details.cache_write_tokens': chatUsage({ prompt_tokens_details: { cache_write_tokens: 2 } }),
   'usage.completion_tokens_details.reasoning_tokens': chatUsage({ completion_tokens_details: { reasoning_tokens: 2 } }),
-  '*': { with: chatAnswer({}, {}, { timings: { n: 1 } }), without: chatAnswer({}), path: 'timings' },
+  '*': { ...whole({ timings: { n: 1 } }), path: 'timings' },
 };
 
 function messagesAnswer(content: JsonObject[], more: JsonObject = {}): JsonObject {
@@ -101,8 +98,12 @@ function added(block: JsonObject, path?: string): Example {
   return { with: messagesAnswer([text, block]), without: plain, ...(path !== undefined && { path }) };
 }
 
+function ended(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: messagesAnswer([text], fields), without: messagesAnswer([text], without) };
+}
+
 function messagesUsage(usage: JsonObject): Example {
-  return { with: messagesAnswer([text], { usage: { input_tokens: 9, output_tokens: 4, ...usage } }), without: plain };
+  return ended({ usage: { input_tokens: 9, output_tokens: 4, ...usage } });
 }
 
 const messagesExamples: Record<string, Example> = {
@@ -123,27 +124,27 @@ const messagesExamples: Record<string, Example> = {
     'content[].input',
   ),
   'content[] of other types': added({ type: 'web_search_tool_result', content: [] }, 'content[].content'),
-  stop_reason: { with: messagesAnswer([text], { stop_reason: 'max_tokens' }), without: plain },
-  stop_sequence: { with: messagesAnswer([text], { stop_sequence: 'END' }), without: plain },
-  'stop_details.explanation': {
-    with: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no' } }),
-    without: messagesAnswer([text], { stop_reason: 'refusal' }),
-  },
+  stop_reason: ended({ stop_reason: 'max_tokens' }),
+  stop_sequence: ended({ stop_sequence: 'END' }),
+  'stop_details.explanation': ended(
+    { stop_reason: 'refusal', stop_details: { explanation: 'no' } },
+    { stop_reason: 'refusal' },
+  ),
   'usage.input_tokens': messagesUsage({ input_tokens: 7 }),
   'usage.output_tokens': messagesUsage({ output_tokens: 7 }),
   'usage.cache_read_input_tokens': messagesUsage({ cache_read_input_tokens: 2 }),
   'usage.cache_creation_input_tokens': messagesUsage({ cache_creation_input_tokens: 2 }),
-  container: { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain },
-  diagnostics: { with: messagesAnswer([text], { diagnostics: { cache_miss_reason: null } }), without: plain },
-  'stop_details.category': {
-    with: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no', category: 'c' } }),
-    without: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no' } }),
-  },
+  container: ended({ container: { id: 'c' } }),
+  diagnostics: ended({ diagnostics: { cache_miss_reason: null } }),
+  'stop_details.category': ended(
+    { stop_reason: 'refusal', stop_details: { explanation: 'no', category: 'c' } },
+    { stop_reason: 'refusal', stop_details: { explanation: 'no' } },
+  ),
   'usage.cache_creation': messagesUsage({ cache_creation: { ephemeral_1h_input_tokens: 2 } }),
   'usage.server_tool_use': messagesUsage({ server_tool_use: { web_search_requests: 2 } }),
   'usage of other kinds': { ...messagesUsage({ service_tier: 'batch' }), path: 'usage.service_tier' },
   'usage.output_tokens_details.thinking_tokens': messagesUsage({ output_tokens_details: { thinking_tokens: 2 } }),
-  '*': { with: messagesAnswer([text], { further: { id: 'c' } }), without: plain, path: 'further' },
+  '*': { ...ended({ further: { id: 'c' } }), path: 'further' },
 };
 
 function response(output: JsonObject[], more: JsonObject = {}): JsonObject {
@@ -172,58 +173,45 @@ function item(added: JsonObject, path = 'output[]'): Example {
   return { with: response([added, said([outputText])]), without: answered, path };
 }
 
+function part(content: JsonObject): Example {
+  return { with: response([said([content])]), without: answered };
+}
+
+function field(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: response([said([outputText])], fields), without: response([said([outputText])], without) };
+}
+
 function responseUsage(usage: JsonObject): Example {
-  return {
-    with: response([said([outputText])], { usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13, ...usage } }),
-    without: answered,
-  };
+  return field({ usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13, ...usage } });
 }
 
 const responsesExamples: Record<string, Example> = {
-  id: { with: answered, without: answered },
-  model: { with: answered, without: answered },
-  created_at: { with: answered, without: response([said([outputText])], { created_at: 2 }) },
-  'output[] message': { with: response([said([{ ...outputText, text: 'b' }])]), without: answered },
+  id: field({}),
+  model: field({}),
+  created_at: field({}, { created_at: 2 }),
+  'output[] message': part({ ...outputText, text: 'b' }),
   'output[] message beside tool calls': { with: response([said([outputText]), fnCall]), without: response([fnCall]) },
-  'output[].content[].annotations': {
-    with: response([said([{ ...outputText, annotations: [{ type: 'url_citation', url: 'https://x' }] }])]),
-    without: answered,
-  },
-  'output[].content[].refusal': { with: response([said([{ type: 'refusal', refusal: 'no' }])]), without: answered },
+  'output[].content[].annotations': part({ ...outputText, annotations: [{ type: 'url_citation', url: 'https://x' }] }),
+  'output[].content[].refusal': part({ type: 'refusal', refusal: 'no' }),
   'output[] reasoning, summary': item({ ...thought, summary: [{ type: 'summary_text', text: 'hm' }] }),
   'output[] reasoning, content': item({ ...thought, content: [{ type: 'reasoning_text', text: 'hm' }] }),
   'output[].encrypted_content': item({ ...thought, encrypted_content: 'gAAA' }, 'output[].encrypted_content'),
   'output[] function_call': item(fnCall),
   'output[] of other types': item({ id: 'ws_1', type: 'web_search_call', status: 'completed' }),
-  'incomplete_details.reason': {
-    with: response([said([outputText])], {
-      status: 'incomplete',
-      incomplete_details: { reason: 'max_output_tokens' },
-    }),
-    without: answered,
-  },
-  store: { with: answered, without: response([said([outputText])], { store: true }) },
-  previous_response_id: { with: answered, without: response([said([outputText])], { previous_response_id: 'resp_0' }) },
-  completed_at: { with: response([said([outputText])], { completed_at: 9 }), without: answered },
-  input_transformations: {
-    with: response([said([outputText])], { input_transformations: [{ type: 'x' }] }),
-    without: answered,
-  },
-  prompt_cache_diagnostics: {
-    with: response([said([outputText])], { prompt_cache_diagnostics: { type: 'cache_miss' } }),
-    without: answered,
-  },
-  tool_usage: {
-    with: response([said([outputText])], { tool_usage: { web_search: { num_requests: 1 } } }),
-    without: answered,
-  },
+  'incomplete_details.reason': field({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }),
+  store: field({}, { store: true }),
+  previous_response_id: field({}, { previous_response_id: 'resp_0' }),
+  completed_at: field({ completed_at: 9 }),
+  input_transformations: field({ input_transformations: [{ type: 'x' }] }),
+  prompt_cache_diagnostics: field({ prompt_cache_diagnostics: { type: 'cache_miss' } }),
+  tool_usage: field({ tool_usage: { web_search: { num_requests: 1 } } }),
   'usage of other kinds of tokens': { ...responseUsage({ further: { tokens: 2 } }), path: 'usage.further' },
   'usage.input_tokens': responseUsage({ input_tokens: 7 }),
   'usage.output_tokens': responseUsage({ output_tokens: 7 }),
   'usage.input_tokens_details.cached_tokens': responseUsage({ input_tokens_details: { cached_tokens: 2 } }),
   'usage.input_tokens_details.cache_write_tokens': responseUsage({ input_tokens_details: { cache_write_tokens: 2 } }),
   'usage.output_tokens_details.reasoning_tokens': responseUsage({ output_tokens_details: { reasoning_tokens: 2 } }),
-  '*': { with: response([said([outputText])], { moderation: { x: 1 } }), without: answered, path: 'moderation' },
+  '*': { ...field({ moderation: { x: 1 } }), path: 'moderation' },
 };
 
 describe.each([
@@ -232,22 +220,12 @@ describe.each([
   ['responses', responsesExamples],
 ] as const)("the rules for a %s upstream's answer", (upstream, examples) => {
   describe.each(clientsOf(upstream))('to a %s client', (client) => {
-    const translation = translationBetween(client, upstream);
-    const rules = translation.answerRules ?? [];
-
-    it('each have an example, and each example has a rule', () => {
-      expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
-    });
-
-    it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
-      let minted = 0;
-      const example: Example = examples[field] ?? { with: {}, without: {} };
-      holdRule(field, effect, example, (body) => {
-        const at = ['id', 'model'].includes(field) ? ++minted : 0;
-        const created = field.startsWith('created') && client !== 'messages' ? ++minted : 0;
-        const seal = (text: string): string => text;
-        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created, seal, origin: 'here' }).body;
-      });
+    const { answerRules = [], reply } = translationBetween(client, upstream);
+    testRules(answerRules, examples, (body, name, count) => {
+      const at = ['id', 'model'].includes(name) ? count : 0;
+      const created = name.startsWith('created') && client !== 'messages' ? count : 0;
+      const seal = (sealed: string): string => sealed;
+      return reply(body, { id: `id-${at}`, model: `model-${at}`, created, seal, origin: 'here' }).body;
     });
   });
 });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
-import { holdRule, type Example } from './hold-rule.ts';
+import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const base: JsonObject = { model: 'm', messages: [user], max_tokens: 100 };
@@ -19,22 +19,35 @@ function history(added: Json[], before: Json[] = [user], without: Json[] = befor
   return { with: { ...base, messages: [...before, ...added] }, without: { ...base, messages: without } };
 }
 
-function part(part: Json, path: string): Example {
-  const said = (content: Json[]): Json => ({ role: 'user', content });
+/** A message of the user with and without a part, or a part with and without fields; `field` is what the rule is about. */
+function part(part: Json, field = '', without: Json[] = []): Example {
+  const text = { type: 'text', text: 'a' };
   return {
-    with: { ...base, messages: [said([{ type: 'text', text: 'a' }, part])] },
-    without: { ...base, messages: [said([{ type: 'text', text: 'a' }])] },
-    path,
+    with: { ...base, messages: [{ role: 'user', content: [text, part] }] },
+    without: { ...base, messages: [{ role: 'user', content: [text, ...without] }] },
+    ...(field !== '' && { path: `messages[].content[].${field}` }),
   };
 }
 
 function assistant(fields: JsonObject, path: string): Example {
   const message = { role: 'assistant', content: 'x' };
-  return { ...history([{ ...message, ...fields }], [user], [user, message]), path };
+  return { ...history([{ ...message, ...fields }], [user], [user, message]), path: `messages[].${path}` };
+}
+
+/** A format of answers with a schema, and with further fields. */
+function schemaWith(fields: JsonObject, base: JsonObject = { schema: {} }): Example {
+  const format = (json_schema: JsonObject) => ({ response_format: { type: 'json_schema', json_schema } });
+  return top(format({ ...base, ...fields }), format(base));
 }
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aa' } };
+
+/** Fields that no translation reads. */
+const ofAnyValue =
+  'seed frequency_penalty presence_penalty repetition_penalty min_p include_reasoning separate_reasoning service_tier prediction prompt_cache_key prompt_cache_retention prompt_cache_options moderation'.split(
+    ' ',
+  );
 
 /** An example for every rule. */
 const examples: Record<string, Example> = {
@@ -48,20 +61,19 @@ const examples: Record<string, Example> = {
     [user, { role: 'assistant', tool_calls: [call] }],
   ),
   'messages[].name': history([{ ...user, name: 'n' }], [], [user]),
-  'messages[].content[] text': part({ type: 'text', text: 'b' }, 'messages[].content[].text'),
-  'messages[].content[] image_url': part(image, 'messages[].content[].image_url'),
-  'messages[].content[].image_url.detail': {
-    with: part({ ...image, image_url: { ...image.image_url, detail: 'low' } }, '').with,
-    without: part(image, '').with,
-  },
+  'messages[].content[] text': part({ type: 'text', text: 'b' }, 'text'),
+  'messages[].content[] image_url': part(image, 'image_url'),
+  'messages[].content[].image_url.detail': part({ ...image, image_url: { ...image.image_url, detail: 'low' } }, '', [
+    image,
+  ]),
   'messages[].content[] file, with data': part(
     { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aa' } },
-    'messages[].content[].file',
+    'file',
   ),
-  'messages[].content[] file, by id': part({ type: 'file', file: { file_id: 'x' } }, 'messages[].content[].file'),
+  'messages[].content[] file, by id': part({ type: 'file', file: { file_id: 'x' } }, 'file'),
   'messages[].content[] input_audio': part(
     { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
-    'messages[].content[].input_audio',
+    'input_audio',
   ),
   'messages[].content[] refusal': assistant(
     {
@@ -70,27 +82,25 @@ const examples: Record<string, Example> = {
         { type: 'refusal', refusal: 'no' },
       ],
     },
-    'messages[].content[].refusal',
+    'content[].refusal',
   ),
-  'messages[].content[] of other types': part({ type: 'video_url', video_url: {} }, 'messages[].content[].video_url'),
-  'messages[].content[].cache_control': {
-    with: part({ ...image, cache_control: { type: 'ephemeral' } }, '').with,
-    without: part(image, '').with,
-  },
-  'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'messages[].reasoning_content'),
-  'messages[].reasoning': assistant({ reasoning: 'hm' }, 'messages[].reasoning'),
-  'messages[].audio': assistant({ audio: { id: 'audio_1' } }, 'messages[].audio.id'),
-  'messages[].content[].prompt_cache_breakpoint': {
-    with: part({ ...image, prompt_cache_breakpoint: { mode: 'explicit' } }, '').with,
-    without: part(image, '').with,
-  },
-  'messages[].refusal': assistant({ refusal: 'no' }, 'messages[].refusal'),
-  'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'messages[].tool_calls[]'),
+  'messages[].content[] of other types': part({ type: 'video_url', video_url: {} }, 'video_url'),
+  'messages[].content[].cache_control': part({ ...image, cache_control: { type: 'ephemeral' } }, '', [image]),
+  'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'reasoning_content'),
+  'messages[].reasoning': assistant({ reasoning: 'hm' }, 'reasoning'),
+  'messages[].audio': assistant({ audio: { id: 'audio_1' } }, 'audio.id'),
+  'messages[].content[].prompt_cache_breakpoint': part(
+    { ...image, prompt_cache_breakpoint: { mode: 'explicit' } },
+    '',
+    [image],
+  ),
+  'messages[].refusal': assistant({ refusal: 'no' }, 'refusal'),
+  'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'tool_calls[]'),
   'messages[].tool_calls[] of other types': assistant(
     { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }] },
-    'messages[].tool_calls[]',
+    'tool_calls[]',
   ),
-  'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'messages[].function_call'),
+  'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'function_call'),
   max_tokens: { with: base, without: { model: 'm', messages: [user] } },
   max_completion_tokens: top({ max_completion_tokens: 7 }),
   temperature: top({ temperature: 0.5 }),
@@ -121,40 +131,19 @@ const examples: Record<string, Example> = {
   'response_format json_schema': top({
     response_format: { type: 'json_schema', json_schema: { schema: { type: 'string' } } },
   }),
-  'response_format.json_schema.name': top(
-    { response_format: { type: 'json_schema', json_schema: { schema: {}, name: 'n' } } },
-    { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
-  ),
-  'response_format.json_schema.description': top(
-    { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, description: 'd' } } },
-    { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
-  ),
-  'response_format.json_schema.strict': top(
-    { response_format: { type: 'json_schema', json_schema: { schema: {}, strict: true } } },
-    { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
-  ),
+  'response_format.json_schema.name': schemaWith({ name: 'n' }),
+  'response_format.json_schema.description': schemaWith({ description: 'd' }, { name: 'n', schema: {} }),
+  'response_format.json_schema.strict': schemaWith({ strict: true }),
   'response_format json_object': top({ response_format: { type: 'json_object' } }),
   'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
   user: top({ user: 'u' }),
   safety_identifier: top({ safety_identifier: 'u' }),
   'n above 1': { ...top({ n: 2 }), path: 'n' },
-  seed: top({ seed: 1 }),
-  frequency_penalty: top({ frequency_penalty: 1 }),
-  presence_penalty: top({ presence_penalty: 1 }),
-  repetition_penalty: top({ repetition_penalty: 1 }),
   logit_bias: top({ logit_bias: { 1: 1 } }),
-  min_p: top({ min_p: 0.1 }),
-  include_reasoning: top({ include_reasoning: true }),
-  separate_reasoning: top({ separate_reasoning: true }),
+  ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
   metadata: top({ metadata: { a: 'b' } }),
   store: top({ store: true }),
-  service_tier: top({ service_tier: 'flex' }),
-  prediction: top({ prediction: { type: 'content', content: 'x' } }),
   verbosity: top({ verbosity: 'low' }),
-  prompt_cache_key: top({ prompt_cache_key: 'k' }),
-  prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
-  prompt_cache_options: top({ prompt_cache_options: { mode: 'auto' } }),
-  moderation: top({ moderation: { model: 'omni-moderation-latest' } }),
   'modalities, text': top({ modalities: ['text'] }),
   'modalities, audio': top({ modalities: ['text', 'audio'] }),
   audio: top({ audio: { voice: 'v' } }),
@@ -171,20 +160,8 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('chat'))("the rules for a chat client's request to a %s upstream", (upstream) => {
-  const translation = translationBetween('chat', upstream);
-  const rules = translation.requestRules ?? [];
-
-  it('each have an example, and each example has a rule', () => {
-    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
-  });
-
-  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
-    const example = examples[field] ?? { with: {}, without: {} };
-    // The model is always present; its name differs.
-    let called = 0;
-    const model = () => (field === 'model' ? `target-${++called}` : 'target');
-    holdRule(field, effect, example, (body) =>
-      translation.request(parseChatRequest(body), { model: model(), maxOutput: 4096 }),
-    );
-  });
+  const { requestRules = [], request } = translationBetween('chat', upstream);
+  testRules(requestRules, examples, (body, field, count) =>
+    request(parseChatRequest(body), { model: targetFor(field, count), maxOutput: 4096 }),
+  );
 });

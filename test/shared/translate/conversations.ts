@@ -19,7 +19,10 @@ const input = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
   .filter((value) => Object.keys(value).join() !== '_raw');
-const brokenArguments = text.filter((value) => value.trim() !== '' && !value.trim().startsWith('{'));
+const brokenArguments = fc.oneof(
+  fc.constantFrom('[1]', '{"x":'),
+  text.filter((value) => value.trim() !== '' && !value.trim().startsWith('{')),
+);
 
 const ids = (turn: number, count: number) => Array.from({ length: count }, (_, at) => `call_${turn}-${at}`);
 

@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Effect } from '#shared/translate/field-rule.ts';
+import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
 
 /** Two bodies that differ in just the field of a rule. */
 export interface Example {
@@ -11,13 +11,32 @@ export interface Example {
   path?: string;
 }
 
-/** Compares a rule with the translator. */
-export function holdRule(
-  field: string,
-  effect: Effect,
-  example: Example,
-  translate: (body: JsonObject) => JsonObject,
+/**
+ * Tests that every rule has an example and is right for it.
+ * @param translate gets the rule's field, and a number that is another one each time, for values that are always there
+ */
+export function testRules(
+  rules: readonly FieldRule[],
+  examples: Readonly<Record<string, Example>>,
+  translate: (body: JsonObject, field: string, count: number) => JsonObject,
 ): void {
+  it('each have an example, and each example has a rule', () => {
+    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
+  });
+
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
+    let count = 0;
+    holdRule(field, effect, examples[field] ?? { with: {}, without: {} }, (body) => translate(body, field, ++count));
+  });
+}
+
+/** The name of the model that a request is translated for: another one each time for the rule about it. */
+export function targetFor(field: string, count: number): string {
+  return field === 'model' ? `target-${count}` : 'target';
+}
+
+/** Compares a rule with the translator. */
+function holdRule(field: string, effect: Effect, example: Example, translate: (body: JsonObject) => JsonObject): void {
   const path = example.path ?? field.split(/[ ,]/)[0] ?? '';
   switch (effect.kind) {
     case 'passed': {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
@@ -7,7 +7,7 @@ import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-si
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
-import { holdRule, type Example } from './hold-rule.ts';
+import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const base: JsonObject = { model: 'm', max_tokens: 100, messages: [user] };
@@ -17,18 +17,27 @@ function top(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
 }
 
-/** Two turns that differ in one block; `path` is the path of the block's own field. */
+/** Two turns that differ in one block, or in one field of it; `field` is what the rule is about in it. */
 function block(
   block: Json,
-  path: string,
+  field = '',
   { role = 'user', before = [], without = [] as Json[] }: { role?: string; before?: Json[]; without?: Json[] } = {},
 ): Example {
   const text = { type: 'text', text: 'a' };
   return {
     with: { ...base, messages: [...before, { role, content: [text, block] }] },
     without: { ...base, messages: [...before, { role, content: [text, ...without] }] },
-    path,
+    path: field === '' ? '' : `messages[].content[].${field}`,
   };
+}
+
+function ofAssistant(added: Json, field = '', without: Json[] = []): Example {
+  return block(added, field, { role: 'assistant', without });
+}
+
+/** A result of a tool with a further field. */
+function ofResult(fields: JsonObject, field: string): Example {
+  return block({ ...result, ...fields }, field, { before: called, without: [result] });
 }
 
 function signedBy(model: string, encrypted: string): string {
@@ -41,7 +50,7 @@ function edited(edit: JsonObject, messages: Json[]): Example {
 }
 
 /** An answer with or without a search. */
-function searched(id: string, path: string): Example {
+function searched(id: string, path = ''): Example {
   const text = { type: 'text', text: 'a' };
   const found = { type: 'web_search_result', title: 't', url: 'https://x.example/', encrypted_content: 'e' };
   const search: Json[] = [
@@ -62,14 +71,10 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const bash = { type: 'bash_20250124', name: 'bash' };
 const editor = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
-const source = 'messages[].content[].source';
-
 const document = { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } };
 
-/** Two requests that differ in what a user says. */
-function said(content: Json[], without: Json[], path: string): Example {
-  const asked = (each: Json[]): JsonObject => ({ ...base, messages: [{ role: 'user', content: each }] });
-  return { with: asked(content), without: asked(without), path };
+function ofDocument(fields: JsonObject, field: string): Example {
+  return block({ ...document, ...fields }, field, { without: [document] });
 }
 
 const examples: Record<string, Example> = {
@@ -90,53 +95,31 @@ const examples: Record<string, Example> = {
   'messages[] system': top({ messages: [user, { role: 'system', content: 's' }] }),
   'messages[] user': top({ messages: [user, { role: 'user', content: 'b' }] }),
   'messages[] assistant': top({ messages: [user, { role: 'assistant', content: 'b' }] }),
-  'messages[].content[] text': block({ type: 'text', text: 'b' }, 'messages[].content[].text'),
-  'messages[].content[] image': block(image, source),
-  'messages[].content[] image, by file id': block({ type: 'image', source: { type: 'file', file_id: 'f' } }, source),
-  'messages[].content[] document, text': block(
-    { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } },
-    source,
-  ),
-  'messages[].content[] document, context': said(
-    [{ ...document, context: 'c' }],
-    [document],
-    'messages[].content[].context',
-  ),
-  'messages[].content[] document, citations': said(
-    [{ ...document, citations: { enabled: true } }],
-    [document],
-    'messages[].content[].citations',
-  ),
+  'messages[].content[] text': block({ type: 'text', text: 'b' }, 'text'),
+  'messages[].content[] image': block(image, 'source'),
+  'messages[].content[] image, by file id': block({ type: 'image', source: { type: 'file', file_id: 'f' } }, 'source'),
+  'messages[].content[] document, text': block(document, 'source'),
+  'messages[].content[] document, context': ofDocument({ context: 'c' }, 'context'),
+  'messages[].content[] document, citations': ofDocument({ citations: { enabled: true } }, 'citations'),
   'messages[].content[] document, PDF': block(
     { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aa' } },
-    source,
+    'source',
   ),
   'messages[].content[] document, by URL': block(
     { type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } },
-    source,
+    'source',
   ),
-  'messages[].content[] tool_use': block(
-    { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } },
-    'messages[].content[].input',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] tool_result': block(result, 'messages[].content[].tool_use_id', { before: called }),
-  'messages[].content[] tool_result, image': block({ ...result, content: [image] }, 'messages[].content[].content', {
-    before: called,
-    without: [result],
-  }),
-  'messages[].content[].is_error': block({ ...result, is_error: true }, 'messages[].content[].is_error', {
-    before: called,
-    without: [result],
-  }),
-  'messages[].content[] tool_result, tool_reference': block(
-    { ...result, content: [{ type: 'tool_reference', tool_name: 'f' }] },
-    'messages[].content[].content',
-    { before: called, without: [result] },
+  'messages[].content[] tool_use': ofAssistant({ type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }, 'input'),
+  'messages[].content[] tool_result': block(result, 'tool_use_id', { before: called }),
+  'messages[].content[] tool_result, image': ofResult({ content: [image] }, 'content'),
+  'messages[].content[].is_error': ofResult({ is_error: true }, 'is_error'),
+  'messages[].content[] tool_result, tool_reference': ofResult(
+    { content: [{ type: 'tool_reference', tool_name: 'f' }] },
+    'content',
   ),
   'messages[].content[] tool_addition': block(
     { type: 'tool_addition', tool: { type: 'tool_definition', definition: { ...tool, name: 'g' } } },
-    'messages[].content[].tool',
+    'tool',
     { role: 'system', before: [user] },
   ),
   'messages[].content[] tool_removal': {
@@ -151,68 +134,43 @@ const examples: Record<string, Example> = {
     ),
     path: 'messages[].content[].tool',
   },
-  'messages[].content[] thinking': block(
-    { type: 'thinking', thinking: 'hm', signature: 's' },
-    'messages[].content[].thinking',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] thinking, signed here': block(
-    { type: 'thinking', thinking: 'hm', signature: syntheticSignature },
-    '',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] thinking, of a Responses worker': block(
-    {
-      type: 'thinking',
-      thinking: 'hm',
-      signature: signedBy('target', 'gAAA'),
-    },
-    '',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] redacted_thinking': block(
-    { type: 'redacted_thinking', data: 'd' },
-    'messages[].content[].data',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] redacted_thinking, made here': block(
-    {
-      type: 'redacted_thinking',
-      data: writeReturnedSignature({ signature: 's' }, { origin: 'here', model: 'target' }, undefined),
-    },
-    '',
-    { role: 'assistant' },
-  ),
-  'messages[].content[] compaction': block({ type: 'compaction', content: 'so far' }, 'messages[].content[].content', {
-    role: 'assistant',
+  'messages[].content[] thinking': ofAssistant({ type: 'thinking', thinking: 'hm', signature: 's' }, 'thinking'),
+  'messages[].content[] thinking, signed here': ofAssistant({
+    type: 'thinking',
+    thinking: 'hm',
+    signature: syntheticSignature,
   }),
-  'messages[].content[] of other types': block(
+  'messages[].content[] thinking, of a Responses worker': ofAssistant({
+    type: 'thinking',
+    thinking: 'hm',
+    signature: signedBy('target', 'gAAA'),
+  }),
+  'messages[].content[] redacted_thinking': ofAssistant({ type: 'redacted_thinking', data: 'd' }, 'data'),
+  'messages[].content[] redacted_thinking, made here': ofAssistant({
+    type: 'redacted_thinking',
+    data: writeReturnedSignature({ signature: 's' }, { origin: 'here', model: 'target' }, undefined),
+  }),
+  'messages[].content[] compaction': ofAssistant({ type: 'compaction', content: 'so far' }, 'content'),
+  'messages[].content[] of other types': ofAssistant(
     { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} },
-    'messages[].content[].input',
-    { role: 'assistant' },
+    'input',
   ),
   'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
-  'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1'), ''),
-  'messages[].content[].citations, made here': {
-    ...block({ type: 'text', text: 'b', citations: resultCitations(page.url, [page]) }, '', {
-      role: 'assistant',
-      without: [{ type: 'text', text: 'b' }],
-    }),
-  },
+  'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1')),
+  'messages[].content[].citations, made here': ofAssistant(
+    { type: 'text', text: 'b', citations: resultCitations(page.url, [page]) },
+    '',
+    [{ type: 'text', text: 'b' }],
+  ),
   'messages[].content[].transformations': block(
     { ...image, transformations: { oversized_image: 'error' } },
-    'messages[].content[].transformations',
+    'transformations',
     { without: [image] },
   ),
-  'messages[].content[].toolset_name': block({ ...result, toolset_name: 'set' }, 'messages[].content[].toolset_name', {
-    before: called,
-    without: [result],
+  'messages[].content[].toolset_name': ofResult({ toolset_name: 'set' }, 'toolset_name'),
+  'messages[].content[].cache_control': block({ ...image, cache_control: { type: 'ephemeral' } }, 'cache_control', {
+    without: [image],
   }),
-  'messages[].content[].cache_control': block(
-    { ...image, cache_control: { type: 'ephemeral' } },
-    'messages[].content[].cache_control',
-    { without: [image] },
-  ),
   max_tokens: { with: { ...base, max_tokens: 9 }, without: base },
   'max_tokens of 0': { with: { ...base, max_tokens: 0 }, without: base },
   temperature: top({ temperature: 0.5 }),
@@ -291,18 +249,9 @@ const examples: Record<string, Example> = {
   ),
   'context_management.edits[] of other types': edited({ type: 'compact_20260112' }, [user]),
   ...Object.fromEntries(
-    [
-      'cache_control',
-      'service_tier',
-      'speed',
-      'inference_geo',
-      'fallbacks',
-      'diagnostics',
-      'betas',
-      'billing_policy',
-      'fallback_credit_token',
-      'safeguards',
-    ].map((field) => [field, top({ [field]: 'x' })]),
+    'cache_control service_tier speed inference_geo fallbacks diagnostics betas billing_policy fallback_credit_token safeguards'
+      .split(' ')
+      .map((field) => [field, top({ [field]: 'x' })]),
   ),
   mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
   compaction: top({ compaction: { type: 'enabled' } }),
@@ -316,20 +265,8 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('messages'))("the rules for a messages client's request to a %s upstream", (upstream) => {
-  const translation = translationBetween('messages', upstream);
-  const rules = translation.requestRules ?? [];
-
-  it('each have an example, and each example has a rule', () => {
-    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
-  });
-
-  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
-    const example = examples[field] ?? { with: {}, without: {} };
-    // The model is always present; its name differs.
-    let called = 0;
-    const model = () => (field === 'model' ? `target-${++called}` : 'target');
-    holdRule(field, effect, example, (body) =>
-      translation.request(parseMessagesRequest(body), { model: model(), origin: 'here' }),
-    );
-  });
+  const { requestRules = [], request } = translationBetween('messages', upstream);
+  testRules(requestRules, examples, (body, field, count) =>
+    request(parseMessagesRequest(body), { model: targetFor(field, count), origin: 'here' }),
+  );
 });

@@ -5,171 +5,124 @@ import { describe, expect, it } from 'vitest';
 import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
-import { translationBetween } from './translation-between.ts';
+import { assembleCompletion } from './assemble-completion.ts';
+import { assembleMessage } from './assemble-message.ts';
+import { assembleResponse } from './responses/assemble-response.ts';
 import { runStream } from './run-stream.ts';
+import { translationBetween } from './translation-between.ts';
+import { upstreamStreams } from './upstream-streams.ts';
 
 const minted = { id: 'id_1', model: 'served', created: 7, promptTokens: () => 11 };
-
-function chunk(delta: object, finish: string | null = null): object {
-  return { choices: [{ index: 0, delta, finish_reason: finish }] };
-}
-
-function functionCall(id: string, name: string, text: string): object {
-  return { id: `fc_${id}`, type: 'function_call', call_id: id, name, arguments: text };
-}
-
-/** The same answer as each format streams it: thinking, text, two parallel calls. */
-const upstream = {
-  chat: [
-    chunk({ role: 'assistant', content: '' }),
-    chunk({ reasoning: 'hm' }),
-    chunk({ content: 'Hel' }),
-    chunk({ content: 'lo' }),
-    chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x"' } }] }),
-    chunk({ tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } }] }),
-    chunk({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
-    chunk({}, 'tool_calls'),
-    { choices: [], usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 } },
-    '[DONE]',
-  ],
-  messages: [
-    {
-      type: 'message_start',
-      message: {
-        id: 'x',
-        type: 'message',
-        role: 'assistant',
-        model: 'u',
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        usage: { input_tokens: 20, output_tokens: 1 },
-      },
-    },
-    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 's' } },
-    { type: 'content_block_stop', index: 0 },
-    { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
-    { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hello' } },
-    { type: 'content_block_stop', index: 1 },
-    { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 'a', name: 'f', input: {} } },
-    { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{"x":1}' } },
-    { type: 'content_block_stop', index: 2 },
-    { type: 'content_block_start', index: 3, content_block: { type: 'tool_use', id: 'b', name: 'g', input: {} } },
-    { type: 'content_block_stop', index: 3 },
-    { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 9 } },
-    { type: 'message_stop' },
-  ],
-  responses: [
-    { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
-    { type: 'response.output_item.added', output_index: 0, item: { id: 'rs', type: 'reasoning', summary: [] } },
-    { type: 'response.reasoning_text.delta', item_id: 'rs', content_index: 0, delta: 'hm' },
-    { type: 'response.output_item.added', output_index: 1, item: { id: 'm', type: 'message', content: [] } },
-    { type: 'response.output_text.delta', item_id: 'm', delta: 'Hel' },
-    { type: 'response.output_text.delta', item_id: 'm', delta: 'lo' },
-    {
-      type: 'response.output_item.added',
-      output_index: 2,
-      item: { ...functionCall('a', 'f', ''), status: 'in_progress' },
-    },
-    {
-      type: 'response.output_item.added',
-      output_index: 3,
-      item: { ...functionCall('b', 'g', ''), status: 'in_progress' },
-    },
-    { type: 'response.function_call_arguments.delta', item_id: 'fc_a', delta: '{"x"' },
-    { type: 'response.function_call_arguments.delta', item_id: 'fc_b', delta: '{}' },
-    { type: 'response.function_call_arguments.delta', item_id: 'fc_a', delta: ':1}' },
-    { type: 'response.output_item.done', output_index: 2, item: functionCall('a', 'f', '{"x":1}') },
-    { type: 'response.output_item.done', output_index: 3, item: functionCall('b', 'g', '{}') },
-    {
-      type: 'response.completed',
-      response: { status: 'completed', usage: { input_tokens: 20, output_tokens: 9, total_tokens: 29 } },
-    },
-  ],
-};
-
-/** Replaces the network: answers every request with this stream. */
-function answering(stream: string): typeof fetch {
-  return () => Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
-}
-
-const messages = [{ role: 'user' as const, content: 'hi' }];
 const formats = ['chat', 'messages', 'responses'] as const;
+const messages = [{ role: 'user' as const, content: 'hi' }];
+const sdks: [string, typeof OpenAI][] = [
+  ['current', OpenAI],
+  ['Node 20', OpenAI6 as unknown as typeof OpenAI],
+];
 
-function openai(Client: typeof OpenAI | typeof OpenAI6, stream: string): OpenAI {
-  return new Client({ apiKey: 'k', fetch: answering(stream), maxRetries: 0 }) as OpenAI;
-}
-function anthropic(stream: string): Anthropic {
-  return new Anthropic({ apiKey: 'k', fetch: answering(stream), maxRetries: 0 });
+/** Options of an SDK whose every request is answered with this stream. */
+function answering(stream: string): { apiKey: string; maxRetries: number; fetch: typeof fetch } {
+  const answer = () => Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
+  return { apiKey: 'k', maxRetries: 0, fetch: answer };
 }
 
 describe.each(formats)('streams from a %s upstream', (format) => {
-  it.each([
-    ['current', OpenAI],
-    ['Node 20', OpenAI6],
-  ])("are put together by OpenAI's SDK, the %s one", async (_, Client) => {
-    const { text } = runStream(translationBetween('chat', format).stream(minted), upstream[format]);
-    const runner = openai(Client, text).chat.completions.stream({ model: 'm', messages });
-    const completion = await runner.finalChatCompletion();
-    expect(completion).toMatchObject({
+  const streamTo = (client: string) => {
+    const { text, ending } = runStream(translationBetween(client, format).stream(minted), upstreamStreams[format]);
+    expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 28, completionTokens: 9 } });
+    return text;
+  };
+
+  it.each(sdks)("are put together by OpenAI's SDK for chat, the %s one", async (_, Client) => {
+    const text = streamTo('chat');
+    const runner = new Client(answering(text)).chat.completions.stream({ model: 'm', messages });
+    const usage = {
+      prompt_tokens: 28,
+      completion_tokens: 9,
+      total_tokens: 37,
+      prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+      completion_tokens_details: { reasoning_tokens: 4 },
+    };
+    const calls = [
+      { id: 'c0', name: 'f', arguments: '{"x":1}' },
+      { id: 'c1', name: 'g', arguments: '{}' },
+    ];
+    expect(await runner.finalChatCompletion()).toMatchObject({
       id: 'id_1',
       model: 'served',
-      usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
+      usage,
+      choices: [
+        {
+          finish_reason: 'tool_calls',
+          message: {
+            role: 'assistant',
+            content: 'Hello',
+            tool_calls: calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })),
+          },
+        },
+      ],
     });
-    expect(completion.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        role: 'assistant',
-        content: 'Hello',
-        tool_calls: [
-          { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
-          { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
-        ],
-      },
-    });
+    expect(assembleCompletion(text)).toMatchObject({ content: 'Hello', reasoning: 'hm', refusal: '', calls, usage });
   });
 
-  it("are assembled by Anthropic's SDK", async () => {
-    const { text } = runStream(translationBetween('messages', format).stream(minted), upstream[format]);
-    const message = await anthropic(text).messages.stream({ model: 'm', max_tokens: 9, messages }).finalMessage();
-    expect(message).toMatchObject({
-      id: 'id_1',
-      model: 'served',
-      stop_reason: 'tool_use',
-      usage: { input_tokens: 20, output_tokens: 9 },
+  it("are put together by Anthropic's SDK", async () => {
+    const text = streamTo('messages');
+    const expected = {
       content: [
         { type: 'thinking', thinking: 'hm', signature: expect.stringMatching(/./) as string },
         { type: 'text', text: 'Hello' },
-        { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } },
-        { type: 'tool_use', id: 'b', name: 'g', input: {} },
+        { type: 'tool_use', id: 'c0', name: 'f', input: { x: 1 } },
+        { type: 'tool_use', id: 'c1', name: 'g', input: {} },
       ],
+      usage: { cache_read_input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 9 },
+    };
+    const runner = new Anthropic(answering(text)).messages.stream({ model: 'm', max_tokens: 9, messages });
+    const message = await runner.finalMessage();
+    expect(message).toMatchObject({ ...expected, id: 'id_1', model: 'served', stop_reason: 'tool_use' });
+    expect(message.usage.input_tokens).toBe(20);
+    if (format !== 'messages') expect(assembleMessage(text)).toMatchObject(expected);
+  });
+
+  // Those of a Responses upstream are its own: see responses-to-responses-stream.test.ts.
+  const others = format === 'responses' ? [] : sdks;
+  it.each(others)("are put together by OpenAI's SDK for responses, the %s one", async (_, Client) => {
+    const text = streamTo('responses');
+    const expected = [
+      { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }], summary: [] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
+      { type: 'function_call', call_id: 'c0', name: 'f', arguments: '{"x":1}' },
+      { type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
+    ];
+    const response = await new Client(answering(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+    expect(response).toMatchObject({
+      id: 'id_1',
+      model: 'served',
+      status: 'completed',
+      output_text: 'Hello',
+      usage: {
+        input_tokens: 28,
+        input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+        output_tokens: 9,
+        output_tokens_details: { reasoning_tokens: 4 },
+        total_tokens: 37,
+      },
     });
+    expect(response.output).toMatchObject(expected);
+    expect(assembleResponse(text).items).toMatchObject(expected);
   });
 
   it('that fail midway are errors in both SDKs', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
-    const begun = (client: string) =>
-      upstream[format]
-        .slice(0, 4)
-        .map(
-          (() => {
-            const stream = translationBetween(client, format).stream(minted);
-            return (event: object | string) => stream.event(JSON.stringify(event));
-          })(),
-        )
-        .join('');
-    const chat = openai(OpenAI, begun('chat') + chatErrorEvent(error)).chat.completions.stream({
-      model: 'm',
-      messages,
-    });
+    const begun = (client: string): string => {
+      const stream = translationBetween(client, format).stream(minted);
+      const events = upstreamStreams[format].slice(0, 4);
+      return events.map((event) => stream.event(JSON.stringify(event))).join('');
+    };
+    const openai = new OpenAI(answering(begun('chat') + chatErrorEvent(error)));
+    const chat = openai.chat.completions.stream({ model: 'm', messages });
     await expect(chat.finalChatCompletion()).rejects.toMatchObject({ error: { code: 'worker_lost' } });
-    const stream = anthropic(begun('messages') + messagesErrorEvent(error, 'r')).messages.stream({
-      model: 'm',
-      max_tokens: 9,
-      messages,
-    });
+    const anthropic = new Anthropic(answering(begun('messages') + messagesErrorEvent(error, 'r')));
+    const stream = anthropic.messages.stream({ model: 'm', max_tokens: 9, messages });
     await expect(stream.finalMessage()).rejects.toMatchObject({ error: { error: { type: 'api_error' } } });
   });
 });

@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
-import { requestRules as chatRules } from '#shared/translate/responses-chat/field-rules.ts';
-import { responsesToChatRequest } from '#shared/translate/responses-chat/responses-to-chat-request.ts';
-import { requestRules } from '#shared/translate/responses-messages/field-rules.ts';
-import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
-import { requestRules as responsesRules } from '#shared/translate/responses-responses/field-rules.ts';
-import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import { compactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
-import { holdRule, type Example } from './hold-rule.ts';
+import { translationBetween, upstreamsOf } from './translation-between.ts';
+import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const user = { type: 'message', role: 'user', content: 'hi' };
@@ -22,6 +17,16 @@ const tools = [
 
 function top(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+}
+
+/** An item before an answer. */
+function beforeAnswer(item: JsonObject): Example {
+  return history([item, answer], [user], [user, answer]);
+}
+
+/** An item with further fields, behind others. */
+function itemWith(fields: JsonObject, item: JsonObject, before: JsonObject[] = [user]): Example {
+  return history([{ ...item, ...fields }], before, [...before, item]);
 }
 
 function history(added: JsonObject[], before: JsonObject[] = [user], without: JsonObject[] = before): Example {
@@ -37,6 +42,10 @@ function part(part: JsonObject, plain?: JsonObject): Example {
   };
 }
 
+function thinking(fields: JsonObject): Example {
+  return top({ reasoning: { effort: 'low', ...fields } }, { reasoning: { effort: 'low' } });
+}
+
 /** The same tools, the first one with further fields. */
 function tool(fields: JsonObject): Example {
   return { with: { ...base, tools: [{ ...tools[0], ...fields }] }, without: { ...base, tools: [tools[0] ?? {}] } };
@@ -46,10 +55,17 @@ const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":
 const searchCall = { type: 'tool_search_call', call_id: 's', execution: 'client', arguments: {} };
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
 const answer = { type: 'message', role: 'assistant', content: 'x' };
+const said = { type: 'output_text', text: 'x' };
 const reasoning = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] };
 const summary = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] };
 const signed = seal(writeReasoning({ text: 'hm', sealed: { model: 'target', signature: 's' } }));
 const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } };
+
+/** Fields that no translation reads. */
+const ofAnyValue =
+  'metadata truncation context_management service_tier moderation image access_programs client_metadata conversation prompt background background_options prompt_cache_retention max_tool_calls'.split(
+    ' ',
+  );
 
 /** An example for every rule. */
 const examples: Record<string, Example> = {
@@ -60,31 +76,24 @@ const examples: Record<string, Example> = {
   'input[] message, system, developer, later': history([{ role: 'system', content: 'd' }]),
   'input[] message, user': history([{ role: 'user', content: 'b' }]),
   'input[] message, assistant': history([answer]),
-  'input[].id': history([{ ...user, id: 'msg_1' }], [], [user]),
-  'input[].status': history([{ ...answer, status: 'completed' }], [user], [user, answer]),
-  'input[].caller': history([{ ...call, caller: { type: 'direct' } }], [user], [user, call]),
-  'input[].async': history([{ ...call, async: true }], [user], [user, call]),
-  'input[].execution': history(
-    [{ type: 'tool_search_output', call_id: 's', tools: [], execution: 'client' }],
+  'input[].id': itemWith({ id: 'msg_1' }, user, []),
+  'input[].status': itemWith({ status: 'completed' }, answer),
+  'input[].caller': itemWith({ caller: { type: 'direct' } }, call),
+  'input[].async': itemWith({ async: true }, call),
+  'input[].execution': itemWith(
+    { execution: 'client' },
+    { type: 'tool_search_output', call_id: 's', tools: [], execution: 'server' },
     [user, searchCall],
-    [user, searchCall, { type: 'tool_search_output', call_id: 's', tools: [], execution: 'server' }],
   ),
-  'input[].content[].annotations': history(
-    [
-      {
-        ...answer,
-        content: [{ type: 'output_text', text: 'x', annotations: [{ type: 'file_path', file_id: 'f', index: 1 }] }],
-      },
-    ],
-    [user],
-    [user, { ...answer, content: [{ type: 'output_text', text: 'x', annotations: [] }] }],
+  'input[].content[].annotations': itemWith(
+    { content: [{ ...said, annotations: [{ type: 'file_path', file_id: 'f', index: 1 }] }] },
+    { ...answer, content: [{ ...said, annotations: [] }] },
   ),
-  'input[].content[].logprobs': history(
-    [{ ...answer, content: [{ type: 'output_text', text: 'x', logprobs: [{ token: 'x', logprob: -1, bytes: [1] }] }] }],
-    [user],
-    [user, { ...answer, content: [{ type: 'output_text', text: 'x' }] }],
+  'input[].content[].logprobs': itemWith(
+    { content: [{ ...said, logprobs: [{ token: 'x', logprob: -1, bytes: [1] }] }] },
+    { ...answer, content: [said] },
   ),
-  'input[].phase': history([{ ...answer, phase: 'commentary' }], [user], [user, answer]),
+  'input[].phase': itemWith({ phase: 'commentary' }, answer),
   'input[].content[] input_text, output_text': part({ type: 'input_text', text: 'b' }),
   'input[].content[] refusal': history([{ ...answer, content: [{ type: 'refusal', refusal: 'no' }] }]),
   'input[].content[] input_image': part(image),
@@ -99,9 +108,9 @@ const examples: Record<string, Example> = {
   'input[].content[] input_file, by id': part({ type: 'input_file', file_id: 'file-1' }),
   'input[].content[] of other types': part({ type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } }),
   'input[].content[].prompt_cache_breakpoint': part({ ...image, prompt_cache_breakpoint: { mode: 'explicit' } }, image),
-  'input[] reasoning': history([{ ...reasoning, encrypted_content: signed }, answer], [user], [user, answer]),
-  'input[] reasoning, without signature': history([reasoning, answer], [user], [user, answer]),
-  'input[] reasoning, summary alone': history([summary, answer], [user], [user, answer]),
+  'input[] reasoning': beforeAnswer({ ...reasoning, encrypted_content: signed }),
+  'input[] reasoning, without signature': beforeAnswer(reasoning),
+  'input[] reasoning, summary alone': beforeAnswer(summary),
   'input[] function_call': history([call]),
   'input[] custom_tool_call': history([{ type: 'custom_tool_call', call_id: 'c', name: 'p', input: 'x' }]),
   'input[] tool_search_call': history([
@@ -117,17 +126,16 @@ const examples: Record<string, Example> = {
   ),
   'input[] additional_tools': history([user], [{ type: 'additional_tools', role: 'developer', tools }], [user]),
   'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response':
-    history(
-      [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, answer],
-      [user],
-      [user, answer],
-    ),
+    beforeAnswer({ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }),
   'input[] web_search_call, mcp_call and others that the router has run': {
-    ...history(
-      [{ type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' }, answer],
-      [user],
-      [user, answer],
-    ),
+    ...beforeAnswer({
+      type: 'mcp_call',
+      id: 'mcp_rtr_1_0',
+      server_label: 'w',
+      name: 'f',
+      arguments: '{}',
+      output: 'o',
+    }),
     path: '',
   },
   'input[] compaction': history([compactionItem({ id: 'resp_1', seal }, 'so far')]),
@@ -154,9 +162,7 @@ const examples: Record<string, Example> = {
     { tools: [...tools, { type: 'web_search', user_location: { type: 'approximate', country: 'NO', city: null } }] },
     { tools: [...tools, { type: 'web_search' }] },
   ),
-  'tools[] web_search, without access to the web': top({
-    tools: [{ type: 'web_search', external_web_access: false }],
-  }),
+  'tools[] web_search, without access to the web': top({ tools: [{ type: 'web_search', external_web_access: false }] }),
   'tools[] web_search alone': top({ tools: [{ type: 'web_search', search_context_size: 'low' }] }),
   'tools[] mcp': top({
     tools: [{ type: 'mcp', server_label: 'w', server_url: 'https://w.example', authorization: 'k' }],
@@ -168,9 +174,8 @@ const examples: Record<string, Example> = {
     { tools },
   ),
   parallel_tool_calls: top({ parallel_tool_calls: false }, { tools }),
-  max_tool_calls: top({ max_tool_calls: 3 }),
   'reasoning.effort': top({ reasoning: { effort: 'low' } }),
-  'reasoning.summary': top({ reasoning: { effort: 'low', summary: 'auto' } }, { reasoning: { effort: 'low' } }),
+  'reasoning.summary': thinking({ summary: 'auto' }),
   'tools[].allowed_callers': tool({ allowed_callers: ['direct'] }),
   'tools[].async': tool({ async: true }),
   'tools[].defer_loading': tool({ defer_loading: true }),
@@ -179,12 +184,9 @@ const examples: Record<string, Example> = {
     with: { ...base, tools: [{ type: 'namespace', name: 'n', description: 'd', tools }] },
     without: { ...base, tools: [{ type: 'namespace', name: 'n', description: 'e', tools }] },
   },
-  'reasoning.mode': top({ reasoning: { effort: 'low', mode: 'pro' } }, { reasoning: { effort: 'low' } }),
-  'reasoning.generate_summary': top(
-    { reasoning: { effort: 'low', generate_summary: 'auto' } },
-    { reasoning: { effort: 'low' } },
-  ),
-  'reasoning.context': top({ reasoning: { effort: 'low', context: 'all_turns' } }, { reasoning: { effort: 'low' } }),
+  'reasoning.mode': thinking({ mode: 'pro' }),
+  'reasoning.generate_summary': thinking({ generate_summary: 'auto' }),
+  'reasoning.context': thinking({ context: 'all_turns' }),
   'text.format json_schema': top({ text: { format: schema } }),
   'text.format.name': top({ text: { format: { ...schema, name: 'other' } } }, { text: { format: schema } }),
   'text.format.strict': top({ text: { format: { ...schema, strict: true } } }, { text: { format: schema } }),
@@ -199,46 +201,20 @@ const examples: Record<string, Example> = {
     { prompt_cache_options: { comparison_response_id: 'resp_1' } },
     { prompt_cache_options: {} },
   ),
-  prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
   'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }, { store: false }),
   'include of other parts': top({ include: ['file_search_call.results'] }, { store: false }),
   'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }, { store: false }),
   top_logprobs: top({ top_logprobs: 2 }),
-  metadata: top({ metadata: { a: 'b' } }),
-  truncation: top({ truncation: 'auto' }),
-  context_management: top({ context_management: [{ type: 'compaction', compact_threshold: 9 }] }),
-  service_tier: top({ service_tier: 'flex' }),
-  moderation: top({ moderation: {} }),
-  image: top({ image: {} }),
-  access_programs: top({ access_programs: { cyber: 'standard' } }),
-  client_metadata: top({ client_metadata: { thread_id: 't' } }),
+  ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
   store: top({ store: true }, { store: false }),
   previous_response_id: top({ previous_response_id: 'resp_1' }),
-  conversation: top({ conversation: 'conv_1' }),
-  prompt: top({ prompt: { id: 'pmpt_1' } }),
-  background: top({ background: true }),
-  background_options: top({ background_options: { completion_window: '8h' } }),
   '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
 };
 
-const upstreams = [
-  ['chat', chatRules, responsesToChatRequest],
-  ['messages', requestRules, responsesToMessagesRequest],
-  ['responses', responsesRules, responsesToResponsesRequest],
-] as const;
-
-describe.each(upstreams)("the rules for a Responses client's request to a %s upstream", (_, rules, translate) => {
-  it('each have an example, and each example has a rule', () => {
-    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
-  });
-
-  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
-    const example = examples[field] ?? { with: {}, without: {} };
-    // The model is always present; its name differs.
-    let called = 0;
-    const model = () => (field === 'model' ? `target-${++called}` : 'target');
-    holdRule(field, effect, example, (body) =>
-      translate(body, { model: model(), maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal }),
-    );
-  });
+describe.each(upstreamsOf('responses'))("the rules for a Responses client's request to a %s upstream", (upstream) => {
+  const { requestRules = [], request } = translationBetween('responses', upstream);
+  const target = { maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal };
+  testRules(requestRules, examples, (body, field, count) =>
+    request(body, { model: targetFor(field, count), ...target }),
+  );
 });

@@ -11,7 +11,7 @@ import { messagesToResponses } from '#shared/translate/messages-responses/messag
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import { responsesToResponses } from '#shared/translate/responses-responses/responses-to-responses.ts';
 import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
-import type { StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import type { Translation } from '#shared/translate/translation.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
 import { chatConversation, messagesConversation } from './conversations.ts';
@@ -20,7 +20,6 @@ import { runBytes, runStream } from './run-stream.ts';
 const target = { model: 'm' };
 const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
 
-/** A request without fields that the Responses format does not have. */
 function without(request: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.includes(field)));
 }
@@ -38,48 +37,53 @@ function unmarked(request: JsonObject): unknown {
   });
 }
 
+/** What the Responses format lacks. */
+const lacked = ['stop', 'stop_sequences', 'top_k'];
+const same = (request: JsonObject): unknown => request;
+const chat = { format: 'chat', conversation: chatConversation, parse: parseChatRequest, plain: same };
+const messages = { format: 'messages', conversation: messagesConversation, parse: parseMessagesRequest, plain: same };
+
 describe('a conversation', () => {
-  it('is unchanged from chat through messages back to chat', () => {
-    fc.assert(
-      fc.property(chatConversation, (request) => {
-        const there = chatToMessages.request(parseChatRequest(request), target);
-        expect(messagesToChat.request(parseMessagesRequest(there), target)).toEqual(request);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('is unchanged from chat through Responses back to chat', () => {
-    fc.assert(
-      fc.property(chatConversation, (given) => {
-        const request = without(given, ['stop', 'top_k']);
-        const there = chatToResponses.request(parseChatRequest(request), target);
-        expect(responsesToChat.request(parseResponsesRequest(there), target)).toEqual(request);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('is unchanged from messages through Responses back to messages', () => {
-    fc.assert(
-      fc.property(messagesConversation, (given) => {
-        const request = without(given, ['stop_sequences', 'top_k']);
-        const there = messagesToResponses.request(parseMessagesRequest(request), target);
-        expect(unmarked(responsesToMessages.request(parseResponsesRequest(there), target))).toEqual(request);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('is unchanged from messages through chat back to messages', () => {
-    fc.assert(
-      fc.property(messagesConversation, (request) => {
-        const there = messagesToChat.request(parseMessagesRequest(request), target);
-        expect(chatToMessages.request(parseChatRequest(there), target)).toEqual(request);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it.each([
+    {
+      ...chat,
+      by: 'messages',
+      lacks: [],
+      there: chatToMessages,
+      parseThere: parseMessagesRequest,
+      back: messagesToChat,
+    },
+    {
+      ...chat,
+      by: 'Responses',
+      lacks: lacked,
+      there: chatToResponses,
+      parseThere: parseResponsesRequest,
+      back: responsesToChat,
+    },
+    { ...messages, by: 'chat', lacks: [], there: messagesToChat, parseThere: parseChatRequest, back: chatToMessages },
+    {
+      ...messages,
+      by: 'Responses',
+      lacks: lacked,
+      there: messagesToResponses,
+      parseThere: parseResponsesRequest,
+      back: responsesToMessages,
+      plain: unmarked,
+    },
+  ])(
+    'is unchanged from $format through $by back to $format',
+    ({ conversation, lacks, parse, there, parseThere, back, plain }) => {
+      fc.assert(
+        fc.property(conversation, (given) => {
+          const request = without(given, lacks);
+          const sent = there.request(parse(request), target);
+          expect(plain(back.request(parseThere(sent), target))).toEqual(request);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 });
 
 const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
@@ -178,32 +182,15 @@ describe('an answer', () => {
     );
   });
 
-  it('is unchanged from chat through messages back to chat, streamed or not', () => {
+  it.each([
+    ['messages', messagesToChat, chatToMessages],
+    ['Responses', responsesToChat, chatToResponses],
+  ])('is unchanged from chat through %s back to chat, streamed or not', (_, out, home) => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const message = messagesToChat.reply(wholeChat(given), minted).body;
-        const whole = chatToMessages.reply(message, minted);
-        const there = runStream(messagesToChat.stream(minted), streamedChat(given, cut, order)).text;
-        const back = assembleCompletion(runBytes(chatToMessages.stream(minted), [Buffer.from(there)]));
-        expect(back).toMatchObject({
-          content: given.content,
-          reasoning: given.reasoning,
-          calls: given.calls.map(([name, input], at) => ({ id: `c${at}`, name, arguments: JSON.stringify(input) })),
-          usage: { prompt_tokens: given.usage.prompt, completion_tokens: given.usage.completion },
-        });
-        expect(whole.ending.finishReason).toBe(back.finishReason);
-        expect(whole.ending.usage).toMatchObject({ promptTokens: given.usage.prompt });
-      }),
-    );
-  });
-
-  it('is unchanged from chat through Responses back to chat, streamed or not', () => {
-    fc.assert(
-      fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const response = responsesToChat.reply(wholeChat(given), minted).body;
-        const whole = chatToResponses.reply(response, minted);
-        const there = runStream(responsesToChat.stream(minted), streamedChat(given, cut, order)).text;
-        const back = assembleCompletion(runBytes(chatToResponses.stream(minted), [Buffer.from(there)]));
+        const whole = home.reply(out.reply(wholeChat(given), minted).body, minted);
+        const there = runStream(out.stream(minted), streamedChat(given, cut, order)).text;
+        const back = assembleCompletion(runBytes(home.stream(minted), [Buffer.from(there)]));
         expect(back).toMatchObject({
           content: given.content,
           reasoning: given.reasoning,
@@ -238,7 +225,7 @@ describe('an answer', () => {
     const writer = translation.upstream === chatToMessages.upstream ? messagesToChat : responsesToChat;
     const events = named ? eventsOf(runStream(writer.stream(minted), chat).text) : chat;
     const bytes = bytesOf(events, named);
-    const translate = (chunks: Uint8Array[]) => runBytes(freshStream(translation), chunks);
+    const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(minted), chunks);
     const expected = translate([bytes]);
     for (let at = 1; at < bytes.length; at++) {
       expect(translate([bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);
@@ -246,10 +233,6 @@ describe('an answer', () => {
     expect(translate(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toBe(expected);
   });
 });
-
-function freshStream(translation: Pick<Translation, 'stream'>): StreamTranslation {
-  return translation.stream(minted);
-}
 
 function eventsOf(stream: string): JsonObject[] {
   return stream

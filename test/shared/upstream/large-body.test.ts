@@ -1,29 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { describe, expect, it } from 'vitest';
+import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { upstreamAt } from './serve-local.ts';
 
 const timeouts = { firstMs: 5_000, idleMs: 5_000 };
 const listener = { onStart: () => undefined, onData: () => 'more' as const };
 
-async function start(onRequest: (request: IncomingMessage) => Promise<void>): Promise<UpstreamHttp> {
+function start(onRequest: (request: IncomingMessage) => Promise<void>): Promise<UpstreamHttp> {
   const server = createServer((request, response) => {
     onRequest(request).then(
       () => response.end('{}'),
       () => response.destroy(),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = new UpstreamHttp({ url, connections: 1, connectTimeoutMs: 1_000, headers: () => ({}), allowH2: false });
-  onTestFinished(() => http.close());
-  return http;
+  return upstreamAt(server);
 }
 
 describe('a body in pieces', () => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
-import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { expect, it } from 'vitest';
+import { upstreamAt } from './serve-local.ts';
 import { until } from '../../helpers/until.ts';
 
 const pieceBytes = 64 * 1024;
@@ -22,12 +21,7 @@ it('is not read on while there is no room, and is silent without exceeding a tim
     };
     void send();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = new UpstreamHttp({ url, connections: 1, connectTimeoutMs: 1_000, headers: () => ({}), allowH2: false });
-  onTestFinished(() => http.close());
+  const http = await upstreamAt(server);
   let received = 0;
   const room = Promise.withResolvers<void>();
   let isFull = true;

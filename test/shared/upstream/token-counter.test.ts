@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
+import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 
 const { signal } = new AbortController();
@@ -79,22 +80,21 @@ describe('counting tokens', () => {
   });
 
   it('does not block the event loop, whatever the text is', async () => {
-    const counting = new TokenCounter(undefined).count(
-      asking('漢'.repeat(100_000) + 'x'.repeat(3_000_000)),
-      'm',
-      signal,
-    );
-    let longest = 0;
-    let last = performance.now();
-    const timer = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
-    const counted = await counting;
-    clearInterval(timer);
-    expect(counted).toBeGreaterThan(100_000);
+    const blocked = async (): Promise<number> => {
+      const text = '漢'.repeat(100_000) + 'x'.repeat(3_000_000);
+      const counting = new TokenCounter(undefined).count(asking(text), 'm', signal);
+      let longest = 0;
+      let last = performance.now();
+      const timer = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 1);
+      expect(await counting).toBeGreaterThan(100_000);
+      clearInterval(timer);
+      return longest;
+    };
     // The tokenizer blocks for 20 seconds when it gets the whole text at once.
-    expect(longest).toBeLessThan(1_000);
+    expect(await least(blocked, 1_000)).toBeLessThan(1_000);
   });
 
   it('is never 0', async () => {

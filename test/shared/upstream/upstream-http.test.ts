@@ -10,15 +10,6 @@ import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
-const hasOpenssl = (() => {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 let folder: string;
 let server: Http2SecureServer;
 let url: string;
@@ -27,7 +18,7 @@ let aborted = 0;
 const versions: string[] = [];
 const clients: { stop(): Promise<unknown> }[] = [];
 
-describe.skipIf(!hasOpenssl)('an upstream that speaks HTTP/2', () => {
+describe('an upstream that speaks HTTP/2', { tags: ['openssl'] }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'rtr-h2-'));
     const key = join(folder, 'key.pem');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messagesModelPage } from '#shared/formats/apis/anthropic-models.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
   id,
@@ -48,6 +49,6 @@ describe('a page of models', () => {
     { after_id: 'nobody' },
     { after_id: 'a', before_id: 'b' },
   ])('is refused for %j', (query) => {
-    expect(() => messagesModelPage(cards, query)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+    expect(() => messagesModelPage(cards, query)).toThrow(errorWith('invalid_request'));
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { chatMessageParts } from '#shared/formats/chat/message-parts.ts';
-import { readEvents } from '#shared/formats/message-parts.ts';
 
 const png = `data:image/png;base64,${'iVBORw0K'.repeat(100)}`;
 
@@ -95,50 +94,5 @@ describe('the messages of a chat answer', () => {
       },
     ]);
     expect(chatMessageParts.answer({ error: { message: 'No.' } })).toEqual([]);
-  });
-
-  const chunks = [
-    { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] },
-    { choices: [{ index: 0, delta: { reasoning_content: 'Let me ' } }] },
-    { choices: [{ index: 0, delta: { reasoning_content: 'see.' } }] },
-    { choices: [{ index: 0, delta: { content: 'One ' } }] },
-    { choices: [{ index: 0, delta: { content: 'call.' } }] },
-    {
-      choices: [
-        { index: 0, delta: { tool_calls: [{ index: 0, id: 'c1', function: { name: 'add', arguments: '' } }] } },
-      ],
-    },
-    { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] } }] },
-    { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] } }] },
-    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }], usage: { total_tokens: 3 } },
-  ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
-
-  it('are joined of the chunks of a stream', () => {
-    const stream = `: waiting\n\n${chunks.join('')}data: [DONE]\n\n`;
-    expect(chatMessageParts.answer(chatMessageParts.joined(readEvents(stream)))).toEqual([
-      {
-        role: 'assistant',
-        parts: [
-          { type: 'reasoning', content: 'Let me see.' },
-          { type: 'text', content: 'One call.' },
-          { type: 'tool_call', id: 'c1', name: 'add', arguments: { a: 1 } },
-        ],
-        finish_reason: 'tool_call',
-      },
-    ]);
-  });
-
-  it('are what there is of a stream that was cut', () => {
-    const cut = chunks.slice(0, 5).join('').slice(0, -10);
-    expect(chatMessageParts.answer(chatMessageParts.joined(readEvents(cut)))).toEqual([
-      {
-        role: 'assistant',
-        parts: [
-          { type: 'reasoning', content: 'Let me see.' },
-          { type: 'text', content: 'One ' },
-        ],
-        finish_reason: 'error',
-      },
-    ]);
   });
 });

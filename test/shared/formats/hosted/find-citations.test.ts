@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findCitations } from '#shared/formats/hosted/find-citations.ts';
 import { urlCitations } from '#shared/formats/responses/hosted/url-citations.ts';
+import { least } from '../../../helpers/least.ts';
+import { timeOf } from '../../../helpers/time-of.ts';
 
 const results = [
   'https://a.example/x',
@@ -60,11 +62,10 @@ describe('the citations of a text', () => {
     expect(cited(`See ${text} for more.`)).toEqual([]);
   });
 
-  it('are found in long texts in time that grows with their length', () => {
+  it('are found in long texts in time that grows with their length', async () => {
     const text = '[https://a.example/x](https://a.example/x/y) '.repeat(20_000) + `https://${')'.repeat(100_000)}`;
-    const before = performance.now();
-    expect(findCitations(text, results)).toHaveLength(20_000);
-    expect(performance.now() - before).toBeLessThan(5_000);
+    const find = timeOf(() => void expect(findCitations(text, results)).toHaveLength(20_000));
+    expect(await least(find, 5_000)).toBeLessThan(5_000);
   });
 
   it('are annotations with places in characters', () => {

@@ -26,16 +26,8 @@ describe("the messages format's errors", () => {
 
   it.each([
     [
-      contextOverflow({ input: 201, maximum: 200 }),
-      'prompt is too long: 201 tokens > 200 maximum (capability_rejected: prompt_too_long)',
-    ],
-    [
       contextOverflow({ input: 250, output: 9, maximum: 200 }),
       'prompt is too long: 250 tokens > 200 maximum (capability_rejected: prompt_too_long)',
-    ],
-    [
-      contextOverflow({ input: 150, output: 90, maximum: 200 }),
-      'input length and `max_tokens` exceed context limit: 150 + 90 > 200 (capability_rejected: max_tokens_context_overflow)',
     ],
     [
       unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readEvents } from '#shared/formats/message-parts.ts';
 import { messagesMessageParts } from '#shared/formats/messages/message-parts.ts';
 
 describe('the messages of a messages request', () => {
@@ -103,42 +102,5 @@ describe('the message of an answer', () => {
   it('is none of an error or a count', () => {
     expect(messagesMessageParts.answer({ type: 'error', error: { message: 'No.' } })).toEqual([]);
     expect(messagesMessageParts.answer({ input_tokens: 3 })).toEqual([]);
-  });
-
-  const events = [
-    { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [] } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'A tool.' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'sealed' } },
-    { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
-    { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'I ' } },
-    { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'ask.' } },
-    { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't1', name: 'add', input: {} } },
-    { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{"a"' } },
-    { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: ':1}' } },
-    { type: 'content_block_start', index: 3, content_block: { type: 'tool_use', id: 't2', name: 'now', input: {} } },
-    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-
-  it('is joined of the events of a stream', () => {
-    expect(messagesMessageParts.answer(messagesMessageParts.joined(readEvents(events.join(''))))).toEqual([
-      {
-        role: 'assistant',
-        parts: [
-          { type: 'reasoning', content: 'A tool.' },
-          { type: 'text', content: 'I ask.' },
-          { type: 'tool_call', id: 't1', name: 'add', arguments: { a: 1 } },
-          { type: 'tool_call', id: 't2', name: 'now', arguments: {} },
-        ],
-        finish_reason: 'tool_call',
-      },
-    ]);
-  });
-
-  it('is what there is of a stream that was cut', () => {
-    const cut = events.slice(0, 7).join('').slice(0, -5);
-    expect(messagesMessageParts.answer(messagesMessageParts.joined(readEvents(cut)))).toMatchObject([
-      { parts: [{ content: 'A tool.' }, { content: 'I ' }], finish_reason: 'error' },
-    ]);
   });
 });

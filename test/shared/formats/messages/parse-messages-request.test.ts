@@ -51,68 +51,63 @@ describe('a messages request', () => {
     expect(parseMessagesRequest(body)).toBe(body);
   });
 
+  const block = (content: object) => ({ messages: [{ role: 'user', content: [content] }] });
   it.each([
-    [{ model: 'm', max_tokens: 1 }, 'messages: Field required'],
-    [{ ...base, max_tokens: undefined }, 'max_tokens: Field required'],
-    [{ ...base, max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
-    [{ ...base, max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
-    [{ ...base, messages: [] }, 'messages: List should have at least 1 item'],
-    [{ ...base, messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
+    [{ messages: undefined }, 'messages: Field required'],
+    [{ max_tokens: undefined }, 'max_tokens: Field required'],
+    [{ max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
+    [{ max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
+    [{ messages: [] }, 'messages: List should have at least 1 item'],
+    [{ messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
     [
-      { ...base, messages: [{ role: 'user', content: 1 }] },
+      { messages: [{ role: 'user', content: 1 }] },
       'messages.0.content: Input should be a valid string or a valid list',
     ],
+    [{ messages: [{ role: 'tool', content: '' }] }, "messages.0.role: Input should be 'user', 'assistant' or 'system'"],
+    [block({ text: 'x' }), 'messages.0.content.0.type: Field required'],
+    [block({ type: 'text' }), 'messages.0.content.0.text: Field required'],
+    [block({ type: 'image', source: { type: 'base64' } }), 'messages.0.content.0.source.media_type: Field required'],
     [
-      { ...base, messages: [{ role: 'tool', content: '' }] },
-      "messages.0.role: Input should be 'user', 'assistant' or 'system'",
-    ],
-    [withBlock({ text: 'x' }), 'messages.0.content.0.type: Field required'],
-    [withBlock({ type: 'text' }), 'messages.0.content.0.text: Field required'],
-    [
-      withBlock({ type: 'image', source: { type: 'base64' } }),
-      'messages.0.content.0.source.media_type: Field required',
-    ],
-    [
-      withBlock({ type: 'tool_use', id: 'a', name: 'b', input: 'x' }),
+      block({ type: 'tool_use', id: 'a', name: 'b', input: 'x' }),
       'messages.0.content.0.input: Input should be an object',
     ],
     [
-      withBlock({ type: 'tool_result', tool_use_id: 'nobody' }),
+      block({ type: 'tool_result', tool_use_id: 'nobody' }),
       'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id',
     ],
-    [{ ...base, temperature: 1.5 }, 'temperature: Input should be less than or equal to 1'],
-    [{ ...base, tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
-    [{ ...base, tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'],
+    [{ temperature: 1.5 }, 'temperature: Input should be less than or equal to 1'],
+    [{ tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
+    [{ tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'],
+    [{ tool_choice: { type: 'required' } }, "tool_choice.type: Input should be 'auto', 'any', 'none' or 'tool'"],
     [
-      { ...base, tool_choice: { type: 'required' } },
-      "tool_choice.type: Input should be 'auto', 'any', 'none' or 'tool'",
-    ],
-    [
-      { ...base, thinking: { type: 'enabled', budget_tokens: 10 } },
+      { thinking: { type: 'enabled', budget_tokens: 10 } },
       'thinking.budget_tokens: Input should be greater than or equal to 1024',
     ],
     [
-      { ...base, thinking: { type: 'bogus' } },
+      { thinking: { type: 'bogus' } },
       "thinking.type: Input should be 'adaptive', 'between_tools', 'disabled' or 'enabled'",
     ],
     [
-      { ...base, output_config: { effort: 'bogus' } },
+      { output_config: { effort: 'bogus' } },
       "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
     ],
-    [{ ...base, tools: [{ name: 'f' }] }, 'tools.0.input_schema: Field required'],
-    [{ ...base, tool_choice: { type: 'any' } }, 'tool_choice: this choice needs `tools`'],
-    [{ ...base, tools: [], tool_choice: { type: 'tool', name: 'f' } }, 'tool_choice: this choice needs `tools`'],
+    [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: Field required'],
+    [{ tool_choice: { type: 'any' } }, 'tool_choice: this choice needs `tools`'],
+    [{ tools: [], tool_choice: { type: 'tool', name: 'f' } }, 'tool_choice: this choice needs `tools`'],
     [
-      { ...base, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
+      { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
       'tool_choice.name: no tool of the request has this name',
     ],
     [
-      withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
+      block({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
       'messages.0.content.0.source.data: Input should be valid base64',
     ],
-    [5, 'The request body must be a JSON object.'],
-  ])('%j is refused: %s', (body, message) => {
-    expect(refusal(body).message).toBe(message);
+  ])('with %j is refused: %s', (fields, message) => {
+    expect(refusal({ ...base, ...fields }).message).toBe(message);
+  });
+
+  it('that is no object is refused', () => {
+    expect(refusal(5).message).toBe('The request body must be a JSON object.');
   });
 
   it('may have many megabytes of base64, on one line or on many', () => {

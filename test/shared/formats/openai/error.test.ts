@@ -10,12 +10,7 @@ describe("errors of OpenAI's API", () => {
       status: 401,
       headers: { 'x-should-retry': 'false' },
       body: {
-        error: {
-          message: "You didn't provide an API key.",
-          type: 'invalid_request_error',
-          param: null,
-          code: null,
-        },
+        error: { message: "You didn't provide an API key.", type: 'invalid_request_error', param: null, code: null },
       },
     });
     expect(openaiErrorAnswer(modelNotFound('nope')).body.error).toMatchObject({

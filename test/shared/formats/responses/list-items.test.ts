@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listItems } from '#shared/formats/responses/list-items.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const items = Array.from({ length: 45 }, (_, at) => ({ id: `msg_${at}` }));
 
@@ -37,9 +38,7 @@ describe('a page of input items', () => {
     'is refused for %o, with the name of the parameter',
     (query) => {
       const [param] = Object.keys(query);
-      expect(() => listItems(items, query)).toThrow(
-        expect.objectContaining({ code: 'invalid_request', param }) as Error,
-      );
+      expect(() => listItems(items, query)).toThrow(errorWith('invalid_request', { param }));
     },
   );
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
-import { responsesConversation } from '#shared/formats/responses/conversation.ts';
 import { responsesNeeds } from '#shared/formats/responses/needs.ts';
 import { recordedRequests } from '../../../helpers/clients/recorded-requests.ts';
 
@@ -33,40 +32,30 @@ describe('a Responses request', () => {
     for (const body of bodies) expect(parseResponsesRequest(body)).toBe(body);
   });
 
+  const textOnly = { role: 'user', content: [{ text: 'x' }] };
   it.each([
-    [{ input: 'hi' }, 'model', 'missing_parameter'],
-    [{ model: 'm' }, 'input', 'missing_parameter'],
-    [{ ...base, input: [{ role: 'user' }] }, 'input[0].content', 'missing_parameter'],
-    [
-      {
-        ...base,
-        input: [
-          { role: 'user', content: 'a' },
-          { role: 'user', content: [{ text: 'x' }] },
-        ],
-      },
-      'input[1].content[0].type',
-      'missing_parameter',
-    ],
-    [
-      { ...base, input: [{ type: 'function_call', call_id: 'c', name: 'f' }] },
-      'input[0].arguments',
-      'missing_parameter',
-    ],
-    [{ ...base, input: [{ type: 'function_call_output', call_id: 'c' }] }, 'input[0].output', 'missing_parameter'],
-    [{ ...base, tools: [tool, { type: 'function' }] }, 'tools[1].name', 'missing_parameter'],
-    [
-      { ...base, tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] },
-      'tools[0].tools[0].name',
-      'missing_parameter',
-    ],
-    [{ ...base, tool_choice: 'always' }, 'tool_choice', 'invalid_request'],
-    [{ ...base, max_output_tokens: 0 }, 'max_output_tokens', 'invalid_request'],
-    [{ ...base, temperature: 3 }, 'temperature', 'invalid_request'],
-    [{ ...base, text: { format: { type: 'json_schema' } } }, 'text.format.name', 'missing_parameter'],
-    [{ ...base, background: true, store: false }, 'background', 'unsupported_parameter'],
-  ])('is refused with the path of the field: %j', (body, param, code) => {
-    expect(() => parseResponsesRequest(body)).toThrow(expect.objectContaining({ param, code }) as Error);
+    [{ model: undefined }, 'model'],
+    [{ input: undefined }, 'input'],
+    [{ input: [{ role: 'user' }] }, 'input[0].content'],
+    [{ input: [{ role: 'user', content: 'a' }, textOnly] }, 'input[1].content[0].type'],
+    [{ input: [{ type: 'function_call', call_id: 'c', name: 'f' }] }, 'input[0].arguments'],
+    [{ input: [{ type: 'function_call_output', call_id: 'c' }] }, 'input[0].output'],
+    [{ tools: [tool, { type: 'function' }] }, 'tools[1].name'],
+    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] }, 'tools[0].tools[0].name'],
+    [{ text: { format: { type: 'json_schema' } } }, 'text.format.name'],
+  ])('lacks a field with %j: %s', (fields, param) => {
+    const lacking = expect.objectContaining({ param, code: 'missing_parameter' }) as Error;
+    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(lacking);
+  });
+
+  it.each([
+    [{ tool_choice: 'always' }, 'tool_choice', 'invalid_request'],
+    [{ max_output_tokens: 0 }, 'max_output_tokens', 'invalid_request'],
+    [{ temperature: 3 }, 'temperature', 'invalid_request'],
+    [{ background: true, store: false }, 'background', 'unsupported_parameter'],
+  ])('is refused with the path of the field: %j', (fields, param, code) => {
+    const refused = expect.objectContaining({ param, code }) as Error;
+    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(refused);
   });
 });
 
@@ -115,19 +104,5 @@ describe('what a Responses request needs', () => {
       expect(tokens(fields) - plain, JSON.stringify(fields)).toBeLessThan(150);
     }
     expect(tokens(said([image]))).toBeGreaterThan(1_000);
-  });
-});
-
-describe('the conversation of a Responses request', () => {
-  const of = (fields: object) => responsesConversation(parseResponsesRequest({ ...base, ...fields }));
-  const turn = { role: 'user', content: 'first' };
-
-  it('has the name that the client gives it, else its start', () => {
-    expect(of({ prompt_cache_key: 'k' }).name).toBe(of({ prompt_cache_key: 'k', input: 'other' }).name);
-    expect(of({}).name).toBeUndefined();
-    const later = [turn, { role: 'assistant', content: 'a' }, { role: 'user', content: 'second' }];
-    expect(of({ input: later }).start).toBe(of({ input: [turn] }).start);
-    expect(of({ input: [turn], instructions: 'x' }).start).not.toBe(of({ input: [turn] }).start);
-    expect(of({ input: [{ role: 'developer', content: 'x' }, turn] }).start).not.toBe(of({ input: [turn] }).start);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readEvents } from '#shared/formats/message-parts.ts';
 import { responsesMessageParts } from '#shared/formats/responses/message-parts.ts';
 
 describe('the messages of a responses request', () => {
@@ -81,28 +80,5 @@ describe('the message of a response', () => {
     expect(responsesMessageParts.answer(incomplete)).toMatchObject([{ finish_reason: 'length' }]);
     expect(responsesMessageParts.answer({ status: 'queued', output: [] })).toEqual([]);
     expect(responsesMessageParts.answer({ error: { message: 'No.' } })).toEqual([]);
-  });
-
-  const events = [
-    { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
-    { type: 'response.output_item.done', output_index: 0, item: output[0] },
-    { type: 'response.output_text.delta', output_index: 1, delta: 'War' },
-    { type: 'response.output_text.delta', output_index: 1, delta: 'm.' },
-    { type: 'response.output_item.done', output_index: 1, item: output[1] },
-    { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output } },
-  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-
-  it('is that of the last event of a stream', () => {
-    expect(responsesMessageParts.answer(responsesMessageParts.joined(readEvents(events.join(''))))).toEqual([
-      { role: 'assistant', parts, finish_reason: 'stop' },
-    ]);
-  });
-
-  it.each([3, 4])('is what there is of a stream that was cut after %i events', (count) => {
-    const joined = responsesMessageParts.joined(readEvents(events.slice(0, count).join('')));
-    const text = count === 3 ? 'War' : 'Warm.';
-    expect(responsesMessageParts.answer(joined)).toEqual([
-      { role: 'assistant', parts: [parts[0], { type: 'text', content: text }], finish_reason: 'error' },
-    ]);
   });
 });

@@ -9,14 +9,13 @@ const role = chunkOf({ role: 'assistant', content: '' });
 
 function chunkOf(delta: object, more: object = {}, choice: object = {}): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: null, ...choice }];
-  return JSON.stringify({
-    id: 'chatcmpl-7',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'engine',
-    choices,
-    ...more,
-  });
+  const head = { id: 'chatcmpl-7', object: 'chat.completion.chunk', created: 1, model: 'engine' };
+  return JSON.stringify({ ...head, choices, ...more });
+}
+
+/** Shows it a chunk with the text `x`, so many times. */
+function learn(repeated: RepeatedChunk, data: string, write: (data: string) => string | undefined, times = 8): void {
+  for (let seen = 0; seen < times; seen += 1) repeated.learn(data, () => 'x', write);
 }
 
 /** What a stream writes for one event when it has seen nothing but a role before. */
@@ -78,26 +77,13 @@ it('counts the bytes of the texts of repeated chunks', () => {
 
 it('a chunk is recognized once one like it was learned, and only if nothing but its text differs', () => {
   const repeated = new RepeatedChunk();
-  const learn = (): void =>
-    repeated.learn(
-      '{"a":"x","b":1}',
-      () => 'x',
-      (data) => `<${data}>`,
-    );
-  for (let seen = 1; seen <= 7; seen += 1) learn();
+  learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 7);
   expect(repeated.textIn('{"a":"y","b":1}')).toBeUndefined();
-  learn();
+  learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 1);
   expect(repeated.textIn('{"a":"y","b":1}')).toBe('y');
   expect(repeated.write('y')).toBe('<{"a":"y","b":1}>');
-  for (const other of [
-    '{"a":"y","b":2}',
-    '{"a":"","b":1}',
-    '{"a":"\\"","b":1}',
-    '{"a":"y","c":"","b":1}',
-    '{"a":"',
-    '',
-  ])
-    expect(repeated.textIn(other)).toBeUndefined();
+  const others = ['{"a":"y","b":2}', '{"a":"","b":1}', '{"a":"\\"","b":1}', '{"a":"y","c":"","b":1}', '{"a":"', ''];
+  for (const other of others) expect(repeated.textIn(other)).toBeUndefined();
 });
 
 it.each([
@@ -115,24 +101,9 @@ it.each([
 
 it('a text that stands elsewhere in its chunk, or that the translation does not pass on, is not learned', () => {
   const repeated = new RepeatedChunk();
-  for (let seen = 1; seen <= 8; seen += 1)
-    repeated.learn(
-      '{"a":"x","b":"x"}',
-      () => 'x',
-      (data) => data,
-    );
-  for (let seen = 1; seen <= 8; seen += 1)
-    repeated.learn(
-      '{"a":"x"}',
-      () => 'x',
-      () => undefined,
-    );
-  for (let seen = 1; seen <= 8; seen += 1)
-    repeated.learn(
-      '{"a":"x"}',
-      () => 'x',
-      () => '{}',
-    );
+  learn(repeated, '{"a":"x","b":"x"}', (data) => data);
+  learn(repeated, '{"a":"x"}', () => undefined);
+  learn(repeated, '{"a":"x"}', () => '{}');
   expect(repeated.textIn('{"a":"y"}')).toBeUndefined();
   expect(repeated.textIn('{"a":"y","b":"x"}')).toBeUndefined();
 });

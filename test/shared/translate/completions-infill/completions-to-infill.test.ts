@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { completionsToInfill } from '#shared/translate/completions-infill/completions-to-infill.ts';
 import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
 const asked = { model: 'auto', prompt: 'a', suffix: 'b' };
@@ -31,7 +32,7 @@ describe('a request up to a suffix', () => {
     ['echo', { echo: true }],
     ['logprobs', { logprobs: 2 }],
   ])('is refused with %s in %o', (param, fields) => {
-    expect(() => request(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(() => request(fields)).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 
@@ -62,7 +63,7 @@ describe('an answer up to a suffix', () => {
   it('that breaks off is a failure of the upstream', () => {
     const stream = completionsToInfill.stream(minted);
     stream.event(JSON.stringify({ content: 'x', stop: false }));
-    expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(() => stream.end()).toThrow(errorWith('upstream_failed'));
   });
 
   it('ends with the event that says so, and not with a text that contains the same words', () => {

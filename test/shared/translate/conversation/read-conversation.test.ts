@@ -4,6 +4,7 @@ import { readMessagesConversation } from '#shared/translate/messages-conversatio
 import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import { transcript } from '#shared/translate/conversation/conversation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const chat = (fields: object, takesImages = false) =>
   readChatConversation({ model: 'auto', messages: [{ role: 'user', content: 'hi' }], ...fields }, 'm', takesImages);
@@ -48,26 +49,6 @@ describe('the conversation of a chat request', () => {
     expect(chat({ reasoning_effort: 'none' }).effort).toBe('none');
     expect(chat({}).effort).toBeUndefined();
   });
-
-  it('has images only if the CLI accepts them', () => {
-    const content = [{ type: 'image_url', image_url: { url: image } }];
-    expect(chat({ messages: [{ role: 'user', content }] }, true).question[0]).toMatchObject({ type: 'image' });
-    expect(() => chat({ messages: [{ role: 'user', content }] })).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param: 'messages[0].content' }),
-    );
-  });
-
-  it('ignores tools with the choice none', () => {
-    const tools = [{ type: 'function', function: { name: 'x' } }];
-    expect(() => chat({ tools, tool_choice: 'none' })).not.toThrow();
-    expect(() => chat({ tools })).toThrow(expect.objectContaining({ param: 'tools' }));
-  });
-
-  it('needs a question of the user', () => {
-    expect(() => chat({ messages: [{ role: 'system', content: 'A' }] })).toThrow(
-      expect.objectContaining({ code: 'invalid_request' }),
-    );
-  });
 });
 
 describe('the conversation of a messages request', () => {
@@ -102,7 +83,7 @@ describe('the conversation of a messages request', () => {
       { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x' }] }] },
     ],
   ])('is refused with the field: %s', (param, fields) => {
-    expect(() => messages(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(() => messages(fields)).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 
@@ -140,19 +121,11 @@ describe('the conversation of a Responses request', () => {
     expect(responses({ reasoning: { summary: 'auto' } }).effort).toBeUndefined();
   });
 
-  it('has images only if the CLI accepts them', () => {
-    const input = [{ role: 'user', content: [{ type: 'input_image', image_url: image }] }];
-    expect(responses({ input }, { takesImages: true }).question[0]).toMatchObject({ type: 'image' });
-    expect(() => responses({ input })).toThrow(expect.objectContaining({ param: 'input[0].content' }));
-  });
-
-  it('ignores tools with the choice none, and a search without access to the web', () => {
-    expect(() => responses({ tools, tool_choice: 'none' })).not.toThrow();
+  it('ignores a search without access to the web', () => {
     expect(() => responses({ tools: [{ type: 'web_search', external_web_access: false }] })).not.toThrow();
   });
 
   it.each([
-    ['tools', { tools }],
     ['tools', { input: [{ type: 'additional_tools', role: 'developer', tools }] }],
     ['tools[0].type', { tools: [{ type: 'web_search' }] }],
     ['input[0].type', { input: [{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }],
@@ -161,13 +134,41 @@ describe('the conversation of a Responses request', () => {
     ['include', { include: ['message.output_text.logprobs'] }],
     ['input', { input: [{ role: 'assistant', content: 'x' }] }],
   ])('is refused with the field: %s', (param, fields) => {
-    expect(() => responses(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(() => responses(fields)).toThrow(errorWith('unsupported_parameter', { param }));
+  });
+});
+
+describe.each([
+  {
+    format: 'chat',
+    read: chat,
+    of: (role: string, content: unknown) => ({ messages: [{ role, content }] }),
+    picture: { type: 'image_url', image_url: { url: image } },
+    tool: { type: 'function', function: { name: 'x' } },
+    param: 'messages[0].content',
+  },
+  {
+    format: 'Responses',
+    read: (fields: object, takesImages = false) => responses(fields, { takesImages }),
+    of: (role: string, content: unknown) => ({ input: [{ role, content }] }),
+    picture: { type: 'input_image', image_url: image },
+    tool: { type: 'function', name: 'x' },
+    param: 'input[0].content',
+  },
+])('the conversation of a $format request', ({ read, of, picture, tool, param }) => {
+  it('has images only if the CLI accepts them', () => {
+    expect(read(of('user', [picture]), true).question[0]).toMatchObject({ type: 'image' });
+    const refused = errorWith('unsupported_parameter', { param });
+    expect(() => read(of('user', [picture]))).toThrow(refused);
+  });
+
+  it('ignores tools with the choice none', () => {
+    expect(() => read({ tools: [tool], tool_choice: 'none' })).not.toThrow();
+    expect(() => read({ tools: [tool] })).toThrow(expect.objectContaining({ param: 'tools' }));
   });
 
   it('needs a question of the user', () => {
-    expect(() => responses({ input: [{ role: 'developer', content: 'A' }] })).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param: 'input' }),
-    );
+    expect(() => read(of('developer', 'A'))).toThrow(errorWith('invalid_request'));
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { embeddingsToEmbeddings } from '#shared/translate/embeddings-embeddings/embeddings-to-embeddings.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const request = { model: 'auto', input: ['a', 'b'], user: 'me' };
 const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
@@ -73,19 +74,19 @@ describe('an answer with embeddings', () => {
     ['has a base64 that is cut', { data: [{ embedding: 'AAA=' }, { embedding: 'AAA=' }] }],
     ['has no vectors', { object: 'list' }],
   ])('that %s is a failure of the upstream', (_, body) => {
-    expect(() => answer({}, body)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(() => answer({}, body)).toThrow(errorWith('upstream_failed'));
   });
 
   it('with other dimensions than were asked for is refused', () => {
     expect(() => answer({ dimensions: 3 }, vectors)).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param: 'dimensions' }),
+      errorWith('unsupported_parameter', { param: 'dimensions' }),
     );
     expect(answer({ dimensions: 2 }, vectors).body).toMatchObject({ object: 'list' });
   });
 
   it('that is an error under status 200 is one', () => {
     expect(() => answer({}, { error: { message: 'no', code: 400 } })).toThrow(
-      expect.objectContaining({ code: 'invalid_request', message: 'no' }),
+      errorWith('invalid_request', { message: 'no' }),
     );
   });
 });

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import type { Target } from '#shared/translate/translation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const user = { role: 'user', content: 'hi' };
 
@@ -57,25 +58,26 @@ describe('a messages request to a chat upstream', () => {
     expect(translate({ output_config: { effort: 'low' } })['reasoning_effort']).toBe('low');
   });
 
-  it('has the title and the context of a document before it', () => {
-    const document = {
-      type: 'document',
-      title: 'Notes',
-      context: 'Of 1999.',
-      source: { type: 'text', media_type: 'text/plain', data: 'a' },
-    };
-    const pdf = { ...document, source: { type: 'base64', media_type: 'application/pdf', data: 'AA' } };
-    const said = (content: Json[]): Json | undefined =>
-      translate({ messages: [{ role: 'user', content }] }, { takesFiles: true })['messages'];
-    expect(said([document])).toEqual([{ role: 'user', content: 'Notes\n\nOf 1999.\n\na' }]);
-    expect(said([pdf])).toMatchObject([
+  it('has documents as text or, if the upstream accepts files, as a file, with their titles and contexts', () => {
+    const named = { type: 'document', title: 'T', context: 'Of 1999.' };
+    const said = (source: JsonObject, target: Partial<Target> = {}): Json | undefined =>
+      translate({ messages: [{ role: 'user', content: [{ ...named, source }] }] }, target)['messages'];
+    const text = { type: 'text', media_type: 'text/plain', data: 'body' };
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AA' };
+    expect(said(text)).toEqual([{ role: 'user', content: 'T\n\nOf 1999.\n\nbody' }]);
+    expect(said({ type: 'content', content: [{ type: 'text', text: 'body' }] })).toMatchObject([
+      { content: [{ text: 'T\n\nOf 1999.' }, { text: 'body' }] },
+    ]);
+    const file = { filename: 'T', file_data: 'data:application/pdf;base64,AA' };
+    expect(said(pdf, { takesFiles: true })).toMatchObject([
       {
         content: [
           { type: 'text', text: 'Of 1999.' },
-          { type: 'file', file: { filename: 'Notes' } },
+          { type: 'file', file },
         ],
       },
     ]);
+    expect(() => said(pdf)).toThrow(errorWith('unsupported_parameter', { param: 'messages.0.content.0.source' }));
   });
 
   it('has every tool result as a message of its own, before the rest of the turn', () => {
@@ -123,26 +125,6 @@ describe('a messages request to a chat upstream', () => {
     ]);
   });
 
-  it('has documents as text or, if the upstream accepts files, as a file, and refuses others with their path', () => {
-    const document = (source: JsonObject) => ({
-      messages: [{ role: 'user', content: [{ type: 'document', title: 'T', source }] }],
-    });
-    const text = document({ type: 'text', media_type: 'text/plain', data: 'body' });
-    const inner = document({ type: 'content', content: [{ type: 'text', text: 'body' }] });
-    const pdf = document({ type: 'base64', media_type: 'application/pdf', data: 'AA' });
-    expect(translate(text)['messages']).toEqual([{ role: 'user', content: 'T\n\nbody' }]);
-    expect(translate(inner)['messages']).toMatchObject([{ content: [{ text: 'T' }, { text: 'body' }] }]);
-    expect(translate(pdf, { takesFiles: true })['messages']).toEqual([
-      {
-        role: 'user',
-        content: [{ type: 'file', file: { filename: 'T', file_data: 'data:application/pdf;base64,AA' } }],
-      },
-    ]);
-    expect(() => translate(pdf)).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param: 'messages.0.content.0.source' }),
-    );
-  });
-
   it.each([
     [undefined, undefined, undefined],
     [undefined, 'high', 'high'],
@@ -156,14 +138,6 @@ describe('a messages request to a chat upstream', () => {
   ])('translates thinking %j and effort %s to reasoning_effort %s', (thinking, effort, translated) => {
     const request = translate({ thinking, ...(effort !== undefined && { output_config: { effort } }) });
     expect(request['reasoning_effort']).toBe(translated);
-  });
-
-  it('requests the usage of a stream, and refuses a limit of 0 tokens', () => {
-    expect(translate({ stream: true, max_tokens: 1 })).toMatchObject({
-      stream: true,
-      stream_options: { include_usage: true },
-      max_tokens: 1,
-    });
   });
 
   it('has no output limit for a token count', () => {

@@ -4,18 +4,10 @@ import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { assembleMessage, namedEvents } from '../assemble-message.ts';
 import { runStream } from '../run-stream.ts';
+import { callPiece, chatChunk } from '../upstream-streams.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'msg_1', model: 'served', created: 7, promptTokens: () => 11 };
-const usage = { prompt_tokens: 30, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 10 } };
-
-function delta(delta: object, finish: string | null = null, more: object = {}): object {
-  return { id: 'x', model: 'e', choices: [{ index: 0, delta, finish_reason: finish, ...more }] };
-}
-
-function piece(index: number, text: string, id?: string): object {
-  const fn = id === undefined ? { arguments: text } : { name: `tool_${index}`, arguments: text };
-  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: fn }] });
-}
 
 const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(minted), events);
 const tool = (index: number, input: Json) => ({
@@ -29,41 +21,22 @@ const thinking = (text: string) => ({ type: 'thinking', thinking: text, signatur
 const text = (text: string) => ({ type: 'text', text, citations: null });
 
 describe('a messages stream from a chat upstream', () => {
-  it('has thinking, text and tool calls in blocks, with the usage at the end', () => {
-    const { text: stream, ending } = run([
-      delta({ role: 'assistant', content: '' }),
-      delta({ reasoning: 'h' }),
-      delta({ reasoning_content: 'm' }),
-      delta({ content: 'Hel' }),
-      delta({ content: 'lo' }),
-      piece(0, '', 'c0'),
-      piece(0, '{"a":'),
-      piece(0, '1}'),
-      delta({}, 'stop'),
-      { choices: [], usage },
-      '[DONE]',
-    ]);
-    expect(assembleMessage(stream)).toMatchObject({
-      start: {
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: 'served',
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        usage: { input_tokens: 11, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
-      },
-      content: [thinking('hm'), text('Hello'), tool(0, { a: 1 })],
-      delta: { stop_reason: 'tool_use', stop_sequence: null },
-      usage: { input_tokens: 20, cache_creation_input_tokens: 0, cache_read_input_tokens: 10, output_tokens: 5 },
+  it('begins with an estimate of its usage, and a ping', () => {
+    const { text: stream } = run([chatChunk({ content: 'Hello' }), chatChunk({}, 'stop')]);
+    expect(assembleMessage(stream).start).toMatchObject({
+      stop_reason: null,
+      usage: { input_tokens: 11, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
     });
-    expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 30, cachedTokens: 10 } });
     expect(namedEvents(stream)[1]).toEqual({ type: 'ping' });
   });
 
   describe('of a model that thinks', () => {
-    const events = [delta({ reasoning: 'h' }), delta({ reasoning: 'm' }), delta({ content: 'Hi' }), delta({}, 'stop')];
+    const events = [
+      chatChunk({ reasoning: 'h' }),
+      chatChunk({ reasoning: 'm' }),
+      chatChunk({ content: 'Hi' }),
+      chatChunk({}, 'stop'),
+    ];
     const body = {
       choices: [{ message: { role: 'assistant', reasoning: 'hm', content: 'Hi' }, finish_reason: 'stop' }],
     };
@@ -80,7 +53,7 @@ describe('a messages stream from a chat upstream', () => {
 
     it('counts as an upstream that answers, although nothing of it is shown', () => {
       const stream = messagesToChat.stream({ ...minted, recalled: { thinking: 'none' } });
-      stream.event(JSON.stringify(delta({ reasoning: 'h' })));
+      stream.event(JSON.stringify(chatChunk({ reasoning: 'h' })));
       expect(stream.hasContent).toBe(true);
     });
 
@@ -105,11 +78,11 @@ describe('a messages stream from a chat upstream', () => {
   it('sends every piece at once that need not wait', () => {
     const stream = messagesToChat.stream(minted);
     const pieces = [
-      delta({ content: 'a' }),
-      delta({ content: 'b' }),
-      piece(0, '{', 'c0'),
-      piece(0, '}'),
-      piece(1, '{', 'c1'),
+      chatChunk({ content: 'a' }),
+      chatChunk({ content: 'b' }),
+      callPiece(0, '{', 'tool_0'),
+      callPiece(0, '}'),
+      callPiece(1, '{', 'tool_1'),
     ];
     const sent = pieces.map((event) => namedEvents(stream.event(JSON.stringify(event))).map(({ type }) => type));
     expect(sent).toEqual([
@@ -122,15 +95,24 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   it.each([
-    ['interleave', [piece(0, '{"a"', 'c0'), piece(1, '{"b"', 'c1'), piece(0, ':1}'), piece(1, ':2}')]],
-    ['come one after the other', [piece(0, '{"a":1}', 'c0'), piece(1, '{"b":', 'c1'), piece(1, '2}')]],
-    ['begin together', [piece(0, '', 'c0'), piece(1, '', 'c1'), piece(1, '{"b":2}'), piece(0, '{"a":1}')]],
+    [
+      'interleave',
+      [callPiece(0, '{"a"', 'tool_0'), callPiece(1, '{"b"', 'tool_1'), callPiece(0, ':1}'), callPiece(1, ':2}')],
+    ],
+    [
+      'come one after the other',
+      [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')],
+    ],
+    [
+      'begin together',
+      [callPiece(0, '', 'tool_0'), callPiece(1, '', 'tool_1'), callPiece(1, '{"b":2}'), callPiece(0, '{"a":1}')],
+    ],
     [
       'have thinking after the first',
-      [piece(0, '{"a"', 'c0'), piece(1, '{"b":2}', 'c1'), piece(0, ':1}'), piece(0, ' \n')],
+      [callPiece(0, '{"a"', 'tool_0'), callPiece(1, '{"b":2}', 'tool_1'), callPiece(0, ':1}'), callPiece(0, ' \n')],
     ],
   ])('has consecutive blocks for parallel calls that %s', (_, pieces) => {
-    const { text: stream } = run([...pieces, delta({}, 'tool_calls')]);
+    const { text: stream } = run([...pieces, chatChunk({}, 'tool_calls')]);
     expect(assembleMessage(stream).content).toEqual([tool(0, { a: 1 }), tool(1, { b: 2 })]);
   });
 
@@ -146,13 +128,13 @@ describe('a messages stream from a chat upstream', () => {
       more = false;
       for (const [index, whole] of json.entries()) {
         const fragment = whole.slice(at, at + 3);
-        if (at === 0) events.push(piece(index, fragment, `c${index}`));
-        else if (fragment !== '') events.push(piece(index, fragment));
+        if (at === 0) events.push(callPiece(index, fragment, `tool_${index}`));
+        else if (fragment !== '') events.push(callPiece(index, fragment));
         more ||= fragment !== '';
-        if (index % 7 === 3 && at % 9 === 0) events.push(delta({ reasoning_content: `<${index}.${at}>` }));
+        if (index % 7 === 3 && at % 9 === 0) events.push(chatChunk({ reasoning_content: `<${index}.${at}>` }));
       }
     }
-    const { text: stream, ending } = run([...events, delta({}, 'tool_calls'), '[DONE]']);
+    const { text: stream, ending } = run([...events, chatChunk({}, 'tool_calls'), '[DONE]']);
     const { content } = assembleMessage(stream);
     expect(content.filter(({ type }) => type === 'tool_use')).toEqual(inputs.map((input, index) => tool(index, input)));
     const thoughts = events.flatMap((event) => {
@@ -165,41 +147,26 @@ describe('a messages stream from a chat upstream', () => {
 
   it('has the stop sequence if the engine reports it', () => {
     for (const more of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
-      const { text: stream } = run([delta({ content: 'a' }), delta({}, 'stop', more)]);
+      const { text: stream } = run([chatChunk({ content: 'a' }), chatChunk({}, 'stop', more)]);
       expect(assembleMessage(stream).delta).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
     }
   });
 
   it.each([
-    ['stop', 'end_turn'],
-    ['length', 'max_tokens'],
-    ['content_filter', 'refusal'],
-  ])('has for %s the stop reason %s', (finish, stopReason) => {
-    const { text: stream } = run([delta({ content: 'a' }), delta({}, finish)]);
-    expect(assembleMessage(stream).delta['stop_reason']).toBe(stopReason);
-  });
-
-  it('estimates missing counts', () => {
-    const { text: stream } = run([delta({ content: 'twelve bytes' }), delta({}, 'stop')]);
-    expect(assembleMessage(stream).usage).toMatchObject({ input_tokens: 11, output_tokens: 3 });
-  });
-
-  it.each([
-    ['stops early', [delta({ content: 'a' })]],
-    ['says nothing', ['[DONE]']],
-    ['sends an error', [delta({ content: 'a' }), { error: { message: 'x' } }]],
-    ['is not JSON', ['{']],
     [
       'never names a tool',
-      [delta({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), delta({}, 'stop')],
+      [chatChunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chatChunk({}, 'stop')],
     ],
-    ['continues a call that was complete', [piece(0, '{}', 'c0'), piece(1, '{}', 'c1'), piece(0, '{}')]],
+    [
+      'continues a call that was complete',
+      [callPiece(0, '{}', 'tool_0'), callPiece(1, '{}', 'tool_1'), callPiece(0, '{}')],
+    ],
   ])('fails when the upstream %s', (_, events) => {
-    expect(() => run(events)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(() => run(events)).toThrow(errorWith('upstream_failed'));
   });
 
   it('limits the waiting pieces', () => {
-    const flood = Array.from({ length: 5 }, () => delta({ content: 'x'.repeat(1024 * 1024) }));
-    expect(() => run([piece(0, '{', 'c0'), ...flood])).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    const flood = Array.from({ length: 5 }, () => chatChunk({ content: 'x'.repeat(1024 * 1024) }));
+    expect(() => run([callPiece(0, '{', 'tool_0'), ...flood])).toThrow(errorWith('upstream_failed'));
   });
 });

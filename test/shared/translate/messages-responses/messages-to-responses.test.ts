@@ -57,10 +57,6 @@ describe("a Responses upstream's stream, for a messages client", () => {
     expect(delta).toMatchObject({ stop_reason: 'refusal' });
   });
 
-  it('that was cut off has stop reason `max_tokens`', () => {
-    expect(openai('incomplete').delta).toMatchObject({ stop_reason: 'max_tokens' });
-  });
-
   it.each(['responses-thinking-stream', 'responses-tool-stream'])('of llama-server has valid blocks: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', name);
     const { content } = assembleMessage(runRecorded(messagesToResponses.stream(minted), bytes));

@@ -137,9 +137,7 @@ describe('a Responses request for a chat upstream', () => {
 
   it('names the place of an image by its address', () => {
     const url = 'https://example.com/a.png';
-    const body = {
-      input: [{ role: 'user', content: 'x' }, { ...output('c', [image, { ...image, image_url: url }]) }],
-    };
+    const body = { input: [{ role: 'user', content: 'x' }, { ...output('c', [image, { ...image, image_url: url }]) }] };
     expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, url)).toBe('input[1].output[1].image_url');
     expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, 'https://x')).toBeUndefined();
   });

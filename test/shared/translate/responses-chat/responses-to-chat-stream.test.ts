@@ -4,6 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
+import { callPiece, chatChunk } from '../upstream-streams.ts';
 
 const asked: JsonObject = {
   model: 'auto',
@@ -26,15 +27,6 @@ const minted = {
 };
 const usage = { prompt_tokens: 30, completion_tokens: 8, prompt_tokens_details: { cached_tokens: 10 } };
 
-function delta(delta: object, finish: string | null = null): object {
-  return { id: 'x', model: 'e', choices: [{ index: 0, delta, finish_reason: finish }] };
-}
-
-function piece(index: number, text: string, name?: string): object {
-  const id = name === undefined ? {} : { id: `c${index}`, type: 'function' };
-  return delta({ tool_calls: [{ index, ...id, function: { ...(name !== undefined && { name }), arguments: text } }] });
-}
-
 const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
 
 const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(minted), events);
@@ -42,13 +34,13 @@ const run = (events: readonly (object | string)[]) => runStream(responsesToChat.
 describe('a Responses stream from a chat upstream', () => {
   it('seals the signatures of a command-line agent with the thinking that they belong to', () => {
     const { text } = run([
-      delta({ reasoning_content: 'h' }),
-      delta({ reasoning_content: 'm' }),
-      delta({ reasoning_signature: 'c2ln' }),
-      delta({ reasoning_content: 'well' }),
-      delta({ reasoning_signature: 'c2lnMg==' }),
-      delta({ content: 'Hello' }),
-      delta({}, 'stop'),
+      chatChunk({ reasoning_content: 'h' }),
+      chatChunk({ reasoning_content: 'm' }),
+      chatChunk({ reasoning_signature: 'c2ln' }),
+      chatChunk({ reasoning_content: 'well' }),
+      chatChunk({ reasoning_signature: 'c2lnMg==' }),
+      chatChunk({ content: 'Hello' }),
+      chatChunk({}, 'stop'),
       '[DONE]',
     ]);
     const { items } = assembleResponse(text);
@@ -64,39 +56,22 @@ describe('a Responses stream from a chat upstream', () => {
     ]);
   });
 
-  it('has thinking, text and calls as items, and the usage with both details', () => {
-    const { text, ending } = run([
-      delta({ role: 'assistant', content: '' }),
-      delta({ reasoning: 'h' }),
-      delta({ reasoning_content: 'm' }),
-      delta({ content: 'Hello' }),
-      piece(0, '{"x"', 'f'),
-      piece(1, '{"input":"*** Be', 'apply_patch'),
-      piece(0, ':1}'),
-      piece(1, 'gin"}'),
-      delta({}, 'stop'),
-      { choices: [], usage },
-      '[DONE]',
+  it('has the input of a custom tool, piece by piece between those of another call', () => {
+    const { text } = run([
+      callPiece(0, '{"x"', 'f'),
+      callPiece(1, '{"input":"*** Be', 'apply_patch'),
+      callPiece(0, ':1}'),
+      callPiece(1, 'gin"}'),
+      chatChunk({}, 'stop'),
     ]);
-    const { response, items } = assembleResponse(text);
-    expect(items).toMatchObject([
-      { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }], summary: [] },
-      { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
+    expect(assembleResponse(text).items).toMatchObject([
       { type: 'function_call', call_id: 'c0', name: 'f', arguments: '{"x":1}' },
       { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin' },
     ]);
-    expect(response['usage']).toEqual({
-      input_tokens: 30,
-      input_tokens_details: { cached_tokens: 10, cache_write_tokens: 0 },
-      output_tokens: 8,
-      output_tokens_details: { reasoning_tokens: 1 },
-      total_tokens: 38,
-    });
-    expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 30, cachedTokens: 10 } });
   });
 
   it('has thinking that its owner can replay, also from what is sealed alone', () => {
-    const { text } = run([delta({ reasoning_content: 'hm' }), delta({ content: 'Hi' }, 'stop'), '[DONE]']);
+    const { text } = run([chatChunk({ reasoning_content: 'hm' }), chatChunk({ content: 'Hi' }, 'stop'), '[DONE]']);
     const [thinking, message] = assembleResponse(text).items;
     const { encrypted_content: sealed } = thinking ?? {};
     const history = (item: JsonObject, target: object) =>
@@ -109,37 +84,20 @@ describe('a Responses stream from a chat upstream', () => {
     expect(others['messages']).toEqual([{ role: 'assistant', content: 'Hi' }]);
   });
 
-  it.each([
-    ['length', 'response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
-    ['content_filter', 'response.incomplete', { incomplete_details: { reason: 'content_filter' } }],
-    ['stop', 'response.completed', { status: 'completed', incomplete_details: null }],
-  ])('ends after %s with %s', (finish, type, response) => {
-    const { text } = run([delta({ content: 'Hi' }), delta({}, finish), '[DONE]']);
-    expect(assembleResponse(text).events.at(-1)).toMatchObject({ type, response });
-  });
-
   it('has a refusal as a part of its own', () => {
-    const { text } = run([delta({ refusal: 'No.' }), delta({}, 'stop'), '[DONE]']);
+    const { text } = run([chatChunk({ refusal: 'No.' }), chatChunk({}, 'stop'), '[DONE]']);
     expect(assembleResponse(text).items).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }]);
   });
 
   it('has the same items as the whole answer', () => {
     const { text } = run([
-      delta({ reasoning_content: 'hm', content: 'Hello' }),
-      piece(0, '{"x":1}', 'f'),
-      delta({}, 'tool_calls'),
+      chatChunk({ reasoning_content: 'hm', content: 'Hello' }),
+      callPiece(0, '{"x":1}', 'f'),
+      chatChunk({}, 'tool_calls'),
       { choices: [], usage },
     ]);
     const message = { role: 'assistant', content: 'Hello', reasoning_content: 'hm', tool_calls: [chatCall] };
     const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage };
     expect(responsesToChat.reply(body, minted).body).toEqual(assembleResponse(text).response);
-  });
-
-  it.each([
-    ['breaks off', [delta({ content: 'Hi' })]],
-    ['is empty', ['[DONE]']],
-    ['reports an error', [delta({ content: 'Hi' }), { error: { message: 'out of memory' } }]],
-  ])('fails if the upstream %s', (_, events) => {
-    expect(() => run(events)).toThrow(expect.objectContaining({ code: 'upstream_failed' }) as Error);
   });
 });

@@ -5,6 +5,7 @@ import { sealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import type { Target } from '#shared/translate/translation.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 
@@ -49,36 +50,6 @@ describe('the turns of a Responses request to a messages upstream', () => {
     expect(translate({ instructions: 'a' })['system']).toBe('a');
   });
 
-  it("join the assistant's items, and the results of its calls with the user's message after them", () => {
-    const history = turns(
-      said('user', 'hi'),
-      { ...said('assistant', 'I look.'), id: 'msg_1', phase: 'commentary', status: 'completed' },
-      call('a', { x: 1 }),
-      call('b'),
-      output('a'),
-      output('b'),
-      said('user', 'so?'),
-      said('user', 'hi'),
-    );
-    expect(history['messages']).toEqual([
-      user,
-      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, use('a', { x: 1 }), use('b')] },
-      { role: 'user', content: [result('a'), result('b'), { type: 'text', text: 'so?' }] },
-      user,
-    ]);
-  });
-
-  it('begin anew with each answer of a tool loop', () => {
-    const { messages } = turns(said('user', 'hi'), call('a'), output('a'), call('b'), output('b'));
-    expect(messages).toEqual([
-      user,
-      { role: 'assistant', content: [use('a')] },
-      { role: 'user', content: [result('a')] },
-      { role: 'assistant', content: [use('b')] },
-      { role: 'user', content: [result('b')] },
-    ]);
-  });
-
   it('have results directly after their calls, whatever came between them', () => {
     const between = [said('user', 'wait'), said('developer', 'hurry')];
     expect(turns(said('user', 'hi'), call('a'), call('b'), output('a'), ...between, output('b'))['messages']).toEqual([
@@ -120,15 +91,10 @@ describe('the turns of a Responses request to a messages upstream', () => {
   });
 
   it.each([
-    ['input[0].content[0]', { type: 'input_image', file_id: 'file-1' }],
     ['input[0].content[0].image_url', { type: 'input_image', image_url: 'file:///etc/passwd' }],
-    ['input[0].content[0]', { type: 'input_file', file_id: 'file-1' }],
     ['input[0].content[0].file_data', { type: 'input_file', file_data: 'data:application/zip;base64,AA==' }],
-    ['input[0].content[0].type', { type: 'input_audio', input_audio: {} }],
   ])('are refused with the path %s of what no messages upstream takes', (param, part) => {
-    expect(() => turns({ role: 'user', content: [part] })).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param }),
-    );
+    expect(() => turns({ role: 'user', content: [part] })).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 
@@ -249,9 +215,6 @@ describe('the tools of a Responses request to a messages upstream', () => {
   });
 
   it.each<[Json, JsonObject | undefined]>([
-    ['auto', { type: 'auto' }],
-    ['none', { type: 'none' }],
-    ['required', { type: 'any' }],
     [
       { type: 'custom', name: 'patch' },
       { type: 'tool', name: 'patch' },
@@ -305,7 +268,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }],
     ['tool_choice.type', { tools, tool_choice: { type: 'web_search' } }],
   ])('are refused with the path %s if they run on the server', (param, fields) => {
-    expect(() => translate(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(() => translate(fields)).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
 
@@ -348,15 +311,5 @@ describe('the settings of a Responses request to a messages upstream', () => {
     });
     expect(translate({ text: { format: { type: 'json_object' } } })['system']).toContain('JSON');
     expect(translate({ text: { format: { type: 'text' }, verbosity: 'low' } })).toEqual(translate({}));
-  });
-
-  it.each([
-    ['include', { include: ['message.output_text.logprobs'] }],
-    ['top_logprobs', { top_logprobs: 2 }],
-    ['conversation', { conversation: 'conv_1' }],
-    ['prompt', { prompt: { id: 'pmpt_1' } }],
-    ['input[0].type', { input: [{ type: 'computer_call' }] }],
-  ])('are refused with the path %s', (param, fields) => {
-    expect(() => translate(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 });

@@ -1,47 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
-import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
 import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { assembleMessage } from '../assemble-message.ts';
-import { messagesConversation } from '../conversations.ts';
 import { runBytes, runStream } from '../run-stream.ts';
-import { withoutFields } from '../without-fields.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const target = { model: 'm', unseal };
-
-/** A request without what a Responses upstream does not have; tools of one name are one tool there. */
-function sentToResponses(generated: JsonObject): JsonObject {
-  const { tools, ...request } = generated;
-  delete request['top_k'];
-  delete request['stop_sequences'];
-  const named = new Map((Array.isArray(tools) ? tools.filter(isJsonObject) : []).map((tool) => [tool['name'], tool]));
-  return { ...request, ...(named.size > 0 && { tools: [...named.values()] }) };
-}
-
-/** The marks that a Responses client does not set, and the wish to see the thinking. */
-const added = ['cache_control', 'display'];
-
-describe('a conversation', () => {
-  it('is unchanged from messages through Responses back to messages', () => {
-    fc.assert(
-      fc.property(messagesConversation, (generated) => {
-        const request = sentToResponses(generated);
-        const there = messagesToResponses.request(parseMessagesRequest(request), target);
-        const back = withoutFields(responsesToMessagesRequest(there, target), added);
-        expect(back).toEqual(withoutFields(request, added));
-      }),
-      { numRuns: 100 },
-    );
-  });
-});
 
 const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
 const name = fc.stringMatching(/^[a-z_]{1,10}$/);

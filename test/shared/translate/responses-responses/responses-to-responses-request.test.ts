@@ -4,6 +4,7 @@ import { sealer } from '#shared/core/seal.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = sealer(Buffer.alloc(32, 7));
 
@@ -64,7 +65,7 @@ describe("a Responses client's request, for a Responses upstream", () => {
 
   it("names a prompt of the provider's account only where the worker allows that", () => {
     const body = { model: 'm', store: false, prompt: { id: 'pmpt_1' } };
-    const refused = expect.objectContaining({ code: 'unsupported_parameter', param: 'prompt' });
+    const refused = errorWith('unsupported_parameter', { param: 'prompt' });
     expect(() => sent(body)).toThrow(refused);
     expect(sent(body, { takesPrompts: true })).toEqual({ ...body, model: 'target' });
   });
@@ -84,7 +85,7 @@ describe("a Responses client's request, for a Responses upstream", () => {
     const body = (of: string): JsonObject => ({ model: 'm', store: false, input: [marked(of, 'compaction')] });
     expect(sent(body('here'), compacts)['input']).toEqual([{ ...own, type: 'compaction' }]);
     expect(() => sent(body('there'), compacts)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param: 'input[0].encrypted_content' }),
+      errorWith('invalid_request', { param: 'input[0].encrypted_content' }),
     );
     const said = (encrypted: string): JsonObject => ({
       type: 'agent_message',

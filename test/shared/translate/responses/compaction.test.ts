@@ -5,6 +5,7 @@ import { compactionItem, expandCompaction, expandSummaries } from '#shared/trans
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
 import { responseEvents } from './assemble-response.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = sealer(Buffer.alloc(32, 7));
 const ending = { finishReason: 'stop', usage: { ...noUsage, promptTokens: 20, completionTokens: 9 } };
@@ -54,10 +55,10 @@ describe('a request that ends in a compaction trigger', () => {
   });
 
   it('fails if the model writes nothing, and while nothing can be sealed', () => {
-    expect(() => answerTo(body).finish(ending)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
     const unsealed = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(body) });
     unsealed.text('A summary.');
-    expect(() => unsealed.finish(ending)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    expect(() => unsealed.finish(ending)).toThrow(errorWith('store_unavailable'));
   });
 });
 
@@ -73,7 +74,7 @@ describe('a request that goes on with a compaction item', () => {
   it('is refused if the item was sealed for another owner, and passes to an upstream that may have made it', () => {
     const other = sealer(Buffer.alloc(32, 8)).unseal;
     expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param: 'input[1].encrypted_content' }),
+      errorWith('invalid_request', { param: 'input[1].encrypted_content' }),
     );
     const body = { model: 'm', input: [item, trigger] };
     expect(expandSummaries(body, other)).toEqual(body);

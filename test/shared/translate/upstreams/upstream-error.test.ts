@@ -125,116 +125,60 @@ describe('an error of an upstream', () => {
   const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
   const together =
     'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192 (capability_rejected: max_tokens_context_overflow)';
-  it.each([
+  const unknown =
+    "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)";
+  const limit = "This model's maximum context length is 8192 tokens.";
+  const router = "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens";
+  const counted = 'You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the';
+  /** What upstreams say, by name, with what clients read of it and further fields of the error. */
+  const overflows: [text: string, said: Record<string, string>, more?: object][] = [
     [
-      'OpenAI',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
-        { code: 'context_length_exceeded' },
-      ),
       tooLong,
+      {
+        OpenAI: `${limit} However, your messages resulted in 9000 tokens. Please reduce the length of the messages.`,
+        'OpenAI, newer':
+          'Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.',
+      },
+      { code: 'context_length_exceeded' },
     ],
     [
-      'OpenAI, newer',
-      chat('Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.', {
-        code: 'context_length_exceeded',
-      }),
       tooLong,
+      { 'llama.cpp': 'the request exceeds the available context size. try increasing the context size' },
+      { type: 'exceed_context_size_error', n_prompt_tokens: 9000, n_ctx: 8192 },
     ],
     [
-      'vLLM, older',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.",
-        { code: 400 },
-      ),
+      tooLong,
+      {
+        'vLLM, newest, input alone': `${limit} However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.`,
+        'OpenRouter, input alone': `${router} (9000 of text input). Please reduce the length of either one.`,
+        'vLLM, input alone': `${limit} However, your request has 9000 input tokens. Please reduce the length of the input messages.`,
+        'llama.cpp, newer': 'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
+        'llama.cpp, for embeddings':
+          'input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)',
+        SGLang: "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+        Anthropic: 'prompt is too long: 9000 tokens > 8192 maximum',
+      },
+    ],
+    [unknown, { Ollama: 'the input length exceeds the context length' }],
+    [
       together,
+      {
+        'vLLM, older': `${limit} However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.`,
+        'vLLM, newer': `'max_tokens' or 'max_completion_tokens' is too large: 4000. ${limit.replace('.', '')} and your request has 5000 input tokens (4000 > 8192 - 5000).`,
+        'vLLM, newest': `${limit} However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.`,
+        OpenRouter: `${router} (5000 of text input, 4000 in the output). Please reduce the length of either one.`,
+        'SGLang, total': `Requested token count exceeds the model's maximum context length of 8192 tokens. ${counted} completion.`,
+        'Anthropic, total':
+          'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
+      },
     ],
-    [
-      'vLLM, newer',
-      chat(
-        "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000).",
-        { code: 400 },
-      ),
-      together,
-    ],
-    [
-      'vLLM, newest',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 4000 output tokens and your prompt contains 5000 input tokens, for a total of 9000 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
-      ),
-      together,
-    ],
-    [
-      'vLLM, newest, input alone',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.",
-      ),
-      tooLong,
-    ],
-    [
-      'OpenRouter',
-      chat(
-        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (5000 of text input, 4000 in the output). Please reduce the length of either one.",
-        { code: 400 },
-      ),
-      together,
-    ],
-    [
-      'OpenRouter, input alone',
-      chat(
-        "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (9000 of text input). Please reduce the length of either one.",
-        { code: 400 },
-      ),
-      tooLong,
-    ],
-    [
-      'vLLM, input alone',
-      chat(
-        "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens. Please reduce the length of the input messages.",
-      ),
-      tooLong,
-    ],
-    [
-      'llama.cpp',
-      chat('the request exceeds the available context size. try increasing the context size', {
-        type: 'exceed_context_size_error',
-        n_prompt_tokens: 9000,
-        n_ctx: 8192,
-      }),
-      tooLong,
-    ],
-    [
-      'llama.cpp, newer',
-      chat('request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it'),
-      tooLong,
-    ],
-    [
-      'llama.cpp, for embeddings',
-      chat('input (9000 tokens) is too large to process. increase the physical batch size (current batch size: 8192)'),
-      tooLong,
-    ],
-    ['SGLang', chat("The input (9000 tokens) is longer than the model's context length (8192 tokens)."), tooLong],
-    [
-      'SGLang, total',
-      chat(
-        "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.",
-      ),
-      together,
-    ],
-    [
-      'Ollama',
-      chat('the input length exceeds the context length'),
-      "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)",
-    ],
-    ['Anthropic', chat('prompt is too long: 9000 tokens > 8192 maximum'), tooLong],
-    [
-      'Anthropic, total',
-      chat(
-        'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
-      ),
-      together,
-    ],
-  ])('about an exceeded context is recognised: %s', (_, body, text) => {
+  ];
+  it.each(
+    overflows.flatMap(([text, said, more]) =>
+      Object.entries(said).map(([name, message]) => [name, text, message, more] as const),
+    ),
+  )('about an exceeded context is recognised: %s', (_, text, message, more) => {
+    const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
       expect(openaiErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
@@ -258,11 +202,7 @@ describe('an error of an upstream', () => {
     });
     expect(messagesErrorAnswer(read, 'r')).toEqual({
       status: 429,
-      headers: {
-        'retry-after': '94',
-        'x-should-retry': 'true',
-        'anthropic-ratelimit-unified-reset': '1763000000',
-      },
+      headers: { 'retry-after': '94', 'x-should-retry': 'true', 'anthropic-ratelimit-unified-reset': '1763000000' },
       body: { type: 'error', error, request_id: 'r' },
     });
     expect(openaiErrorAnswer(read).body.error.message).not.toContain('resets');

@@ -1,37 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { isJsonObject } from '#shared/core/json.ts';
-import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import { answerOne, bodyOf, firstOf, found, openHosted } from '../../hosted/hosted-turns.ts';
+import { messageStart } from '../../../translate/upstream-streams.ts';
 
 const search = { type: 'web_search_20250305', name: 'web_search' };
 const base = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'See https://named.example/a' }] };
 
-function open(fields: object = {}) {
-  const body = { ...base, tools: [search], ...fields };
-  const { hosted } = messagesFormat.read(Buffer.from(JSON.stringify(body)), 'generate');
-  if (!hosted) throw new Error('the request has no hosted tools');
-  const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
-  return hosted.open(
-    body,
-    hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
-  );
-}
+const open = (fields: object = {}) => openHosted(messagesFormat, { ...base, tools: [search], ...fields });
 
 const event = (data: JsonObject & { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** The events of a turn with these blocks, each with its deltas. */
 function turn(blocks: [JsonObject, ...JsonObject[]][], stopReason: string, outputTokens = 10): string {
-  const message = {
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'm',
-    content: [],
-    usage: { input_tokens: 5, output_tokens: 1 },
-  };
   return [
-    event({ type: 'message_start', message }),
+    event(messageStart),
     ...blocks.flatMap(([block, ...deltas], index) => [
       event({ type: 'content_block_start', index, content_block: block }),
       ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
@@ -51,22 +34,6 @@ const call = (id: string, json: string, name = 'web_search'): [JsonObject, ...Js
   { type: 'input_json_delta', partial_json: json.slice(0, 3) },
   { type: 'input_json_delta', partial_json: json.slice(3) },
 ];
-
-const bodyOf = (buffer: Buffer): JsonObject => {
-  const parsed: unknown = JSON.parse(buffer.toString());
-  return isJsonObject(parsed) ? parsed : {};
-};
-
-function firstOf(calls: readonly HostedCall[]): HostedCall {
-  const [first] = calls;
-  if (!first) throw new Error('there is no call');
-  return first;
-}
-
-const found = {
-  kind: 'found' as const,
-  results: [{ title: 'T', url: 'https://found.example/', text: 'x', age: undefined }],
-};
 
 describe('an answer with hosted tools in the messages format', () => {
   it('shows the model a function and gives it the results', () => {
@@ -118,8 +85,7 @@ describe('an answer with hosted tools in the messages format', () => {
     const own = { name: 'f', input_schema: { type: 'object' } };
     const answer = open({ tools: [search, own], tool_choice: { type: 'any' } });
     answer.next(false);
-    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
-    answer.answerCall(firstOf(answer.endTurn()), found);
+    answerOne(answer, Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
     expect(bodyOf(answer.next(true))).toMatchObject({ tools: [own], tool_choice: { type: 'auto' } });
   });
 
@@ -140,8 +106,7 @@ describe('an answer with hosted tools in the messages format', () => {
       context_management: { edits },
     });
     expect(bodyOf(answer.next(false))).toMatchObject({ max_tokens: 3_000, thinking: { budget_tokens: budget } });
-    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', used)));
-    answer.answerCall(firstOf(answer.endTurn()), found);
+    answerOne(answer, Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', used)));
     const isOff = expected.type === 'disabled';
     expect(bodyOf(answer.next(false))).toMatchObject({
       max_tokens: 3_000 - used,
@@ -233,8 +198,7 @@ describe('an answer with hosted tools in the messages format', () => {
   it('knows the addresses that others than the model have named', () => {
     const answer = open();
     answer.next(false);
-    answer.relay(Buffer.from(turn([call('c1', '{"query":"https://invented.example/"}')], 'tool_use')));
-    answer.answerCall(firstOf(answer.endTurn()), found);
+    answerOne(answer, Buffer.from(turn([call('c1', '{"query":"https://invented.example/"}')], 'tool_use')));
     const known = ['https://named.example/a', 'https://found.example/', 'https://invented.example/'];
     expect(known.map((url) => answer.namesAddress(url))).toEqual([true, true, false]);
   });

@@ -1,30 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { isJsonObject } from '#shared/core/json.ts';
-import type { HostedOutcome } from '#shared/formats/hosted/hosted-outcome.ts';
-import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import type { HostedAnswer } from '#shared/formats/hosted/hosted-request.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { answerOne, bodyOf, openHosted } from '../../hosted/hosted-turns.ts';
 
 const search = { type: 'web_search' };
 const own = { type: 'function', name: 'f', parameters: { type: 'object' } };
 const base = { model: 'm', input: 'Look it up.' };
 
-function open(fields: object = {}): HostedAnswer {
-  const text = Buffer.from(JSON.stringify({ ...base, tools: [search], ...fields }));
-  const body = bodyOf(text);
-  const { hosted } = responsesFormat.read(text, 'generate');
-  if (!hosted) throw new Error('the request has no hosted tools');
-  const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
-  return hosted.open(
-    body,
-    hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
-  );
-}
-
-const bodyOf = (buffer: Buffer): JsonObject => {
-  const parsed: unknown = JSON.parse(buffer.toString());
-  return isJsonObject(parsed) ? parsed : {};
-};
+const open = (fields: object = {}) => openHosted(responsesFormat, { ...base, tools: [search], ...fields });
 
 /** The events of a turn with these items. */
 function turn(items: JsonObject[], outputTokens = 10): Buffer {
@@ -49,22 +33,10 @@ const call = (name = 'web_search'): JsonObject => ({
   arguments: '{"query":"q"}',
 });
 
-const found: HostedOutcome = {
-  kind: 'found',
-  results: [{ title: 'T', url: 'https://found.example/', text: 'x', age: undefined }],
-};
-
-function firstOf(calls: readonly HostedCall[]): HostedCall {
-  const [first] = calls;
-  if (!first) throw new Error('there is no call');
-  return first;
-}
-
 /** Takes a turn in which the model searches. */
 function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
   answer.next(false);
-  answer.relay(turn([call()], outputTokens));
-  answer.answerCall(firstOf(answer.endTurn()), found);
+  answerOne(answer, turn([call()], outputTokens));
 }
 
 describe('an answer with hosted tools in the Responses format', () => {
@@ -154,8 +126,7 @@ describe('an answer with hosted tools in the Responses format', () => {
       { role: 'user' },
       { type, tools: [own, { type: 'function', name: 'web_search', parameters: expect.anything() }] },
     ]);
-    answer.relay(turn([call()]));
-    answer.answerCall(firstOf(answer.endTurn()), found);
+    answerOne(answer, turn([call()]));
     expect(answer.whole()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
     expect(bodyOf(answer.next(true))).toMatchObject({ input: { 1: { tools: [own] } } });
   });
