@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
+import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
-import type { RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
+import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
+import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
@@ -13,6 +16,7 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
+import type { Sealer } from '#shared/core/seal.ts';
 import { Files } from '#shared/files/files.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
@@ -25,6 +29,8 @@ const hourMs = 3_600_000;
 
 /** The input of the batch: two lines, which are one slice. */
 export const batchInput = ['a', 'b'].map((name) => `${JSON.stringify(chatLine(name, 'Hi.'))}\n`).join('');
+
+const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
 
 /** Bytes of the files of one owner. */
 export const ownerBytes = 1e6;
@@ -88,10 +94,33 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
     stopping,
     countLine: () => undefined,
   };
+  const sealer = keys.storeSealer(owner) as Sealer;
   return {
     id,
     owner,
     parts,
+    sealer,
+    validate: (batch = id) => validateBatch(parts, { batch }),
+    finish: (batch = id) => finishBatch(parts, { batch }),
+    /** Runs the slice of the batch, with other parts than those of `runner`. */
+    run: (more: Partial<RunSliceParts> = {}) => runSlice({ ...runner, ...more }, { batch: id, slice: 0 }),
+    /** Records the result of a line. @returns whether it is the first one */
+    record: async (line: number, text: string, by = sealer): Promise<boolean> => {
+      const result = await sealResult({ outcome: 'succeeded', text }, by);
+      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
+    },
+    /** Ends the slice with an answer and an error. @returns both, as they are in the store */
+    endSlice: async () => {
+      const receive = (text: string) => files.receive(owner, inPieces(Buffer.from(text)), { isResult: true });
+      const results = { output: await receive('{"of":"answers"}\n'), errors: await receive('{"of":"failures"}\n') };
+      await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
+      return results;
+    },
+    /** The content of a file of the owner; undefined if there is none. */
+    read: async (name = ''): Promise<string | undefined> => {
+      const file = await files.find(owner, name);
+      return file && (await allOf(await files.read(file)))?.toString();
+    },
     /** A runner of slices whose lines have a result. */
     runner,
     /** The parked batches of another runner. */

@@ -29,7 +29,8 @@ export class ConsoleClient {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const set = answer.headers.getSetCookie()[0]?.split(';')[0];
+    const cookies = answer.headers.getSetCookie();
+    const set = (cookies.find((cookie) => /^(__Host-)?rtr=/.test(cookie)) ?? cookies[0])?.split(';')[0];
     if (set !== undefined) this.cookie = set.endsWith('=') ? undefined : set;
     const text = await answer.text();
     const answered: unknown = text === '' ? undefined : JSON.parse(text);

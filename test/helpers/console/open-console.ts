@@ -1,15 +1,12 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import express from 'express';
 import { pino, type Logger } from 'pino';
-import { inject, onTestFinished } from 'vitest';
+import { inject } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
@@ -23,6 +20,8 @@ import { recordingOperations } from '#services/console/api/recordings/recording-
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
 import { goodPassword } from './good-password.ts';
+import { openExternals } from '../accounts/open-externals.ts';
+import { serveInTest } from '../servers/serve-http.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
 /** The console's API and the Admin API on their own server in this process, with its own prefix in the shared Redis. */
@@ -33,6 +32,8 @@ export interface OpenConsole extends OpenKeyStore {
   secondFactors: SecondFactorStore;
   /** Everything that the API has logged. */
   apiLog: string[];
+  /** The actions in the audit trail, the newest first. */
+  actions: () => Promise<string[]>;
   /** The announced changes, in order. */
   announced: string[];
   /** Verifies keys as an ingress that receives the announcements. */
@@ -49,6 +50,8 @@ export interface Person extends ConsoleClient {
   id: string;
   email: string;
 }
+
+export type House<Name extends string = never> = OpenConsole & { ada: Person } & Record<Name, Person>;
 
 export interface ConsoleOptions {
   trustProxy?: boolean;
@@ -93,10 +96,7 @@ export async function openConsole({
   });
   const oidc = openOidc({
     accounts,
-    externals: new ExternalAccounts(connection.redis, prefix, {
-      keys: new OwnerKeys(secrets),
-      report: (record) => open.unreadable.push(record),
-    }),
+    externals: openExternals(open, secrets()),
     settings: () => signIn,
     onChange: () => undefined,
     secrets,
@@ -107,7 +107,7 @@ export async function openConsole({
   });
   const parts: ApiParts = {
     accounts,
-    passwords: new Passwords(),
+    passwords: new RememberedPasswords(),
     judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
     announce,
     log,
@@ -127,13 +127,7 @@ export async function openConsole({
   ];
   app.use('/console/api', createConsoleApi({ ...parts, oidc: oidc.routes, operations, signedInRoutes: [] }));
   app.use('/api/admin/v1', createAdminApi({ ...parts, confirmHolder: oidc.confirmHolder }, operations));
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await serveInTest(app);
   const browser = () => new ConsoleClient(url);
 
   async function enter(token: string, name: string, email: string): Promise<Person> {
@@ -150,6 +144,7 @@ export async function openConsole({
     recordings,
     secondFactors,
     apiLog,
+    actions: async () => (await open.accounts.audit.list()).entries.map(({ action }) => action),
     announced,
     verifier,
     browser,
@@ -159,6 +154,39 @@ export async function openConsole({
       return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
     },
   };
+}
+
+const hashes = new Map<string, Promise<string>>();
+
+/** The passwords of a console, of which each is hashed once in all tests: hashing one takes longer than all else that makes a person. */
+class RememberedPasswords extends Passwords {
+  override hash(owner: string, password: string): Promise<string> {
+    const hash = hashes.get(password) ?? super.hash(owner, password);
+    hashes.set(password, hash);
+    return hash;
+  }
+}
+
+/** A console with its first administrator, Ada, and with members who have joined in this order, all signed in. */
+export async function openHouse<Name extends string = never>(
+  members: readonly Name[] = [],
+  options: ConsoleOptions = {},
+): Promise<House<Name>> {
+  const console = await openConsole(options);
+  const ada = await console.firstAdmin();
+  const joined: [string, Person][] = [];
+  for (const name of members) joined.push([name, await console.join(ada, `${name}@example.com`)]);
+  return { ...console, ada, ...(Object.fromEntries(joined) as Record<Name, Person>) };
+}
+
+/** The same, with a team, Blue: Bob owns it, and Eve is a member. Further members of the house are in no team. */
+export async function openTeam<Name extends string = never>(others: readonly Name[] = [], options?: ConsoleOptions) {
+  const house = await openHouse<Name | 'bob' | 'eve'>(['bob', 'eve', ...others], options);
+  const { body: team } = await house.ada.post('/teams', { name: 'Blue' });
+  const teamId = String(team.id);
+  await house.accounts.teams.setMember(teamId, house.bob.id, 'owner');
+  await house.accounts.teams.setMember(teamId, house.eve.id, 'member');
+  return { ...house, teamId };
 }
 
 function logTo(lines: string[]): Writable {

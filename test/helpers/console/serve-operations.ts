@@ -1,36 +1,54 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
-import type { Logger } from '#shared/core/log.ts';
-import { onTestFinished } from 'vitest';
+import { createLog } from '#shared/core/log.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { answerFailure } from '#services/console/api/answer-failure.ts';
 import { setActor } from '#services/console/api/actor.ts';
 import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import type { Operation } from '#services/console/api/operations/operation.ts';
+import { serveInTest } from '../servers/serve-http.ts';
 
-/**
- * Serves operations at a server of their own for as long as the running test, and returns its address. The header `x-viewer` of a request
- * says who asks.
- */
-export async function serveOperations(
-  operations: readonly Operation[],
-  { viewers, log }: { viewers: Readonly<Record<string, UsageViewer>>; log: Logger },
-): Promise<string> {
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+const viewers = {
+  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
+  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
+  bob: { userId: 'bob', isAdmin: false, keyIds: [], teamIds: ['t2'] },
+  eve: { userId: 'eve', isAdmin: false, keyIds: [], teamIds: [] },
+  stranger: { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+} satisfies Record<string, UsageViewer>;
+
+export type Viewer = keyof typeof viewers;
+
+/** Operations at a server of their own, and who asks. */
+export interface ServedOperations {
+  ask: (path: string, viewer?: Viewer, init?: RequestInit) => Promise<Response>;
+  /** The body of an answer. */
+  read: <T>(path: string, viewer?: Viewer) => Promise<T>;
+}
+
+/** What each of the viewers may see, and the names of Ada and of the team t1. */
+export const people = {
+  viewerOf: ({ id }: { id: string }): UsageViewer => viewers[id as Viewer],
+  namesOf: async () =>
+    new Map<LimitedParty, string>([
+      ['user:ada', 'Ada'],
+      ['team:t1', 'Research'],
+    ]),
+};
+
+/** Serves operations for as long as the running test. An administrator asks, unless it is somebody else. */
+export async function serveOperations(operations: readonly Operation[]): Promise<ServedOperations> {
   const app = express();
   app.use(express.json());
   app.use((request, response, next) => {
     const id = request.get('x-viewer') ?? '';
-    const role = viewers[id]?.isAdmin === true ? 'admin' : 'member';
-    setActor(response, { id, name: id, role, teams: new Map(), address: '' });
+    setActor(response, { id, name: id, role: id === 'admin' ? 'admin' : 'member', teams: new Map(), address: '' });
     next();
   });
   app.use(mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await serveInTest(app);
+  const ask = (path: string, viewer: Viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
+    fetch(url + path, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
+  return { ask, read: async <T>(path: string, viewer?: Viewer) => (await (await ask(path, viewer)).json()) as T };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A new folder, which is removed when the running test is over. */
+/** A new folder, which is removed with what is in it when the running test is over. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,20 +2,25 @@ import { inject } from 'vitest';
 import { pino } from 'pino';
 import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
-import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
+import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
 import { mailDeliverer, type DeliverMail, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
 import { parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
 import { mailSender } from '#services/batch-runner/mail/send-mail.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
+import { startSmtp, type TestSmtp } from './start-smtp.ts';
 
 /** Alerts by e-mail under a prefix of their own, and a runner that sends them to a server on this machine. */
 export interface TestMails extends OpenKeyStore {
+  /** The server that the mails come to. */
+  smtp: TestSmtp;
   mails: AlertMails;
   states: AlertStates;
   /** Reports an event for these owners, once for each name. */
   report: (given?: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>>, name?: string) => Promise<boolean>;
+  /** Makes somebody with an account, `<name>@example.com`. */
+  addPerson: (name: string, fields?: { role?: 'admin'; blockedAt?: string; limits?: string }) => Promise<WebhookOwner>;
   deliver: DeliverMail;
   outcomes: MailOutcome[];
   logged: string[];
@@ -25,13 +30,14 @@ export interface TestMails extends OpenKeyStore {
   makeDue: () => Promise<void>;
 }
 
-export async function openTestMails(port: number, isMailed = true): Promise<TestMails> {
+export async function openTestMails(isMailed = true): Promise<TestMails> {
+  const smtp = await startSmtp();
   const open = await openKeyStore(inject('redisUrl'));
   const { connection, prefix, unreadable } = open;
   const { redis } = connection;
   const states = new AlertStates(redis, prefix, isMailed);
   const mails = new AlertMails(redis, prefix, (record, reason) => void unreadable.push(`${record}: ${reason}`));
-  const server = parseSmtpUrl(`smtp://127.0.0.1:${port}`);
+  const server = parseSmtpUrl(`smtp://127.0.0.1:${smtp.port}`);
   if (!server) throw new Error('no address');
   const from = { name: '', address: 'router@example.com' };
   const outcomes: MailOutcome[] = [];
@@ -47,6 +53,7 @@ export async function openTestMails(port: number, isMailed = true): Promise<Test
   let names = 0;
   return {
     ...open,
+    smtp,
     mails,
     states,
     report: (given = {}, name = `thing ${names++}`) => {
@@ -54,13 +61,19 @@ export async function openTestMails(port: number, isMailed = true): Promise<Test
       const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
       return states.change({ kind: 'tests', field: name, to: 'reported', event });
     },
+    addPerson: async (name, more = {}) => {
+      const fields = { id: name, name, email: `${name}@example.com`, role: 'member', ...more };
+      await redis.hset(`${prefix}user:${name}`, fields);
+      if (fields.role === 'admin') await redis.sadd(`${prefix}admins`, name);
+      return `user:${name}`;
+    },
     deliver,
     outcomes,
     logged,
     deliverDue: async () => {
       const before = outcomes.length;
       const due = await mails.takeDue(1_000);
-      for (const each of due) await deliver(each, new AbortController().signal);
+      await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
       return outcomes.slice(before);
     },
     makeDue: async () => {

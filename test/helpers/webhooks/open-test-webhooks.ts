@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { pino } from 'pino';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
@@ -18,10 +19,13 @@ import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 /** Webhooks under a prefix of their own, and a runner that sends to any address. */
 export interface TestWebhooks extends OpenKeyStore, Webhooks {
   keys: OwnerKeys;
+  states: AlertStates;
   /** An endpoint of the router for `batch.*`, unless another owner or other events are given. */
   add: (url: string, given?: { owner?: WebhookOwner; events?: string[] }) => Promise<WebhookWithSecret>;
   /** An event of a batch of the router, unless another owner is given. */
   batchEvent: (owner?: WebhookOwner) => WebhookEvent;
+  /** The events that an endpoint is sent, the oldest first. */
+  sent: (endpoint: string) => Promise<{ type: string; data: object }[]>;
   deliver: DeliverWebhook;
   /** What came of each attempt so far. */
   outcomes: AttemptOutcome[];
@@ -50,7 +54,7 @@ export async function openTestWebhooks({
   const deliver = webhookDeliverer({
     endpoints,
     deliveries,
-    post: createPublicPost({ timeoutMs: 2_000, isAllowed: () => true, ...options }),
+    post: createPublicPost({ timeoutMs: 20_000, isAllowed: () => true, ...options }),
     count: (outcome) => outcomes.push(outcome),
     log: pino({ level: 'silent' }),
   });
@@ -58,6 +62,7 @@ export async function openTestWebhooks({
     ...open,
     ...webhooks,
     keys,
+    states: new AlertStates(connection.redis, prefix),
     add: async (url, { owner = 'router', events = ['batch.*'] } = {}) => {
       const made = await endpoints.create(owner, { url, events }, undefined);
       if (typeof made === 'string') throw new Error(made);
@@ -69,6 +74,10 @@ export async function openTestWebhooks({
       owners: [owner],
       data: { id: 'batch_1' },
     }),
+    sent: async (endpoint) => {
+      const found = await deliveries.list(endpoint, { limit: 100 });
+      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
+    },
     deliver,
     outcomes,
     deliverDue: async () => {

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { serveInTest } from '../servers/serve-http.ts';
 
 /** A message that a receiver was sent. */
 export interface ReceivedMessage {
@@ -15,13 +13,15 @@ export interface Receiver {
   messages: ReceivedMessage[];
   /** Decides about the answers that follow. */
   answer: (respond: (response: ServerResponse) => void) => void;
+  /** Has it answer with a status from now on. */
+  answerWith: (status: number) => void;
 }
 
 /** Starts an HTTP server for the running test that receives webhooks. It answers 204 unless it is to do something else. */
 export async function startReceiver(): Promise<Receiver> {
   const messages: ReceivedMessage[] = [];
   let respond = (response: ServerResponse): void => void response.writeHead(204).end();
-  const server = createServer((request, response) => {
+  const url = await serveInTest((request, response) => {
     let body = '';
     request.setEncoding('utf8');
     request.on('data', (piece: string) => (body += piece));
@@ -30,17 +30,14 @@ export async function startReceiver(): Promise<Receiver> {
       respond(response);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${url}/hook`,
     messages,
     answer: (next) => {
       respond = next;
+    },
+    answerWith: (status) => {
+      respond = (response) => response.writeHead(status).end();
     },
   };
 }

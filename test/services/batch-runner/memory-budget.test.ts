@@ -1,28 +1,26 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
 
-describe('memory that is shared', () => {
-  it('is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
-    const most = 100;
-    const step = fc.record({ amount: fc.integer({ min: 1, max: 150 }), givesBack: fc.integer({ min: 0, max: 3 }) });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
-        const room = new MemoryBudget(most);
-        const taken: number[] = [];
-        const sum = (): number => taken.reduce((all, amount) => all + amount, 0);
-        for (const { amount, givesBack } of steps) {
-          const fits = taken.length === 0 || sum() + amount <= most;
-          expect(room.take(amount)).toBe(fits);
-          if (fits) taken.push(amount);
-          for (const given of taken.splice(0, givesBack)) room.give(given);
-        }
-        for (const given of taken) room.give(given);
-        expect(room.take(most)).toBe(true);
-        const before = room.refusals;
-        expect(room.take(1)).toBe(false);
-        expect(room.refusals).toBe(before + 1);
-      }),
-    );
-  });
+it('memory that is shared is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
+  const most = 100;
+  const step = fc.record({ amount: fc.integer({ min: 1, max: 150 }), givesBack: fc.integer({ min: 0, max: 3 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+      const room = new MemoryBudget(most);
+      const taken: number[] = [];
+      const sum = (): number => taken.reduce((all, amount) => all + amount, 0);
+      for (const { amount, givesBack } of steps) {
+        const fits = taken.length === 0 || sum() + amount <= most;
+        expect(room.take(amount)).toBe(fits);
+        if (fits) taken.push(amount);
+        for (const given of taken.splice(0, givesBack)) room.give(given);
+      }
+      for (const given of taken) room.give(given);
+      expect(room.take(most)).toBe(true);
+      const before = room.refusals;
+      expect(room.take(1)).toBe(false);
+      expect(room.refusals).toBe(before + 1);
+    }),
+  );
 });

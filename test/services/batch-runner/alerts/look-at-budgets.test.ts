@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
@@ -14,12 +13,9 @@ const dollar = 1e9;
 /** Budgets of a cluster of its own, with webhooks for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, deliveries } = webhooks;
-  const keeper = new LimitKeeper(
-    connection.redis,
-    prefix,
-    createLog({ service: 'test', level: 'silent', format: 'json' }),
-  );
+  const { accounts, connection, prefix, states } = webhooks;
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const keeper = new LimitKeeper(connection.redis, prefix, log);
   onTestFinished(() => keeper.close());
   let reads = 0;
   let newest = 0;
@@ -36,7 +32,7 @@ async function open() {
         refused: keeper.refused,
       },
       usage: { newest: async () => String(newest) },
-      states: new AlertStates(connection.redis, prefix),
+      states,
     });
   return {
     ...webhooks,
@@ -44,27 +40,25 @@ async function open() {
     refused: keeper.refused,
     services,
     reads: () => reads,
+    /** A team with limits, and the party that they are of. */
+    addTeam: async (limits: PartyLimits['limits'], name = 'Blue') => {
+      const team = await accounts.teams.create(name);
+      await accounts.teams.change(team.id, { limits });
+      return { ...team, party: { party: `team:${team.id}`, limits } as const };
+    },
     spend: async (party: PartyLimits, { tokens = 0, cost = 0 }: { tokens?: number; cost?: number }) => {
       const verdict = await keeper.reserve([party], { tokens, cost });
       if (!verdict.granted) throw verdict.error;
       verdict.reservation.commit({ tokens, cost });
       newest += 1;
     },
-    /** The events that an endpoint is sent, oldest first. */
-    sent: async (endpoint: string) => {
-      const found = await deliveries.list(endpoint, { limit: 100 });
-      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data }));
-    },
   };
 }
 
 describe('the use of a budget', () => {
   it('is reported once for each share in a day, to its owner and to the router, however many look', async () => {
-    const { accounts, add, look, spend, sent } = await open();
-    const team = await accounts.teams.create('Blue');
-    const limits = { costPerDay: 10 };
-    await accounts.teams.change(team.id, { limits });
-    const party = { party: `team:${team.id}`, limits } as const;
+    const { accounts, add, addTeam, look, spend, sent } = await open();
+    const { party, ...team } = await addTeam({ costPerDay: 10 });
     const events = ['rtr.budget.*'];
     const { endpoint: blue } = await add('https://a.example.com', { owner: `team:${team.id}`, events });
     const { endpoint: router } = await add('https://b.example.com', { events });
@@ -140,12 +134,9 @@ describe('the use of a budget', () => {
   });
 
   it('counts as used up from the first request that it refuses, once in its period', async () => {
-    const { accounts, add, look, spend, sent } = await open();
-    const team = await accounts.teams.create('Blue');
+    const { add, addTeam, look, spend, sent } = await open();
     // Not the day: the looks reach five minutes ahead.
-    const limits = { costPerMonth: 10, tokensPerMonth: 1_000_000 };
-    await accounts.teams.change(team.id, { limits });
-    const party = { party: `team:${team.id}`, limits } as const;
+    const { party, ...team } = await addTeam({ costPerMonth: 10, tokensPerMonth: 1_000_000 });
     const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
     const lookAt = look();
     await spend(party, { cost: 9.6 * dollar });
@@ -166,10 +157,9 @@ describe('the use of a budget', () => {
   });
 
   it('counts as used up in the day alone in which it has refused a request', async () => {
-    const { accounts, add, look, refused, sent } = await open();
-    const team = await accounts.teams.create('Blue');
-    await accounts.teams.change(team.id, { limits: { costPerDay: 10 } });
-    const budget = { party: `team:${team.id}`, name: 'costPerDay', set: 10 } as const;
+    const { add, addTeam, look, refused, sent } = await open();
+    const team = await addTeam({ costPerDay: 10 });
+    const budget = { party: team.party.party, name: 'costPerDay', set: 10 } as const;
     const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
     // As when the day ends after it was read what it has refused, and before what is used.
     const yesterday = Date.now() - 24 * 3_600_000;
@@ -182,15 +172,13 @@ describe('the use of a budget', () => {
   });
 
   it('is not read again when the last request is minutes ago', async () => {
-    const { accounts, look, spend, reads } = await open();
-    const team = await accounts.teams.create('Blue');
-    const limits = { tokensPerDay: 10 };
-    await accounts.teams.change(team.id, { limits });
+    const { addTeam, look, spend, reads } = await open();
+    const { party } = await addTeam({ tokensPerDay: 10 });
     const lookAt = look();
     const start = Date.now();
     for (const ms of [0, 60_000, 119_000, 121_000, 300_000]) await lookAt(start + ms);
     expect(reads()).toBe(3);
-    await spend({ party: `team:${team.id}`, limits }, { tokens: 1 });
+    await spend(party, { tokens: 1 });
     await lookAt(start + 301_000);
     expect(reads()).toBe(4);
   });

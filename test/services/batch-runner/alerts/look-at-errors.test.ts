@@ -1,26 +1,21 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { ErrorView, type ErrorsSeen } from '#services/batch-runner/alerts/error-view.ts';
 import { lookAtErrors } from '#services/batch-runner/alerts/look-at-errors.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { noStats } from '../../../helpers/broker/no-stats.ts';
 import { until } from '../../../helpers/until.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 async function open() {
-  const { add, deliveries, connection, prefix } = await openTestWebhooks();
+  const { add, sent, states } = await openTestWebhooks();
   const { endpoint } = await add('https://a.example.com', { events: ['rtr.errors.*'] });
-  const states = new AlertStates(connection.redis, prefix);
   const look = (requests: number, faults: number, more: Partial<ErrorsSeen> = {}) =>
     lookAtErrors({ requests, faults, isWhole: true, ...more }, { states, percent: 20 });
   return {
     lookAll: (...seen: Parameters<typeof look>) => Promise.all([1, 2, 3].map(() => look(...seen))),
-    sent: async () => {
-      const found = await deliveries.list(endpoint.id, { limit: 100 });
-      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
-    },
+    sent: () => sent(endpoint.id),
   };
 }
 
@@ -60,35 +55,24 @@ describe('the error rate', () => {
 
 /** Requests and faults by second, the oldest first, as an ingress tells them at a time. */
 function tell(broker: Broker, ingress: string, at: number, requests: number[], faults: number[] | undefined): void {
-  const nothing = {
-    tokens: [],
-    errors: [],
-    firstToken: [],
-    activeStreams: 0,
-    servedByTier: {},
-    lanes: [],
-    failures: [],
-  };
-  publishIngressStats(broker, ingress, { v: ownContract.newest, at, requests, faults, ...nothing });
+  publishIngressStats(broker, ingress, { ...noStats, at, requests, faults });
 }
 
-describe('the view of errors', () => {
-  it('counts each second of each ingress once, those of lost messages too', async () => {
-    const parties = await startParties();
-    onTestFinished(() => parties.close());
-    const { broker } = parties.ingress;
-    const view = new ErrorView(broker);
-    onTestFinished(() => view.close());
-    await broker.flush();
-    const at = 1_000_000_000_000;
-    tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
-    tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
-    tell(broker, 'a', at + 2_000, [2, 3, 4], [1, 3, 0]);
-    // Another one, whose clock is wrong, and one of a release that does not tell faults.
-    tell(broker, 'b', 5_000, [10], [10]);
-    tell(broker, 'c', at, [100], undefined);
-    await until(() => view.read().requests >= 25);
-    expect(view.read()).toEqual({ requests: 25, faults: 14, isWhole: false });
-    expect(view.read(Date.now() + 301_000)).toMatchObject({ requests: 0, faults: 0 });
-  });
+it('the view of errors counts each second of each ingress once, those of lost messages too', async () => {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { broker } = parties.ingress;
+  const view = new ErrorView(broker);
+  onTestFinished(() => view.close());
+  await broker.flush();
+  const at = 1_000_000_000_000;
+  tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
+  tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
+  tell(broker, 'a', at + 2_000, [2, 3, 4], [1, 3, 0]);
+  // Another one, whose clock is wrong, and one of a release that does not tell faults.
+  tell(broker, 'b', 5_000, [10], [10]);
+  tell(broker, 'c', at, [100], undefined);
+  await until(() => view.read().requests >= 25);
+  expect(view.read()).toEqual({ requests: 25, faults: 14, isWhole: false });
+  expect(view.read(Date.now() + 301_000)).toMatchObject({ requests: 0, faults: 0 });
 });

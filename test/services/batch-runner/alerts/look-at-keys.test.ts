@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { lookAtKeys } from '#services/batch-runner/alerts/look-at-keys.ts';
@@ -11,9 +10,8 @@ const dayMs = 24 * hourMs;
 /** Keys of a cluster of its own, with a webhook of the router for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, deliveries, add, store } = webhooks;
+  const { accounts, add, states, store } = webhooks;
   const { endpoint } = await add('https://a.example.com', { events: ['rtr.key.*'] });
-  const states = new AlertStates(connection.redis, prefix);
   const team = await accounts.teams.create('Blue');
   return {
     ...webhooks,
@@ -27,11 +25,7 @@ async function open() {
       return { ...made.record, expiresAt };
     },
     look: (now: number) => lookAtKeys({ keys: store, states }, now),
-    /** The events that an endpoint is sent, oldest first. */
-    sent: async (id = endpoint.id) => {
-      const found = await deliveries.list(id, { limit: 100 });
-      return found.map(({ type, body }) => ({ type, ...(JSON.parse(body) as { data: object }) }));
-    },
+    sent: (id = endpoint.id) => webhooks.sent(id),
   };
 }
 

@@ -1,21 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { lookAtModels } from '#services/batch-runner/alerts/look-at-models.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const graceMs = 15_000;
 
 async function open() {
-  const { add, deliveries, connection, prefix } = await openTestWebhooks();
+  const { add, sent, states } = await openTestWebhooks();
   const { endpoint } = await add('https://a.example.com', { events: ['rtr.model.*'] });
-  const states = new AlertStates(connection.redis, prefix);
   return {
     look: (models: string[], now: number, knowsEjected = true) =>
       lookAtModels({ models: new Set(models), knowsEjected }, { states, graceMs }, now),
-    sent: async () => {
-      const found = await deliveries.list(endpoint.id, { limit: 100 });
-      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
-    },
+    sent: () => sent(endpoint.id),
     known: async () => [...(await states.all('models')).keys()],
   };
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { lookAtWorkers } from '#services/batch-runner/alerts/look-at-workers.ts';
 import type { Trouble, WorkerProcess, WorkersSeen } from '#services/batch-runner/alerts/worker-view.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -19,16 +18,11 @@ function seen({
 }
 
 async function open() {
-  const { add, deliveries, connection, prefix } = await openTestWebhooks();
+  const { add, sent, states } = await openTestWebhooks();
   const { endpoint } = await add('https://a.example.com', { events: ['rtr.worker.*'] });
-  const states = new AlertStates(connection.redis, prefix);
   return {
     look: (view: WorkersSeen, now?: number) => lookAtWorkers(view, states, now),
-    /** The types of events so far. */
-    sent: async () => {
-      const found = await deliveries.list(endpoint.id, { limit: 100 });
-      return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
-    },
+    sent: () => sent(endpoint.id),
     known: async () => [...(await states.all('workers')).keys()],
   };
 }

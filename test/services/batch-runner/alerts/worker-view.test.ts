@@ -1,42 +1,38 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownContract } from '#shared/broker/contract/contract-range.ts';
+import { expect, it, onTestFinished } from 'vitest';
 import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { WorkerView } from '#services/batch-runner/alerts/worker-view.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { noStats } from '../../../helpers/broker/no-stats.ts';
 import { until } from '../../../helpers/until.ts';
 
 const model = (id: string) => ({ id, capabilities: ['stream' as const] });
 const soon = 4_000;
 
-describe('the models that workers serve', () => {
-  it('are without those that all their workers drain, fail or are ejected with', async () => {
-    const parties = await startParties();
-    onTestFinished(() => parties.close());
-    const { broker, workers } = parties.ingress;
-    const view = new WorkerView(workers, broker);
-    onTestFinished(() => view.close());
-    const first = await parties.addWorker({ models: [model('both'), model('first')] });
-    const second = await parties.addWorker({ models: [model('both'), model('second')] });
-    const models = (): string[] => [...(view.read(performance.now() + soon)?.models ?? [])].toSorted();
-    await until(() => models().length === 3);
-    expect(models()).toEqual(['both', 'first', 'second']);
+it('the models that workers serve are without those that all their workers drain, fail or are ejected with', async () => {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { broker, workers } = parties.ingress;
+  const view = new WorkerView(workers, broker);
+  onTestFinished(() => view.close());
+  const first = await parties.addWorker({ models: [model('both'), model('first')] });
+  const second = await parties.addWorker({ models: [model('both'), model('second')] });
+  const models = (): string[] => [...(view.read(performance.now() + soon)?.models ?? [])].toSorted();
+  await until(() => models().length === 3);
+  expect(models()).toEqual(['both', 'first', 'second']);
 
-    const tell = (ejected: IngressStats['ejected']): void => {
-      const nothing = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
-      const stats = { v: ownContract.newest, at: Date.now(), ...nothing, lanes: [], failures: [], ejected };
-      publishIngressStats(broker, 'another', stats);
-    };
-    const eject = (name: string) => ({ worker: first.id, model: name, reason: 'slow' });
-    tell([eject('first'), eject('both')]);
-    await until(() => models().length === 2);
-    expect(models()).toEqual(['both', 'second']);
-    tell([]);
-    await until(() => models().length === 3);
+  const tell = (ejected: IngressStats['ejected']): void => {
+    publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+  };
+  const eject = (name: string) => ({ worker: first.id, model: name, reason: 'slow' });
+  tell([eject('first'), eject('both')]);
+  await until(() => models().length === 2);
+  expect(models()).toEqual(['both', 'second']);
+  tell([]);
+  await until(() => models().length === 3);
 
-    await second.worker.drain(0);
-    await until(() => models().length === 2);
-    expect(models()).toEqual(['both', 'first']);
-    first.worker.update({ accepting: false, reason: 'unreachable' });
-    await until(() => models().length === 0);
-  });
+  await second.worker.drain(0);
+  await until(() => models().length === 2);
+  expect(models()).toEqual(['both', 'first']);
+  first.worker.update({ accepting: false, reason: 'unreachable' });
+  await until(() => models().length === 0);
 });

@@ -1,113 +1,92 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
-import { endSlice } from '#services/batch-runner/batches/end-slice.ts';
+import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
-import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
-import { allOf, inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
-const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
-
-describe('a batch that two runners validate', () => {
-  it('begins once, holds its input once, and releases it', async () => {
-    const { id, parts, found, files, owner, inputFile, counted, textOf, messages } = await openBatch();
-    const arrived = Promise.withResolvers<void>();
-    const wake = Promise.withResolvers<void>();
-    const get: BatchParts['objects']['get'] = async (...args) => {
-      arrived.resolve();
-      await wake.promise;
-      return parts.objects.get(...args);
-    };
-    const second = validateBatch({ ...parts, objects: { get } }, { batch: id });
-    await arrived.promise;
-    await validateBatch(parts, { batch: id });
-    await files.remove(owner, inputFile);
-    wake.resolve();
-    await second;
-    const { state, input = '' } = await found();
-    expect([state, await textOf(input), await counted()]).toEqual(['running', batchInput, batchInput.length]);
-    await parts.work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
-    await finishBatch(parts, { batch: id });
-    expect([await counted(), await messages()]).toEqual([0, 0]);
-  });
+it('a batch that two runners validate begins once, holds its input once, and releases it', async () => {
+  const { id, parts, found, files, owner, inputFile, counted, textOf, messages, validate, finish } = await openBatch();
+  const arrived = Promise.withResolvers<void>();
+  const wake = Promise.withResolvers<void>();
+  const get: BatchParts['objects']['get'] = async (...args) => {
+    arrived.resolve();
+    await wake.promise;
+    return parts.objects.get(...args);
+  };
+  const second = validateBatch({ ...parts, objects: { get } }, { batch: id });
+  await arrived.promise;
+  await validate();
+  await files.remove(owner, inputFile);
+  wake.resolve();
+  await second;
+  const { state, input = '' } = await found();
+  expect([state, await textOf(input), await counted()]).toEqual(['running', batchInput, batchInput.length]);
+  await parts.work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
+  await finish();
+  expect([await counted(), await messages()]).toEqual([0, 0]);
 });
 
-describe('a slice', () => {
-  it('does not end without a result that cannot be read', async () => {
-    const { id, owner, keys, parts, work, ledger, found } = await openBatch();
-    await validateBatch(parts, { batch: id });
-    const sealer = keys.storeSealer(owner) as Sealer;
-    const record = async (line: number, by: Sealer): Promise<boolean> => {
-      const result = await sealResult({ outcome: 'succeeded', text: `{"line":${line}}` }, by);
-      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
-    };
-    await record(0, sealer);
-    await record(1, keys.storeSealer('bob') as Sealer);
-    const batch = await found();
-    const formats = formatsOf(batch, clientFormats) as BatchFormats;
-    const slice = { from: 0, to: batchInput.length, lines: 2 };
-    const end = endSlice(parts, { batch, formats, number: 0, slice, sealer }, () => undefined);
-    await expect(end).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await work.resultsOf(id, 0)).toBeUndefined();
-    expect(await found()).toMatchObject({ state: 'running', slicesLeft: 1 });
-  });
+it('a slice does not end without a result that cannot be read', async () => {
+  const { id, keys, sealer, parts, work, found, validate, record } = await openBatch();
+  await validate();
+  await record(0, '{"line":0}');
+  await record(1, '{"line":1}', keys.storeSealer('bob') as Sealer);
+  const batch = await found();
+  const formats = formatsOf(batch, clientFormats) as BatchFormats;
+  const slice = { from: 0, to: batchInput.length, lines: 2 };
+  const end = endSliceOf(parts, { batch, formats, number: 0, slice, sealer }, () => undefined);
+  await expect(end).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await work.resultsOf(id, 0)).toBeUndefined();
+  expect(await found()).toMatchObject({ state: 'running', slicesLeft: 1 });
 });
 
-describe('a batch whose input is lost', () => {
-  it('ends once it is cancelled, with the results of what is done, and says that others are missing', async () => {
-    const { id, owner, runner, parts, work, keys, ledger, files, store, batches, found } = await openBatch();
-    await validateBatch(parts, { batch: id });
-    const result = await sealResult({ outcome: 'succeeded', text: '{"line":1}' }, keys.storeSealer(owner) as Sealer);
-    await work.recordLine({ id, slice: 0, line: 1 }, result, noUse, ledger.entryOf([]));
-    await store.delete((await found()).input ?? '');
-    const run = () => runSlice(runner, { batch: id, slice: 0 });
-    await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await found()).toMatchObject({ state: 'running' });
-    await batches.cancel(id);
-    await run();
-    await finishBatch(parts, { batch: id });
-    const { outputFile = '', ...batch } = await found();
-    expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }], succeeded: 1, cancelled: 1 });
-    expect(batch.errorFile).toBeUndefined();
-    const file = await files.find(owner, outputFile);
-    expect(file && (await allOf(await files.read(file)))?.toString()).toBe('{"line":1}\n');
-    expect(await parts.work.open()).toEqual([]);
-  });
+it('a batch whose input is lost ends once it is cancelled, with the results of what is done, and says that others are missing', async () => {
+  const { id, parts, store, batches, found, validate, finish, run, record, read } = await openBatch();
+  await validate();
+  await record(1, '{"line":1}');
+  await store.delete((await found()).input ?? '');
+  await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await found()).toMatchObject({ state: 'running' });
+  await batches.cancel(id);
+  await run();
+  await finish();
+  const { outputFile = '', ...batch } = await found();
+  expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }], succeeded: 1, cancelled: 1 });
+  expect(batch.errorFile).toBeUndefined();
+  expect(await read(outputFile)).toBe('{"line":1}\n');
+  expect(await parts.work.open()).toEqual([]);
 });
 
 describe('what is lost of a batch that is to stop', () => {
   it('is its input: it fails and says so, while others are tried again', async () => {
-    const { id, parts, work, store, batches, found } = await openBatch();
+    const { id, work, store, batches, found, validate, finish } = await openBatch();
     await store.delete((await work.holdInput(id)) ?? '');
-    await expect(validateBatch(parts, { batch: id })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await found()).toMatchObject({ state: 'validating' });
     await batches.cancel(id);
-    await validateBatch(parts, { batch: id });
-    await finishBatch(parts, { batch: id });
+    await validate();
+    await finish();
     expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
     expect(await work.open()).toEqual([]);
   });
 
   it.each(['one', 'all'])('is %s of its results: it ends with the others, and says so', async (lost) => {
-    const { id, owner, parts, work, store, batches, found, files } = await openBatch();
-    await validateBatch(parts, { batch: id });
-    const receive = (text: string) => files.receive(owner, inPieces(Buffer.from(text)), { isResult: true });
-    const results = { output: await receive('{"of":"answers"}\n'), errors: await receive('{"of":"failures"}\n') };
-    await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
+    const { id, work, store, batches, found, validate, finish, endSlice } = await openBatch();
+    await validate();
+    const results = await endSlice();
     await store.delete(results.errors.object);
     if (lost === 'all') await store.delete(results.output.object);
-    await expect(finishBatch(parts, { batch: id })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(finish()).rejects.toMatchObject({ code: 'store_unavailable' });
     await batches.cancel(id);
-    await finishBatch(parts, { batch: id });
+    await finish();
     const { outputFile, errorFile, ...batch } = await found();
     expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
     expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
@@ -119,11 +98,9 @@ describe('the files of a batch', () => {
   /** A batch whose slice is over, with an answer and an error. */
   async function finishing() {
     const opened = await openBatch();
-    const { id, owner, parts, work, files } = opened;
-    await validateBatch(parts, { batch: id });
-    const receive = (text: string) => files.receive(owner, inPieces(Buffer.from(text)), { isResult: true });
-    const results = { output: await receive('{"of":"answers"}\n'), errors: await receive('{"of":"failures"}\n') };
-    await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
+    const { owner, files, validate, endSlice } = opened;
+    await validate();
+    await endSlice();
     const made = async (): Promise<string[]> => {
       const page = await files.list(owner, { purpose: 'batch_output', newestFirst: false, limit: 10 });
       return page?.files.map(({ id: file }) => file) ?? [];
@@ -132,7 +109,7 @@ describe('the files of a batch', () => {
   }
 
   it('are made all or none', async () => {
-    const { id, parts, files, found, made } = await finishing();
+    const { id, parts, files, found, made, finish } = await finishing();
     let received = 0;
     const halfAway: BatchParts['files'] = {
       receive: (...args) => {
@@ -143,17 +120,17 @@ describe('the files of a batch', () => {
       removeReleased: (...args) => files.removeReleased(...args),
       assertRoom: (...args) => files.assertRoom(...args),
     };
-    const finish = finishBatch({ ...parts, files: halfAway }, { batch: id });
-    await expect(finish).rejects.toMatchObject({ code: 'store_unavailable' });
+    const half = finishBatch({ ...parts, files: halfAway }, { batch: id });
+    await expect(half).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await made()).toEqual([]);
-    await finishBatch(parts, { batch: id });
+    await finish();
     const { state, outputFile, errorFile } = await found();
     expect(state).toBe('ended');
     expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());
   });
 
   it('are made together with the end of the batch: a runner that dies before has made none', async () => {
-    const { id, parts, work, files, owner, redis, prefix, counted, made, messages } = await finishing();
+    const { id, parts, work, files, owner, redis, prefix, counted, made, messages, finish } = await finishing();
     const before = [await counted(), await messages()];
     const gone = Promise.withResolvers<never>();
     const reached = Promise.withResolvers<void>();
@@ -173,15 +150,15 @@ describe('the files of a batch', () => {
       await redis.zadd(`${prefix}file-removals`, 1, object);
     await files.sweep();
     expect([await counted(), await messages()]).toEqual(before);
-    await finishBatch(parts, { batch: id });
+    await finish();
     expect((await made()).length).toBe(2);
     expect((await files.list(owner, { newestFirst: true, limit: 10 }))?.files.length).toBe(3);
   });
 
   it('are made once, although two runners make them', async () => {
-    const { id, parts, work, found, made, files, owner, inputFile, counted, messages } = await finishing();
+    const { work, found, made, files, owner, inputFile, counted, messages, finish } = await finishing();
     // The one that comes second may find that the results of slices are removed.
-    await Promise.allSettled([finishBatch(parts, { batch: id }), finishBatch(parts, { batch: id })]);
+    await Promise.allSettled([finish(), finish()]);
     expect(await work.open()).toEqual([]);
     const { state, outputFile, errorFile } = await found();
     expect(state).toBe('ended');
@@ -192,9 +169,9 @@ describe('the files of a batch', () => {
   });
 
   it('are not made for an owner who is gone, and the batch ends', async () => {
-    const { id, parts, removeOwner, work, found, made } = await finishing();
+    const { removeOwner, work, found, made, finish } = await finishing();
     await removeOwner();
-    await finishBatch(parts, { batch: id });
+    await finish();
     const { state, outputFile, errorFile } = await found();
     expect({ state, outputFile, errorFile }).toEqual({ state: 'ended', outputFile: undefined, errorFile: undefined });
     expect(await made()).toEqual([]);

@@ -1,14 +1,9 @@
 import { expect, it } from 'vitest';
-import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
-import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
-import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { storeResult } from '#services/batch-runner/lines/store-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import type { Files } from '#shared/files/files.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
-import { allOf } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
 const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
@@ -17,9 +12,8 @@ const stopping = new AbortController().signal;
 /** A batch that runs, and runners that have an answer to a line of it. */
 async function running() {
   const opened = await openBatch();
-  const { id, owner, keys, parts, runner, ledger, work, files, found } = opened;
-  await validateBatch(parts, { batch: id });
-  const sealer = keys.storeSealer(owner) as Sealer;
+  const { id, owner, sealer, ledger, work, files, found, validate, finish, run, read } = opened;
+  await validate();
   const store = (text: string, through: Pick<Files, 'receive'> = files) =>
     storeResult({ files: through, stopping }, owner, { outcome: 'succeeded', text }, sealer);
   const record = async (line: number, text: string): Promise<boolean> => {
@@ -29,10 +23,9 @@ async function running() {
     return isFirst;
   };
   const end = async (): Promise<string | undefined> => {
-    await runSlice(runner, { batch: id, slice: 0 });
-    await finishBatch(parts, { batch: id });
-    const file = await files.find(owner, (await found()).outputFile ?? '');
-    return file && (await allOf(await files.read(file)))?.toString();
+    await run();
+    await finish();
+    return read((await found()).outputFile);
   };
   return { ...opened, store, record, end };
 }

@@ -1,35 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
-import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
-import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
-const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
-
 /** A batch that runs. */
 async function running() {
   const opened = await openBatch();
-  const { id, owner, keys, parts, runner, ledger, work, files } = opened;
-  await validateBatch(parts, { batch: id });
-  const record = async (line: number, text: string): Promise<void> => {
-    const result = await sealResult({ outcome: 'succeeded', text }, keys.storeSealer(owner) as Sealer);
-    await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
-  };
-  const run = () => runSlice(runner, { batch: id, slice: 0 });
+  const { owner, files, validate } = opened;
+  await validate();
   const add = (bytes: number) =>
     files.add(owner, inPieces(randomBytes(bytes)), { purpose: 'user_data', name: 'other.bin' });
-  return { ...opened, record, run, add };
+  return { ...opened, add };
 }
 
 /** Ends the batch and removes all files of its owner; then nothing is left. */
-async function expectNothingLeft({ id, owner, parts, files, counted, messages, redis, prefix }: OpenBatch) {
-  await finishBatch(parts, { batch: id });
+async function expectNothingLeft({ owner, finish, files, counted, messages, redis, prefix }: OpenBatch) {
+  await finish();
   const page = await files.list(owner, { newestFirst: true, limit: 100 });
   for (const file of page?.files ?? []) await files.remove(owner, file.id);
   await until(async () => (await messages()) === 0);
@@ -41,16 +29,16 @@ async function expectNothingLeft({ id, owner, parts, files, counted, messages, r
 describe('the input of a batch', () => {
   it('counts once, and until the last batch that reads it is over, also if its file is removed', async () => {
     const opened = await openBatch();
-    const { id, owner, parts, work, files, inputFile, create, found, counted, textOf } = opened;
+    const { id, owner, work, files, inputFile, create, found, counted, textOf, validate, finish } = opened;
     await create('batch_2');
-    for (const batch of [id, 'batch_2']) await validateBatch(parts, { batch });
+    for (const batch of [id, 'batch_2']) await validate(batch);
     expect(await counted()).toBe(batchInput.length);
     await files.remove(owner, inputFile);
     expect(await files.find(owner, inputFile)).toBeUndefined();
     const { input = '' } = await found();
     const endOf = async (batch: string): Promise<void> => {
       await work.move(batch, { from: 'running', to: 'failed', timed: 'failedAt' });
-      await finishBatch(parts, { batch });
+      await finish(batch);
     };
     await endOf('batch_2');
     expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
@@ -60,10 +48,10 @@ describe('the input of a batch', () => {
   });
 
   it('stays a file when the batch is over', async () => {
-    const { id, owner, parts, work, files, inputFile, counted, messages } = await openBatch();
-    await validateBatch(parts, { batch: id });
+    const { id, owner, work, files, inputFile, counted, messages, validate, finish } = await openBatch();
+    await validate();
     await work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
-    await finishBatch(parts, { batch: id });
+    await finish();
     expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
     expect(await counted()).toBe(batchInput.length);
     await files.remove(owner, inputFile);
@@ -75,12 +63,12 @@ describe('the input of a batch', () => {
 describe('the results of a batch', () => {
   it('count from the moment a slice of it is over', async () => {
     const opened = await running();
-    const { id, parts, run, record, found, counted, files, owner } = opened;
+    const { run, record, found, counted, files, owner, finish } = opened;
     for (const line of [0, 1]) await record(line, 'x'.repeat(9_999));
     await run();
     expect(await found()).toMatchObject({ slicesLeft: 0 });
     expect(await counted()).toBe(batchInput.length + 20_000);
-    await finishBatch(parts, { batch: id });
+    await finish();
     const { outputFile = '' } = await found();
     expect((await files.find(owner, outputFile))?.bytes).toBe(20_000);
     expect(await counted()).toBe(batchInput.length + 20_000);
@@ -99,7 +87,7 @@ describe('the results of a batch', () => {
     await expect(run()).rejects.toThrow(LaterError);
     await opened.work.pause(id, undefined);
     await record(1, 'b');
-    await runSlice({ ...opened.runner, parked: opened.openParked() }, { batch: id, slice: 0 });
+    await run({ parked: opened.openParked() });
     expect(await found()).toMatchObject({ slicesLeft: 0 });
     await batches.cancel(id);
     await expectNothingLeft(opened);

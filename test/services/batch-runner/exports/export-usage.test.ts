@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
@@ -9,6 +7,8 @@ import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
+import { writeLedger } from '../../../helpers/accounts/write-ledger.ts';
 import { allOf } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -18,36 +18,15 @@ const dayMs = 86_400_000;
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 const nameOf = (day: number): string => `usage-${new Date(day).toISOString().slice(0, 10)}.csv`;
 
-function record(at: number, fields: Partial<UsageRecord> = {}): UsageRecord {
-  return {
-    id: 'r1',
-    at,
-    key: { id: 'k1', name: 'laptop' },
-    format: 'chat',
-    operation: 'generate',
-    asked: 'auto',
-    model: 'm1',
-    tier: 'gpu',
-    outcome: 'done',
-    attempts: 1,
-    totalMs: 12.5,
-    promptTokens: 10,
-    cachedTokens: 2,
-    completionTokens: 5,
-    reasoningTokens: 1,
-    cost: 1_500_000,
-    ...fields,
-  };
-}
+const record = (at: number, fields: Partial<UsageRecord> = {}) =>
+  ledgerRecord({ id: 'r1', at, owner: undefined, ...fields });
 
 /** A ledger with these requests, and a team Finance whose files the exports are. */
 async function open(requests: readonly UsageRecord[]) {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, add, deliveries } = webhooks;
+  const { accounts, connection, prefix, add, states } = webhooks;
   const { redis } = connection;
-  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 30 * dayMs });
-  for (const each of requests) ledger.add(each);
-  await ledger.close();
+  await writeLedger(webhooks, requests);
   const team = await accounts.teams.create('Finance');
   const bounds = { ownerBytes: 1_000, totalBytes: 1_000_000 };
   const records = new FileRecords(redis, prefix, { bounds, report: () => undefined });
@@ -61,7 +40,7 @@ async function open(requests: readonly UsageRecord[]) {
     usage: new UsageReader(redis, prefix),
     namesOf: (parties) => partyNames(accounts, parties),
     files,
-    states: new AlertStates(redis, prefix),
+    states,
     requestsKeptMs: 30 * dayMs,
     log: { info: () => undefined, warn: (facts: unknown) => void warnings.push(facts) },
   };
@@ -77,10 +56,7 @@ async function open(requests: readonly UsageRecord[]) {
       const page = await files.list(team.id, { newestFirst: false, limit: 100 });
       return page?.files ?? [];
     },
-    sent: async () => {
-      const found = await deliveries.list(endpoint.id, { limit: 100 });
-      return found.map(({ body }) => JSON.parse(body) as { type: string; data: object }).toReversed();
-    },
+    sent: () => webhooks.sent(endpoint.id),
   };
 }
 

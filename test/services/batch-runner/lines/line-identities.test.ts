@@ -1,6 +1,4 @@
 import { describe, expect, inject, it } from 'vitest';
-import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
-import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
 import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
@@ -142,14 +140,12 @@ describe('the identity that a batch is served with', () => {
   });
 });
 
-describe('a slice whose key may not be used any more', () => {
-  it('ends at once, cancelled, with what is done', async () => {
-    const { identities } = await start();
-    const { id, parts, runner, found } = await openBatch();
-    await validateBatch(parts, { batch: id });
-    // Nothing else of it is used: no line is run.
-    const lines = { bodies: new MemoryBudget(1) } as RunLineParts;
-    await runSlice({ ...runner, lines, identities }, { batch: id, slice: 0 });
-    expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
-  });
+it('a slice whose key may not be used any more ends at once, cancelled, with what is done', async () => {
+  const { identities } = await start();
+  const { validate, run, found } = await openBatch();
+  await validate();
+  // Nothing else of it is used: no line is run.
+  const lines = { bodies: new MemoryBudget(1) } as RunLineParts;
+  await run({ lines, identities });
+  expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
 });

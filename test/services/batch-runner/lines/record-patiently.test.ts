@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordPatiently } from '#services/batch-runner/lines/record-patiently.ts';
-import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
 const use = { promptTokens: 1, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0, cost: 3 };
@@ -11,9 +9,8 @@ const stopping = new AbortController().signal;
 
 /** A batch, and runners that execute its first line, each with a result of its own. */
 async function running() {
-  const { id, owner, parts, work, keys, ledger, found } = await openBatch();
-  await validateBatch(parts, { batch: id });
-  const sealer = keys.storeSealer(owner) as Sealer;
+  const { id, sealer, work, ledger, found, validate } = await openBatch();
+  await validate();
   const runner = async () => {
     const result = await sealResult({ outcome: 'succeeded', text: '{}' }, sealer);
     return () => work.recordLine({ id, slice: 0, line: 0 }, result, use, ledger.entryOf([]));

@@ -3,13 +3,11 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
-import { startSmtp } from '../../../helpers/mail/start-smtp.ts';
 
 const dollar = 1e9;
 
 it('a person is mailed once for each share of a budget in a day, however many look', async () => {
-  const smtp = await startSmtp();
-  const { accounts, connection, deliverDue, prefix, states } = await openTestMails(smtp.port);
+  const { accounts, connection, deliverDue, prefix, smtp, states } = await openTestMails();
   const limits = { costPerDay: 10 };
   const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
   await connection.redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });

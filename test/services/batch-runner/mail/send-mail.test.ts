@@ -28,6 +28,9 @@ function serverAt(url: string): SmtpServer {
   return server;
 }
 
+/** What sends mails to a server on this machine. @param login as an address has it */
+const sendTo = (port: number, login = '') => mailSender(serverAt(`smtp://${login}127.0.0.1:${port}`), from);
+
 /** What became of a mail: undefined for one that was sent. */
 async function failureOf(sending: Promise<void>): Promise<MailError | undefined> {
   try {
@@ -42,7 +45,7 @@ async function failureOf(sending: Promise<void>): Promise<MailError | undefined>
 describe('a mail', () => {
   it('comes as it was written, with who sends it, and as one that nobody answers by a machine', async () => {
     const smtp = await startSmtp();
-    const send = mailSender(serverAt(`smtp://bot:s3cret%2F!@127.0.0.1:${smtp.port}`), from);
+    const send = sendTo(smtp.port, 'bot:s3cret%2F!@');
     await send(mail, never);
     expect(smtp.mails).toHaveLength(1);
     const [{ headers, text, to, user } = { headers: new Map<string, string>(), text: '', to: [], user: '' }] =
@@ -60,7 +63,7 @@ describe('a mail', () => {
 
   it('has no header and no recipient of what stands in a name', async () => {
     const smtp = await startSmtp();
-    const send = mailSender(serverAt(`smtp://127.0.0.1:${smtp.port}`), from);
+    const send = sendTo(smtp.port);
     await send({ ...mail, subject: 'x\r\nBcc: eve@example.com\r\n\r\nhello' }, never);
     await failureOf(send({ ...mail, to: 'ada@example.com>, <eve@example.com' }, never));
     await failureOf(send({ ...mail, to: 'ada@example.com\r\nRCPT TO:<eve@example.com>' }, never));
@@ -99,7 +102,7 @@ describe('a mail', () => {
   ])('to %s (%i) has failed for good: %s', async (_name, code, isPermanent) => {
     const smtp = await startSmtp();
     smtp.answers.push(code);
-    const failure = await failureOf(mailSender(serverAt(`smtp://127.0.0.1:${smtp.port}`), from)(mail, never));
+    const failure = await failureOf(sendTo(smtp.port)(mail, never));
     expect(failure?.isPermanent).toBe(isPermanent);
     expect(failure?.message).toContain(String(code));
     expect(failure?.message).not.toContain('ada');
@@ -107,11 +110,11 @@ describe('a mail', () => {
 
   it('is tried again when the login is refused or nobody listens', async () => {
     const smtp = await startSmtp();
-    const refused = await failureOf(mailSender(serverAt(`smtp://bot:wrong@127.0.0.1:${smtp.port}`), from)(mail, never));
+    const refused = await failureOf(sendTo(smtp.port, 'bot:wrong@')(mail, never));
     expect(refused).toMatchObject({ isPermanent: false });
     expect(refused?.message).toContain('EAUTH');
     await smtp.close();
-    const away = await failureOf(mailSender(serverAt(`smtp://127.0.0.1:${smtp.port}`), from)(mail, never));
+    const away = await failureOf(sendTo(smtp.port)(mail, never));
     expect(away).toMatchObject({ isPermanent: false });
   });
 
@@ -121,7 +124,7 @@ describe('a mail', () => {
     await new Promise((resolve) => silent.once('listening', resolve));
     const { port } = silent.address() as AddressInfo;
     const startedAt = performance.now();
-    await failureOf(mailSender(serverAt(`smtp://127.0.0.1:${port}`), from)(mail, AbortSignal.timeout(200)));
+    await failureOf(sendTo(port)(mail, AbortSignal.timeout(200)));
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });

@@ -75,11 +75,9 @@ describe('the pace of a model', () => {
   });
 });
 
-describe('an error', () => {
-  it('is a limit of the upstream when it refuses work for now', () => {
-    expect(isUpstreamLimit(limited())).toBe(true);
-    expect(isUpstreamLimit(new RouterError('overloaded', 'Busy.'))).toBe(true);
-    expect(isUpstreamLimit(new RouterError('upstream_failed', 'Broken.'))).toBe(false);
-    expect(isUpstreamLimit(new GaveWayError())).toBe(false);
-  });
+it('an error is a limit of the upstream when it refuses work for now', () => {
+  expect(isUpstreamLimit(limited())).toBe(true);
+  expect(isUpstreamLimit(new RouterError('overloaded', 'Busy.'))).toBe(true);
+  expect(isUpstreamLimit(new RouterError('upstream_failed', 'Broken.'))).toBe(false);
+  expect(isUpstreamLimit(new GaveWayError())).toBe(false);
 });

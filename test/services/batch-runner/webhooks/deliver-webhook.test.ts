@@ -11,11 +11,15 @@ const client = new OpenAI({ apiKey: 'none' });
 const never = new AbortController().signal;
 const dayMs = 24 * 3_600_000;
 
+/** An endpoint of the router for events of batches, and what receives them. */
+async function open(options: Parameters<typeof openTestWebhooks>[0] = {}) {
+  const [receiver, webhooks] = [await startReceiver(), await openTestWebhooks(options)];
+  return { receiver, ...webhooks, ...(await webhooks.add(receiver.url)) };
+}
+
 describe('a webhook', () => {
   it('is delivered as the official SDK expects it, with the secret before too during a rotation', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, endpoints, deliveries, batchEvent, deliverDue } = await openTestWebhooks();
-    const { endpoint, secret } = await add(receiver.url);
+    const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, endpoint, secret } = await open();
     const event = batchEvent();
     await outbox.emit(event);
     expect(await deliverDue()).toEqual(['delivered']);
@@ -44,17 +48,15 @@ describe('a webhook', () => {
   });
 
   it('is tried again with the same id and body, and signed anew', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, batchEvent, deliverDue, makeDue } = await openTestWebhooks();
-    const { endpoint, secret } = await add(receiver.url);
-    receiver.answer((response) => response.writeHead(503).end());
+    const { receiver, outbox, deliveries, batchEvent, deliverDue, makeDue, endpoint, secret } = await open();
+    receiver.answerWith(503);
     await outbox.emit(batchEvent());
     expect(await deliverDue()).toEqual(['failed']);
     const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
     expect(waiting).toMatchObject({ state: 'pending', attempts: 1, lastStatus: 503, lastError: 'it answered 503' });
     expect((waiting?.nextAt ?? 0) - Date.now()).toBeGreaterThan(3_000);
     expect(await deliverDue()).toEqual([]);
-    receiver.answer((response) => response.writeHead(200).end('ok'));
+    receiver.answerWith(200);
     await makeDue(endpoint.id);
     expect(await deliverDue()).toEqual(['delivered']);
     const [first, second] = receiver.messages;
@@ -64,10 +66,9 @@ describe('a webhook', () => {
   });
 
   it('is given up after a day, and delivered when it is repeated', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, batchEvent, deliverDue, makeDue, connection, prefix } = await openTestWebhooks();
-    const { endpoint } = await add(receiver.url);
-    receiver.answer((response) => response.writeHead(500).end());
+    const { receiver, add, outbox, deliveries, batchEvent, deliverDue, makeDue, connection, prefix, endpoint } =
+      await open();
+    receiver.answerWith(500);
     await outbox.emit(batchEvent());
     await deliverDue();
     const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
@@ -77,7 +78,7 @@ describe('a webhook', () => {
     const dead = await deliveries.list(endpoint.id, { state: 'dead', limit: 10 });
     expect(dead).toMatchObject([{ attempts: 2, lastError: 'it answered 500' }]);
     expect(await deliverDue()).toEqual([]);
-    receiver.answer((response) => response.writeHead(204).end());
+    receiver.answerWith(204);
     expect(await deliveries.repeat(endpoint.id)).toBe(1);
     expect(await deliverDue()).toEqual(['delivered']);
     expect(receiver.messages[2]).toMatchObject({
@@ -92,10 +93,8 @@ describe('a webhook', () => {
   });
 
   it('that is answered 410 disables its endpoint: what waits is given up, and nothing more is sent', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, endpoints, deliveries, batchEvent, deliverDue, deliver } = await openTestWebhooks();
-    const { endpoint } = await add(receiver.url);
-    receiver.answer((response) => response.writeHead(410).end());
+    const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, deliver, endpoint } = await open();
+    receiver.answerWith(410);
     await outbox.emit(batchEvent());
     await outbox.emit(batchEvent());
     const due = await deliveries.takeDue(10);
@@ -109,7 +108,7 @@ describe('a webhook', () => {
     expect(await outbox.emit(batchEvent())).toBe(0);
     expect(await deliveries.repeat(endpoint.id)).toBe('disabled');
     await endpoints.change(endpoint.id, { enabled: true });
-    receiver.answer((response) => response.writeHead(204).end());
+    receiver.answerWith(204);
     expect(await deliveries.repeat(endpoint.id)).toBe(2);
     expect(await deliverDue()).toEqual(['delivered', 'delivered']);
     expect((await endpoints.find(endpoint.id))?.disabledReason).toBeUndefined();
@@ -120,9 +119,7 @@ describe('a webhook', () => {
     { what: 'redirects', options: {}, error: 'it answered with a redirect (302), which is not followed' },
     { what: 'is no public address', options: { isAllowed: undefined }, error: 'its address is not public' },
   ])('to a receiver that $what says so', async ({ what, options, error }) => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, batchEvent, deliverDue } = await openTestWebhooks(options);
-    const { endpoint } = await add(receiver.url);
+    const { receiver, outbox, deliveries, batchEvent, deliverDue, endpoint } = await open(options);
     if (what === 'is silent') receiver.answer(() => undefined);
     if (what === 'redirects') receiver.answer((response) => response.writeHead(302, { location: '/' }).end());
     await outbox.emit(batchEvent());
@@ -132,9 +129,7 @@ describe('a webhook', () => {
   });
 
   it('is given back when its runner stops, and is due at once', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, batchEvent, deliver, outcomes, deliverDue } = await openTestWebhooks();
-    const { endpoint } = await add(receiver.url);
+    const { receiver, outbox, deliveries, batchEvent, deliver, outcomes, deliverDue, endpoint } = await open();
     receiver.answer(() => undefined);
     await outbox.emit(batchEvent());
     const [due] = await deliveries.takeDue(1);
@@ -145,15 +140,13 @@ describe('a webhook', () => {
     await delivering;
     expect(outcomes).toEqual(['returned']);
     expect(await deliveries.find(endpoint.id, due?.id ?? '')).toMatchObject({ state: 'pending', attempts: 0 });
-    receiver.answer((response) => response.writeHead(204).end());
+    receiver.answerWith(204);
     expect(await deliverDue()).toEqual(['delivered']);
   });
 
   it('for a test has one attempt', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, deliverDue } = await openTestWebhooks();
-    const { endpoint, secret } = await add(receiver.url);
-    receiver.answer((response) => response.writeHead(500).end());
+    const { receiver, outbox, deliveries, deliverDue, endpoint, secret } = await open();
+    receiver.answerWith(500);
     const id = await outbox.test(endpoint.id);
     expect(await deliverDue()).toEqual(['dead']);
     expect(await deliveries.find(endpoint.id, id ?? '')).toMatchObject({ state: 'dead', type: 'rtr.webhook.test' });
@@ -166,9 +159,7 @@ describe('a webhook', () => {
   });
 
   it('of a runner without the secret of the cluster says so, and leaves the endpoint as it is', async () => {
-    const receiver = await startReceiver();
-    const { add, outbox, deliveries, batchEvent, connection, prefix } = await openTestWebhooks();
-    const { endpoint } = await add(receiver.url);
+    const { outbox, deliveries, batchEvent, connection, prefix, endpoint } = await open();
     await outbox.emit(batchEvent());
     const other = openWebhooks(connection.redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
     const log = { info: () => undefined, warn: () => undefined };

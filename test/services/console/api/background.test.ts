@@ -4,15 +4,15 @@ import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';
+import { denied } from '../../../helpers/console/refusals.ts';
 
 const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
-const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
 
 async function open() {
   const opened: { access?: ConstructorParameters<typeof BackgroundJobs>[0]; jobs?: BackgroundJobs } = {};
-  const console = await openConsole({
+  const house = await openHouse(['bob'], {
     furtherOperations: ({ accounts, prefix, log, webhooks }) => {
       const access = { url: inject('redisUrl'), prefix, log: silent };
       const jobs = new BackgroundJobs(access);
@@ -23,8 +23,7 @@ async function open() {
   });
   const { access, jobs } = opened;
   if (!access || !jobs) throw new Error('the routes were not opened');
-  const ada = await console.firstAdmin();
-  return { ...console, access, jobs, ada, bob: await console.join(ada, 'bob@example.com') };
+  return { ...house, access, jobs };
 }
 
 describe('background work in the console', () => {

@@ -1,28 +1,18 @@
-import { describe, expect, it } from 'vitest';
-import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { openHouse } from '../../../helpers/console/open-console.ts';
+import { refusal, wrongField } from '../../../helpers/console/refusals.ts';
 
 const plain = { kind: 'user', name: 'laptop', class: 'normal', limits: {} };
-const adminSet = { status: 403, body: { error: { code: 'admin_set' } } };
-
-let console: OpenConsole;
-let ada: Person;
-let bob: Person;
-
-/** An administrator, Ada, and a member, Bob. */
-async function openTwo(): Promise<void> {
-  console = await openConsole();
-  ada = await console.firstAdmin();
-  bob = await console.join(ada, 'bob@example.com');
-}
+const adminSet = refusal(403, 'admin_set');
 
 describe('the ceiling of a person', () => {
   it('bounds tiers, models and class of their keys, whatever these say, from the moment that it is set', async () => {
-    await openTwo();
+    const { ada, bob, verifier } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', { ...plain, models: ['auto', 'a'], tiers: ['gpu', 'cloud'] });
     const ceiling = { models: ['a', 'b'], tiers: ['cloud', 'cli'], maxClass: 'low' };
-    expect(await console.verifier.verify(body.raw)).toMatchObject({ class: 'normal', tiers: ['gpu', 'cloud'] });
+    expect(await verifier.verify(body.raw)).toMatchObject({ class: 'normal', tiers: ['gpu', 'cloud'] });
     expect((await ada.patch(`/users/${bob.id}`, { ceiling })).body).toMatchObject({ ceiling });
-    expect(await console.verifier.verify(body.raw)).toMatchObject({
+    expect(await verifier.verify(body.raw)).toMatchObject({
       class: 'low',
       models: ['auto', 'a'],
       ownerModels: [['a', 'b']],
@@ -33,19 +23,15 @@ describe('the ceiling of a person', () => {
       action: 'user.ceiling',
       details: { before: {}, after: ceiling },
     });
-    await ada.patch(`/users/${bob.id}`, { ceiling: {} });
-    expect(await console.verifier.verify(body.raw)).not.toHaveProperty('ownerModels');
-  });
-
-  it('leaves nothing of a key whose tiers are all outside of it', async () => {
-    await openTwo();
-    const { body } = await bob.post('/keys', { ...plain, tiers: ['gpu'] });
+    // Nothing is left of a key whose tiers are all outside of it.
     await ada.patch(`/users/${bob.id}`, { ceiling: { tiers: ['cli'] } });
-    expect(await console.verifier.verify(body.raw)).toMatchObject({ tiers: [] });
+    expect(await verifier.verify(body.raw)).toMatchObject({ tiers: [] });
+    await ada.patch(`/users/${bob.id}`, { ceiling: {} });
+    expect(await verifier.verify(body.raw)).not.toHaveProperty('ownerModels');
   });
 
   it('lets them choose the class high where it says so', async () => {
-    await openTwo();
+    const { ada, bob } = await openHouse(['bob']);
     const wanted = { ...plain, class: 'high' };
     expect((await bob.post('/keys', wanted)).status).toBe(403);
     await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
@@ -53,11 +39,11 @@ describe('the ceiling of a person', () => {
   });
 
   it('is set by administrators only, and refused when it could not be carried by a token', async () => {
-    await openTwo();
+    const { ada, bob } = await openHouse(['bob']);
     expect((await bob.patch(`/users/${bob.id}`, { ceiling: {} })).status).toBe(403);
     const models = Array.from({ length: 50 }, (_, at) => `${'m'.repeat(50)}${at}`);
     const refused = await ada.patch(`/users/${bob.id}`, { ceiling: { models } });
-    expect(refused).toMatchObject({ status: 400, body: { error: { field: 'ceiling.models' } } });
+    expect(refused).toMatchObject(wrongField('ceiling.models'));
     // A header counts bytes, not characters.
     const wide = { models: Array.from({ length: 10 }, () => '模'.repeat(100)) };
     expect((await ada.patch(`/users/${bob.id}`, { ceiling: wide })).status).toBe(400);
@@ -71,56 +57,54 @@ describe('the class high of a key', () => {
   const high = { class: 'high' };
 
   it('ends with the ceiling that permits it, and is not carried on by rotation', async () => {
-    await openTwo();
+    const { ada, bob, verifier } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
     const { body } = await bob.post('/keys', { ...plain, ...high });
     expect(body.key).not.toHaveProperty('classInForce');
-    expect(await console.verifier.verify(body.raw)).toMatchObject(high);
+    expect(await verifier.verify(body.raw)).toMatchObject(high);
     for (const ceiling of [{}, { maxClass: 'normal' }]) {
       await ada.patch(`/users/${bob.id}`, { ceiling });
-      expect(await console.verifier.verify(body.raw)).toMatchObject({ class: 'normal' });
+      expect(await verifier.verify(body.raw)).toMatchObject({ class: 'normal' });
       expect((await bob.get('/keys')).body).toMatchObject([{ class: 'high', classInForce: 'normal' }]);
     }
     const { body: next } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
     expect(next.key).toMatchObject({ class: 'normal' });
     await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
-    expect(await console.verifier.verify(next.raw)).toMatchObject({ class: 'normal' });
+    expect(await verifier.verify(next.raw)).toMatchObject({ class: 'normal' });
   });
 
   it('stays where an administrator has given it, or has it, as long as they are one', async () => {
-    await openTwo();
+    const { ada, bob, verifier, join } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', plain);
     await ada.patch(`/keys/${body.key.id}`, high);
-    expect(await console.verifier.verify(body.raw)).toMatchObject(high);
+    expect(await verifier.verify(body.raw)).toMatchObject(high);
     const { body: next } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
-    expect(await console.verifier.verify(next.raw)).toMatchObject(high);
+    expect(await verifier.verify(next.raw)).toMatchObject(high);
     await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'low' } });
-    expect(await console.verifier.verify(next.raw)).toMatchObject({ class: 'low' });
-    const eve = await console.join(ada, 'eve@example.com', { role: 'admin' });
+    expect(await verifier.verify(next.raw)).toMatchObject({ class: 'low' });
+    const eve = await join(ada, 'eve@example.com', { role: 'admin' });
     const { body: hers } = await eve.post('/keys', { ...plain, ...high });
-    expect(await console.verifier.verify(hers.raw)).toMatchObject(high);
+    expect(await verifier.verify(hers.raw)).toMatchObject(high);
     await ada.patch(`/users/${eve.id}`, { role: 'member' });
-    expect(await console.verifier.verify(hers.raw)).toMatchObject({ class: 'normal' });
+    expect(await verifier.verify(hers.raw)).toMatchObject({ class: 'normal' });
   });
 });
 
-describe('the ceiling of a team', () => {
-  it('bounds its keys, and is set by administrators, not by its owners', async () => {
-    await openTwo();
-    const { body: team } = await ada.post('/teams', { name: 'Blue' });
-    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
-    const { body } = await bob.post('/keys', { ...plain, kind: 'team', teamId: team.id });
-    expect((await bob.patch(`/teams/${team.id}`, { ceiling: {} })).status).toBe(403);
-    expect((await ada.patch(`/teams/${team.id}`, { ceiling: { models: ['a'] } })).body.ceiling).toEqual({
-      models: ['a'],
-    });
-    expect(await console.verifier.verify(body.raw)).toMatchObject({ ownerModels: [['a']] });
+it('the ceiling of a team bounds its keys, and is set by administrators, not by its owners', async () => {
+  const { ada, bob, verifier } = await openHouse(['bob']);
+  const { body: team } = await ada.post('/teams', { name: 'Blue' });
+  await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+  const { body } = await bob.post('/keys', { ...plain, kind: 'team', teamId: team.id });
+  expect((await bob.patch(`/teams/${team.id}`, { ceiling: {} })).status).toBe(403);
+  expect((await ada.patch(`/teams/${team.id}`, { ceiling: { models: ['a'] } })).body.ceiling).toEqual({
+    models: ['a'],
   });
+  expect(await verifier.verify(body.raw)).toMatchObject({ ownerModels: [['a']] });
 });
 
 describe('what an administrator has set on a key', () => {
   it('is not changed by its owner, who may change all else', async () => {
-    await openTwo();
+    const { ada, bob } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', plain);
     const path = `/keys/${body.key.id}`;
     await ada.patch(path, { models: ['a'], limits: { costPerDay: 1 }, name: 'laptop' });
@@ -135,7 +119,7 @@ describe('what an administrator has set on a key', () => {
   });
 
   it('is what the administrator gives, also where the owner has set the same before', async () => {
-    await openTwo();
+    const { ada, bob } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', { ...plain, models: ['a'], limits: { costPerDay: 5 } });
     const path = `/keys/${body.key.id}`;
     const set = async (change: object) => (await ada.patch(path, change)).body.adminSet;
@@ -157,16 +141,8 @@ describe('what an administrator has set on a key', () => {
     expect(own).toMatchObject({ status: 200, body: { key: { adminSet: { length: 3 } } } });
   });
 
-  it('is not the class of a key that was made without one', async () => {
-    await openTwo();
-    const { body } = await ada.post('/keys', { kind: 'user', name: 'made', userId: bob.id });
-    expect(body.key).toMatchObject({ class: 'normal' });
-    expect(body.key).not.toHaveProperty('adminSet');
-    expect((await bob.patch(`/keys/${body.key.id}`, { class: 'low' })).status).toBe(200);
-  });
-
   it('stays when the key is rotated, and ends when an administrator removes it', async () => {
-    await openTwo();
+    const { ada, bob } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', plain);
     await ada.patch(`/keys/${body.key.id}`, { tiers: ['gpu'], class: 'low' });
     const { body: rotated } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
@@ -177,33 +153,18 @@ describe('what an administrator has set on a key', () => {
     expect((await bob.patch(path, { tiers: ['cloud'] })).status).toBe(200);
   });
 
-  it('is not lifted by a change that was judged before', async () => {
-    await openTwo();
-    const { keys } = console.accounts;
-    const { body } = await bob.post('/keys', plain);
-    const path = `/keys/${body.key.id}`;
-    await ada.patch(path, { limits: { costPerDay: 50 }, expiresAt: null, class: 'normal' });
-    const judgedWith = await keys.find(body.key.id);
-    await ada.patch(path, { limits: { costPerDay: 1 } });
-    const change = { limits: { costPerDay: 50, requestsPerMinute: 5 } };
-    expect(await keys.change(body.key.id, change, judgedWith?.revision ?? 0)).toBe('stale');
-    expect((await bob.get('/keys')).body).toMatchObject([{ limits: { costPerDay: 1 } }]);
-  });
-
   it('is judged anew, where an administrator sets it while its owner changes something', async () => {
-    await openTwo();
-    const { keys } = console.accounts;
+    const { ada, bob, accounts } = await openHouse(['bob']);
+    const { keys } = accounts;
     const { body } = await bob.post('/keys', { ...plain, limits: { costPerDay: 50 } });
     const path = `/keys/${body.key.id}`;
     // Right after it was judged: what an administrator does then counts, and what does not concern it is done all the same.
-    const change = keys.change.bind(keys);
-    const between = (wanted: object): void => {
-      keys.change = async (...asked) => {
-        keys.change = change;
+    const change = vi.spyOn(keys, 'change');
+    const between = (wanted: object) =>
+      change.mockImplementationOnce(async (...asked) => {
         expect((await ada.patch(path, wanted)).status).toBe(200);
         return keys.change(...asked);
-      };
-    };
+      });
     between({ limits: { costPerDay: 1 } });
     expect(await bob.patch(path, { limits: { costPerDay: 50 } })).toMatchObject(adminSet);
     between({ class: 'low' });
@@ -216,34 +177,35 @@ describe('what an administrator has set on a key', () => {
   });
 });
 
-describe('an administrator', () => {
-  it('makes a key for somebody else, who owns it and cannot lift what was set', async () => {
-    await openTwo();
-    const made = await ada.post('/keys', { ...plain, userId: bob.id, limits: { costPerMonth: 5 } });
-    expect(made).toMatchObject({
-      status: 201,
-      body: { key: { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['class', 'limits.costPerMonth'] } },
-    });
-    expect(await console.verifier.verify(made.body.raw)).toMatchObject({ ownerId: bob.id });
-    expect(await bob.patch(`/keys/${made.body.key.id}`, { limits: { costPerMonth: 50 } })).toMatchObject(adminSet);
-    expect((await bob.post('/keys', { ...plain, userId: ada.id })).status).toBe(404);
-    expect((await ada.post('/keys', { ...plain, userId: 'nobody' })).status).toBe(404);
+it('an administrator makes a key for somebody else, who owns it and cannot lift what was set', async () => {
+  const { ada, bob, verifier } = await openHouse(['bob']);
+  const made = await ada.post('/keys', { ...plain, userId: bob.id, limits: { costPerMonth: 5 } });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { key: { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['class', 'limits.costPerMonth'] } },
   });
+  expect(await verifier.verify(made.body.raw)).toMatchObject({ ownerId: bob.id });
+  expect(await bob.patch(`/keys/${made.body.key.id}`, { limits: { costPerMonth: 50 } })).toMatchObject(adminSet);
+  // The class of a key that was made without one is not set.
+  const { body } = await ada.post('/keys', { kind: 'user', name: 'made', userId: bob.id });
+  expect(body.key).toMatchObject({ class: 'normal' });
+  expect(body.key).not.toHaveProperty('adminSet');
+  expect((await bob.patch(`/keys/${body.key.id}`, { class: 'low' })).status).toBe(200);
+  expect((await bob.post('/keys', { ...plain, userId: ada.id })).status).toBe(404);
+  expect((await ada.post('/keys', { ...plain, userId: 'nobody' })).status).toBe(404);
 });
 
-describe('a new member', () => {
-  it('begins with the limits and the ceiling of the settings; an administrator does not', async () => {
-    await openTwo();
-    const newMembers = { limits: { costPerMonth: 20 }, ceiling: { tiers: ['gpu', 'cli'] } };
-    expect((await ada.patch('/settings', { newMembers })).body).toMatchObject({ newMembers });
-    const eve = await console.join(ada, 'eve@example.com');
-    const root = await console.join(ada, 'root@example.com', { role: 'admin' });
-    const { body: people } = await ada.get('/users');
-    const find = (id: string) => people.find((each: { id: string }) => each.id === id);
-    expect(find(eve.id)).toMatchObject(newMembers);
-    expect(find(root.id)).toMatchObject({ limits: {}, ceiling: {} });
-    expect(find(bob.id)).toMatchObject({ limits: {}, ceiling: {} });
-    const { body } = await eve.post('/keys', plain);
-    expect(await console.verifier.verify(body.raw)).toMatchObject({ tiers: ['gpu', 'cli'] });
-  });
+it('a new member begins with the limits and the ceiling of the settings; an administrator does not', async () => {
+  const { ada, bob, verifier, join } = await openHouse(['bob']);
+  const newMembers = { limits: { costPerMonth: 20 }, ceiling: { tiers: ['gpu', 'cli'] } };
+  expect((await ada.patch('/settings', { newMembers })).body).toMatchObject({ newMembers });
+  const eve = await join(ada, 'eve@example.com');
+  const root = await join(ada, 'root@example.com', { role: 'admin' });
+  const { body: people } = await ada.get('/users');
+  const find = (id: string) => people.find((each: { id: string }) => each.id === id);
+  expect(find(eve.id)).toMatchObject(newMembers);
+  expect(find(root.id)).toMatchObject({ limits: {}, ceiling: {} });
+  expect(find(bob.id)).toMatchObject({ limits: {}, ceiling: {} });
+  const { body } = await eve.post('/keys', plain);
+  expect(await verifier.verify(body.raw)).toMatchObject({ tiers: ['gpu', 'cli'] });
 });

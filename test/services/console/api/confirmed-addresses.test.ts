@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
+import { openExternals } from '../../../helpers/accounts/open-externals.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
-import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { openHouse, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
-const unconfirmed = { status: 409, body: { error: { code: 'unconfirmed_address', field: 'email' } } };
+const unconfirmed = refusal(409, 'unconfirmed_address', 'email');
 const target = 'newboss@example.com';
 const provider = {
   name: 'company',
@@ -21,9 +21,8 @@ const provider = {
 
 /** An administrator, and a member who has typed in an address of somebody else. */
 async function squatted() {
-  const open = await openConsole();
-  const ada = await open.firstAdmin();
-  const eve = await open.join(ada, 'eve@example.com');
+  const open = await openHouse(['eve']);
+  const { ada, eve } = open;
   expect(await take(eve, target)).toMatchObject({ status: 200, body: { user: { email: target } } });
   return { ...open, ada, eve, signInAt: comes(open) };
 }
@@ -33,13 +32,10 @@ function take(person: Person, email: string) {
 }
 
 /** Has somebody sign in at a provider that has verified the address. */
-function comes({ accounts, connection, prefix, announced }: OpenConsole) {
-  const externals = new ExternalAccounts(connection.redis, prefix, {
-    keys: new OwnerKeys(() => [Buffer.alloc(32)]),
-    report: () => undefined,
-  });
+function comes(open: OpenConsole) {
+  const { accounts, announced } = open;
   const announce = async (changed: string) => void announced.push(changed);
-  const parts = { accounts, externals, announce, log: pino({ level: 'silent' }) };
+  const parts = { accounts, externals: openExternals(open), announce, log: pino({ level: 'silent' }) };
   const [company] = signInSchema.parse({ providers: [provider] }).providers;
   if (!company) throw new Error('no provider');
   return (email: string, sub = `sub-${email}`, groups: string[] = []): Promise<UserRecord | string> =>
@@ -86,7 +82,7 @@ describe('an address that a member has typed in', () => {
       await ada.post('/invitations', { email: target, role: 'member' }),
       await ada.post('/users', { email: target }),
     ]) {
-      expect(invited).toMatchObject({ status: 409, body: { error: { code: 'email_taken', field: 'email' } } });
+      expect(invited).toMatchObject(refusal(409, 'email_taken', 'email'));
       expect(invited.body.error.message).toContain(
         `The account ${eve.id} has this e-mail address: its person has typed it in`,
       );
@@ -94,11 +90,10 @@ describe('an address that a member has typed in', () => {
   });
 
   it('is not one of an open invitation, which can be accepted', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const eve = await open.join(ada, 'eve@example.com');
+    const open = await openHouse(['eve']);
+    const { ada, eve } = open;
     const { body } = await ada.post('/invitations', { email: target, role: 'member' });
-    expect(await take(eve, target)).toMatchObject({ status: 409, body: { error: { code: 'email_taken' } } });
+    expect(await take(eve, target)).toMatchObject(refusal(409, 'email_taken'));
     expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(409);
     const boss = open.browser();
     const link = `/links/${String(body.link).split('/link/')[1]}`;
@@ -145,9 +140,8 @@ describe('an address that a member has typed in', () => {
 
 describe('a first sign-in at a provider to an account that is there', () => {
   it('ends what somebody may have who had it before: sessions, tokens, password and second factor', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const eve = await open.join(ada, 'eve@example.com');
+    const open = await openHouse(['eve']);
+    const { eve } = open;
     const { body } = await eve.post('/tokens', { name: 'ci', scopes: ['admin'] });
     const client = new AdminClient(open.url, String(body.raw));
     expect((await client.get('/keys')).status).toBe(200);
@@ -167,9 +161,8 @@ describe('a first sign-in at a provider to an account that is there', () => {
   });
 
   it('does not make an administrator the person whose address they have changed to their own', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const bob = await open.join(ada, 'bob@example.com');
+    const open = await openHouse(['bob']);
+    const { ada, bob } = open;
     const signInAt = comes(open);
     await ada.patch(`/users/${bob.id}/profile`, { email: 'mallory@example.com' });
     expect((await ada.get(`/users/${bob.id}`)).body).toMatchObject({ emailConfirmed: true });
@@ -180,16 +173,16 @@ describe('a first sign-in at a provider to an account that is there', () => {
   });
 
   it('is that to an account which an administrator has made, also with another address since, while it waits', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const open = await openHouse();
+    const { ada } = open;
     const { body } = await ada.post('/users', { email: 'typo@example.com' });
     await ada.patch(`/users/${body.id}/profile`, { email: 'kim@example.com' });
     expect(await comes(open)('kim@example.com')).toMatchObject({ id: body.id });
   });
 
   it('to an account of an earlier release is one if nobody can have changed its address, and after a sign-in stays so', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const open = await openHouse();
+    const { ada } = open;
     const people = ['one', 'two', 'three'].map((name) => open.join(ada, `${name}@example.com`));
     const [one, two, three] = await Promise.all(people);
     if (!one || !two || !three) throw new Error('nobody has joined');

@@ -1,30 +1,30 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
-import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
+import { denied, refusal } from '../../../helpers/console/refusals.ts';
 
 const path = '/worker-credentials';
 const natsUrl = 'nats://rtr:pass@10.0.0.7:4222, wss://router.example.com/nats?x=pass';
 
 /** A console with a cluster's authority, which has made one credential for the ingresses. */
-async function open(): Promise<OpenConsole & { ada: Person; folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+async function open() {
+  const folder = temporaryFolder();
   await writeAuthority(folder, await createAuthority('rtr', undefined));
   await changeAuthority(folder, async (authority) => {
     authority.issued.push((await issueCredential(authority, { role: 'ingress', name: 'ingress' })).issued);
   });
   const authority = { folder, natsUrl };
-  const console = await openConsole({
+  const house = await openHouse([], {
     furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority }),
   });
-  return { ...console, ada: await console.firstAdmin(), folder };
+  return { ...house, folder };
 }
 
 describe('a credential of a worker', () => {
@@ -63,7 +63,7 @@ describe('a credential of a worker', () => {
     await ada.post(path, { name: 'joes-box', tier: 'cli' });
     expect(readFileSync(join(folder, 'nats-auth.conf'), 'utf8')).toBe(conf);
     const taken = await ada.post(path, { name: 'joes-box', tier: 'gpu' });
-    expect(taken).toMatchObject({ status: 409, body: { error: { code: 'name_in_use', field: 'name' } } });
+    expect(taken).toMatchObject(refusal(409, 'name_in_use', 'name'));
     const { status, body } = await ada.delete(`${path}/joes-box`);
     expect(status).toBe(200);
     expect(body.credential).toMatchObject({ name: 'joes-box', tier: 'cli', revokedAt: expect.any(Number) });
@@ -103,22 +103,18 @@ describe('a credential of a worker', () => {
   it('is for administrators only', async () => {
     const { ada, join: invite } = await open();
     const bob = await invite(ada, 'bob@example.com');
-    const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
     expect(await bob.get(path)).toMatchObject(denied);
     expect(await bob.post(path, { name: 'mine', tier: 'gpu' })).toMatchObject(denied);
     expect(await bob.delete(`${path}/mine`)).toMatchObject(denied);
   });
 });
 
-describe('without the folder of an authority', () => {
-  it('an ingress says that rtr makes credentials', async () => {
-    const console = await openConsole({
-      furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
-    });
-    const ada = await console.firstAdmin();
-    const refused = { status: 409, body: { error: { code: 'no_authority', message: expect.stringContaining('rtr') } } };
-    expect(await ada.get(path)).toMatchObject(refused);
-    expect(await ada.post(path, { name: 'a', tier: 'gpu' })).toMatchObject(refused);
-    expect(await ada.delete(`${path}/a`)).toMatchObject(refused);
+it('without the folder of an authority an ingress says that rtr makes credentials', async () => {
+  const { ada } = await openHouse([], {
+    furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
   });
+  const refused = { status: 409, body: { error: { code: 'no_authority', message: expect.stringContaining('rtr') } } };
+  expect(await ada.get(path)).toMatchObject(refused);
+  expect(await ada.post(path, { name: 'a', tier: 'gpu' })).toMatchObject(refused);
+  expect(await ada.delete(`${path}/a`)).toMatchObject(refused);
 });

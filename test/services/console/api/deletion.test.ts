@@ -5,29 +5,23 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { AuditEntry } from '#services/console/contract/account.ts';
-import { openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
 const invalid = { code: 'invalid_api_key' };
 
-async function verify({ verifier }: OpenConsole, raw: string) {
-  return verifier.verify(raw);
-}
-
 describe('a person who is deleted', () => {
   it('is gone with keys, sessions, memberships and everything else, and the address can be used again', async () => {
-    const open = await openConsole();
-    const { firstAdmin, join, store, accounts, connection, prefix, browser } = open;
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob, join, store, accounts, connection, prefix, browser, verifier } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Research' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
     const key = await createOwnedKey(store, { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id });
     if (typeof key === 'string') throw new Error(key);
-    expect(await verify(open, key.raw)).toMatchObject({ ownerId: bob.id });
+    expect(await verifier.verify(key.raw)).toMatchObject({ ownerId: bob.id });
     expect((await bob.delete(`/users/${ada.id}`)).status).toBe(403);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(204);
-    await expect(verify(open, key.raw)).rejects.toMatchObject(invalid);
+    await expect(verifier.verify(key.raw)).rejects.toMatchObject(invalid);
     expect((await bob.get('/session')).status).toBe(401);
     expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
@@ -43,9 +37,7 @@ describe('a person who is deleted', () => {
   });
 
   it('has no name any more in the audit trail, whoever did what', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { role: 'admin' });
     const { body: team } = await bob.post('/teams', { name: 'Research' });
     await bob.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
@@ -60,9 +52,7 @@ describe('a person who is deleted', () => {
   });
 
   it('leaves none of their names of keys and tokens in the audit trail, and those of teams and of others', async () => {
-    const { firstAdmin, join, accounts } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob, accounts } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Research' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
     const { body: own } = await bob.post('/keys', { kind: 'user', name: 'secret 0' });
@@ -120,13 +110,8 @@ describe('a person who is deleted', () => {
   });
 
   it('deletes the own account with the password, unless they are the last administrator', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
-    expect(await ada.ask('DELETE', '/account', { password: goodPassword })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'last_admin' } },
-    });
+    const { ada, bob } = await openHouse(['bob']);
+    expect(await ada.ask('DELETE', '/account', { password: goodPassword })).toMatchObject(refusal(409, 'last_admin'));
     expect((await ada.get('/session')).status).toBe(200);
     expect((await bob.ask('DELETE', '/account', { password: 'wrong' })).status).toBe(403);
     expect((await bob.ask('DELETE', '/account', {})).status).toBe(403);
@@ -140,10 +125,7 @@ describe('a person who is deleted', () => {
   });
 
   it('can be deleted again after a crash in the middle, and is refused meanwhile', async () => {
-    const open = await openConsole();
-    const { firstAdmin, join, accounts, browser } = open;
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { bob, accounts, browser } = await openHouse(['bob']);
     // As after the first step.
     await accounts.users.change(bob.id, { blocked: true }, Date.now());
     expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
@@ -152,9 +134,7 @@ describe('a person who is deleted', () => {
   });
 
   it('keeps the place in the ledger, under a pseudonym that is always the same', async () => {
-    const { firstAdmin, join, accounts } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob, accounts } = await openHouse(['bob']);
     const recordOf = (key: UsageRecord['key'], owner: UsageRecord['owner']) =>
       ({ id: 'r', key, owner, cost: 0 }) as UsageRecord;
     const records = [

@@ -1,29 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import type { Response } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { exportRecords } from '#services/console/api/export-records.ts';
 import { usageFile } from '#services/console/api/usage/usage-file.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
-const record: UsageRecord = {
-  id: 'r',
-  at: 0,
-  key: { id: 'k1', name: 'x'.repeat(200) },
-  format: 'chat',
-  operation: 'generate',
-  asked: 'auto',
-  outcome: 'done',
-  attempts: 1,
-  totalMs: 1,
-  promptTokens: 1,
-  cachedTokens: 0,
-  completionTokens: 1,
-  reasoningTokens: 0,
-  cost: 0,
-};
+const record = ledgerRecord({ id: 'r', key: { id: 'k1', name: 'x'.repeat(200) } });
 
 /** A server that exports so many requests; `seen` is called before each, `named` with how many are given names at once. */
 async function openExport(
@@ -33,7 +19,7 @@ async function openExport(
 ) {
   const file = { ...usageFile.json, ...(atOnce !== undefined && { atOnce }) };
   const ended = Promise.withResolvers<void>();
-  const server = createServer((_, response) => {
+  const url = await serveInTest((_, response) => {
     async function* records(): AsyncGenerator<UsageRecord> {
       for (let index = 0; index < count; index += 1) {
         seen(response);
@@ -45,22 +31,17 @@ async function openExport(
       return [...some] as UsageRequest[];
     };
     exportRecords(response as Response, file, records(), answers).then(ended.resolve, ended.reject);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return { port: (server.address() as AddressInfo).port, ended: ended.promise };
+  return { url, ended: ended.promise };
 }
 
 describe('an export', () => {
   it('leaves no listeners behind, however often the client is slow', async () => {
     let most = 0;
-    const { port } = await openExport(20_000, (response) => {
+    const { url } = await openExport(20_000, (response) => {
       most = Math.max(most, response.listenerCount('close'));
     });
-    const answer = await fetch(`http://127.0.0.1:${port}`);
+    const answer = await fetch(url);
     expect(await answer.json()).toHaveLength(20_000);
     expect(most).toBeLessThan(5);
   });
@@ -72,21 +53,21 @@ describe('an export', () => {
       read += 1;
       unnamed.push(read);
     };
-    const { port } = await openExport(7, seen, { atOnce: 2, named: (count) => (read -= count) });
-    expect(await (await fetch(`http://127.0.0.1:${port}`)).json()).toHaveLength(7);
+    const { url } = await openExport(7, seen, { atOnce: 2, named: (count) => (read -= count) });
+    expect(await (await fetch(url)).json()).toHaveLength(7);
     expect(unnamed).toEqual([1, 2, 1, 2, 1, 2, 1]);
   });
 
   it('is aborted when the client reads nothing for half a minute', async () => {
     let current: ServerResponse | undefined;
     let count = 0;
-    const { port, ended } = await openExport(Number.POSITIVE_INFINITY, (response) => {
+    const { url, ended } = await openExport(Number.POSITIVE_INFINITY, (response) => {
       current = response;
       count += 1;
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const client = connect(port, '127.0.0.1').pause();
+    const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
     onTestFinished(() => void client.destroy());
     client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     // Until the kernel's buffer is full.

@@ -1,31 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
-import { openConsole, type OpenConsole } from '../../../helpers/console/open-console.ts';
+import { openExternals } from '../../../helpers/accounts/open-externals.ts';
+import { openHouse, type OpenConsole } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
-const refused = { status: 409, body: { error: { code: 'has_signed_in' } } };
+const refused = refusal(409, 'has_signed_in');
 const email = 'victim@example.com';
 
 /** An administrator, and an account that waits for its person. */
 async function waiting() {
-  const open = await openConsole();
-  const ada = await open.firstAdmin();
+  const open = await openHouse();
+  const { ada } = open;
   const { body } = await ada.post('/users', { email });
   const id = String(body.id);
   const link = () => ada.post(`/users/${id}/password-link`);
   return { ...open, ada, id, link };
 }
 
-/** What people have in other ways than with a password. */
-function othersOf({ accounts, connection, prefix }: OpenConsole) {
-  const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
-  const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
-  const { users, teams } = accounts;
+/** Who people are who come with a token of the identity provider. */
+function identitiesOf(open: OpenConsole): PartyIdentities {
+  const { users, teams } = open.accounts;
   const store = { assertIntact: () => undefined };
-  return { externals, identities: new PartyIdentities({ users, externals, teams, store }) };
+  return new PartyIdentities({ users, externals: openExternals(open), teams, store });
 }
 
 function tokenOf(answer: { body: { link?: unknown } }): string {
@@ -38,8 +36,7 @@ describe('the link for a first password', () => {
     const before = await open.link();
     expect(before.status).toBe(201);
     expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(200);
-    const { identities } = othersOf(open);
-    expect(await identities.find({ kind: 'person', name: email })).toMatchObject({ ownerId: open.id });
+    expect(await identitiesOf(open).find({ kind: 'person', name: email })).toMatchObject({ ownerId: open.id });
     expect(await open.link()).toMatchObject(refused);
     expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(404);
     expect((await open.browser().post(`/links/${tokenOf(before)}`, { password: goodPassword })).status).toBe(404);

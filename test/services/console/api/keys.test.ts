@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
+import { denied, notFound, refusal, wrongField } from '../../../helpers/console/refusals.ts';
 
 const plain = { name: 'laptop', class: 'normal', limits: {} };
-const notFound = { status: 404, body: { error: { code: 'not_found' } } };
-const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
-
-/** An administrator, two members, and a team of the first one's with the second one as a member. */
-async function openTeam() {
-  const console = await openConsole();
-  const ada = await console.firstAdmin();
-  const bob = await console.join(ada, 'bob@example.com');
-  const eve = await console.join(ada, 'eve@example.com');
-  const { body: team } = await ada.post('/teams', { name: 'Blue' });
-  await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
-  await ada.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
-  return { ...console, ada, bob, eve, teamId: String(team.id) };
-}
 
 describe('a personal key', () => {
   it('works at once, is shown once, and has its person and all its settings', async () => {
-    const { firstAdmin, join, verifier } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob, verifier } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { limits: { requestsPerMinute: 60 }, weight: 3 });
     const expiresAt = Date.now() + 60_000;
     const settings = {
@@ -83,8 +68,7 @@ describe('a personal key', () => {
   });
 
   it('changes, also by removing a restriction; every change is announced', async () => {
-    const { firstAdmin, verifier, announced } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, verifier, announced } = await openHouse();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'], tools: ['b/*'] });
     await verifier.verify(body.raw);
     expect(await verifier.verify(body.raw)).toMatchObject({ tools: ['b/*'] });
@@ -104,8 +88,7 @@ describe('a personal key', () => {
   });
 
   it('is rotated into one with the same settings; both work until the overlap ends', async () => {
-    const { firstAdmin, verifier } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, verifier } = await openHouse();
     const { body: old } = await ada.post('/keys', {
       kind: 'user',
       ...plain,
@@ -123,31 +106,19 @@ describe('a personal key', () => {
     expect(await verifier.verify(rotated.body.raw)).toMatchObject({ id, models: ['a'], tools: ['c'] });
     const [listed] = (await ada.get('/keys')).body;
     expect(listed.expiresAt).toBe(createdAt + 600_000);
-    expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'key_not_usable' } },
-    });
+    expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject(
+      refusal(409, 'key_not_usable'),
+    );
     const again = await ada.post(`/keys/${id}/rotate`, { overlapMs: 0 });
+    // That it was replaced is not undone by a change of its expiry.
+    expect(await ada.patch(`/keys/${id}`, { expiresAt: null })).toMatchObject(refusal(409, 'key_not_usable'));
     await expect(verifier.verify(rotated.body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect(await verifier.verify(again.body.raw)).toMatchObject({ kind: 'user' });
     expect(masked).not.toBe(old.key.masked);
   });
 
-  it('that was replaced is not revived by a change of its expiry', async () => {
-    const { firstAdmin, verifier } = await openConsole();
-    const ada = await firstAdmin();
-    const { body } = await ada.post('/keys', { kind: 'user', ...plain });
-    await ada.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
-    expect(await ada.patch(`/keys/${body.key.id}`, { expiresAt: null })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'key_not_usable' } },
-    });
-    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
-  });
-
   it('that is revoked is refused at once and cannot be revived', async () => {
-    const { firstAdmin, verifier, announced } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, verifier, announced } = await openHouse();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain });
     const path = `/keys/${body.key.id}`;
     await verifier.verify(body.raw);
@@ -160,36 +131,27 @@ describe('a personal key', () => {
     expect((await ada.get('/keys')).body).toEqual([{ ...body.key, revokedAt: expect.any(Number) }]);
   });
 
-  it('is created by administrators only where that is configured', async () => {
-    const { ada, bob } = await openTeam();
-    const { body: made } = await bob.post('/keys', { kind: 'user', ...plain });
-    await ada.patch('/settings', { membersMakeKeys: false });
-    expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
-    // Rotated with an overlap, one key would be two.
-    const path = `/keys/${made.key.id}/rotate`;
-    expect(await bob.post(path, { overlapMs: 1_000 })).toMatchObject(denied);
-    expect((await bob.post(path, { overlapMs: 0 })).status).toBe(201);
-    expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
-  });
-
-  it('is not prolonged by its person when members may not make them', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+  it('is neither made nor prolonged by its person where only administrators may make keys', async () => {
+    const { ada, bob } = await openHouse(['bob']);
     const expiresAt = Date.now() + 60_000;
     const { body } = await bob.post('/keys', { kind: 'user', ...plain, expiresAt });
     const { body: unlimited } = await bob.post('/keys', { kind: 'user', ...plain });
     await ada.patch('/settings', { membersMakeKeys: false });
+    expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
+    expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
     const path = `/keys/${body.key.id}`;
     expect(await bob.patch(path, { expiresAt: null })).toMatchObject(denied);
     expect(await bob.patch(path, { expiresAt: expiresAt + 1 })).toMatchObject(denied);
     expect((await bob.patch(path, { name: 'mine', expiresAt: expiresAt - 1 })).status).toBe(200);
     expect((await bob.patch(`/keys/${unlimited.key.id}`, { expiresAt: null })).status).toBe(200);
-    expect((await ada.patch(path, { expiresAt: null })).status).toBe(200);
+    // Rotated with an overlap, one key would be two.
+    expect(await bob.post(`${path}/rotate`, { overlapMs: 1_000 })).toMatchObject(denied);
+    expect((await bob.post(`${path}/rotate`, { overlapMs: 0 })).status).toBe(201);
+    expect((await ada.patch(`/keys/${unlimited.key.id}`, { expiresAt: null })).status).toBe(200);
   });
 
   it('cannot be given the class `high` by a member, neither at first nor later', async () => {
-    const { ada, bob } = await openTeam();
+    const { ada, bob } = await openHouse(['bob']);
     expect(await bob.post('/keys', { kind: 'user', ...plain, class: 'high' })).toMatchObject(denied);
     const { body } = await bob.post('/keys', { kind: 'user', ...plain });
     const path = `/keys/${body.key.id}`;
@@ -198,28 +160,26 @@ describe('a personal key', () => {
     expect(await bob.patch(path, { class: 'high', name: 'as it is' })).toMatchObject({ status: 200 });
   });
 
-  it.each([
-    [{ kind: 'other' }, 'kind'],
-    [{ kind: 'user', name: '' }, 'name'],
-    [{ kind: 'user', class: 'best' }, 'class'],
-    [{ kind: 'user', expiresAt: Date.now() - 1 }, 'expiresAt'],
-    [{ kind: 'user', models: [] }, 'models'],
-    [{ kind: 'user', tiers: ['moon'] }, 'tiers.0'],
-    [{ kind: 'user', limits: { requestsPerMinute: 0 } }, 'limits.requestsPerMinute'],
-    [{ kind: 'user', weight: 101 }, 'weight'],
-    [{ kind: 'user', ownerId: 'somebody else' }, 'ownerId'],
-    [{ kind: 'team' }, 'teamId'],
-  ])('is not made of %j', async (wrong, field) => {
-    const { firstAdmin, store } = await openConsole();
-    const ada = await firstAdmin();
-    expect(await ada.post('/keys', { ...plain, ...wrong })).toMatchObject({ status: 400, body: { error: { field } } });
+  it('is not made with a wrong setting', async () => {
+    const { ada, store } = await openHouse();
+    for (const [wrong, field] of [
+      [{ kind: 'other' }, 'kind'],
+      [{ kind: 'user', name: '' }, 'name'],
+      [{ kind: 'user', class: 'best' }, 'class'],
+      [{ kind: 'user', expiresAt: Date.now() - 1 }, 'expiresAt'],
+      [{ kind: 'user', models: [] }, 'models'],
+      [{ kind: 'user', tiers: ['moon'] }, 'tiers.0'],
+      [{ kind: 'user', limits: { requestsPerMinute: 0 } }, 'limits.requestsPerMinute'],
+      [{ kind: 'user', weight: 101 }, 'weight'],
+      [{ kind: 'user', ownerId: 'somebody else' }, 'ownerId'],
+      [{ kind: 'team' }, 'teamId'],
+    ] as const)
+      expect(await ada.post('/keys', { ...plain, ...wrong }), field).toMatchObject(wrongField(field));
     expect(await store.list()).toEqual([]);
   });
 
   it('is created in turn: a person who creates very many at once is asked to wait, and nobody else is', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     const flood = Array.from({ length: 60 }, () => ada.post('/keys', { kind: 'user', ...plain }));
     const refused = await Promise.any(
       flood.map(async (asked) => {
@@ -236,17 +196,13 @@ describe('a personal key', () => {
   });
 
   it('is one of at most 200: the oldest unusable key is removed, never a usable one', async () => {
-    const { firstAdmin, store } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, store } = await openHouse();
     const { body: first } = await ada.post('/keys', { kind: 'user', ...plain });
     const record = await store.find(first.key.id);
     if (!record) throw new Error('there is no key');
     const { owner: _, ...copy } = record;
     for (let n = 0; n < 199; n += 1) await store.create({ ...copy, id: `k${n}`, createdAt: copy.createdAt + 1 + n });
-    expect(await ada.post('/keys', { kind: 'user', ...plain })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'too_many_keys' } },
-    });
+    expect(await ada.post('/keys', { kind: 'user', ...plain })).toMatchObject(refusal(409, 'too_many_keys'));
     await store.revoke('k7', Date.now());
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
     expect(await store.find('k7')).toBeUndefined();
@@ -256,8 +212,7 @@ describe('a personal key', () => {
 
 describe('a team’s key', () => {
   it('is created and changed by owners, seen by members, and hidden from others', async () => {
-    const { ada, bob, eve, join, teamId, verifier } = await openTeam();
-    const mallory = await join(ada, 'mallory@example.com');
+    const { ada, bob, eve, mallory, teamId, verifier } = await openTeam(['mallory']);
     const wanted = { kind: 'team', teamId, ...plain };
     expect(await eve.post('/keys', wanted)).toMatchObject(denied);
     expect(await mallory.post('/keys', wanted)).toMatchObject(notFound);
@@ -291,15 +246,13 @@ describe('a team’s key', () => {
   });
 });
 
-describe('a router key', () => {
-  it('is created, seen and revoked by administrators only', async () => {
-    const { ada, bob, verifier } = await openTeam();
-    const wanted = { kind: 'router', ...plain };
-    expect(await bob.post('/keys', wanted)).toMatchObject(denied);
-    const { body } = await ada.post('/keys', wanted);
-    expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'router', ownerId: undefined, limits: [] });
-    expect((await bob.get('/keys')).body).toEqual([]);
-    expect(await bob.delete(`/keys/${body.key.id}`)).toMatchObject(notFound);
-    expect((await ada.delete(`/keys/${body.key.id}`)).status).toBe(204);
-  });
+it('a router key is created, seen and revoked by administrators only', async () => {
+  const { ada, bob, verifier } = await openTeam();
+  const wanted = { kind: 'router', ...plain };
+  expect(await bob.post('/keys', wanted)).toMatchObject(denied);
+  const { body } = await ada.post('/keys', wanted);
+  expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'router', ownerId: undefined, limits: [] });
+  expect((await bob.get('/keys')).body).toEqual([]);
+  expect(await bob.delete(`/keys/${body.key.id}`)).toMatchObject(notFound);
+  expect((await ada.delete(`/keys/${body.key.id}`)).status).toBe(204);
 });

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { afterEach, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterEach, expect, inject, it, vi } from 'vitest';
 import type { Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import { liveRoutes } from '#services/console/api/live-routes.ts';
 import { requireSession } from '#services/console/api/session/signed-in.ts';
 import type { LiveFeed, PageStream } from '#services/console/live/live-feed.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -29,10 +28,7 @@ it('the provider of somebody who leaves a page open is asked once a minute, and 
   const about = { release: 'any' } as unknown as Parameters<typeof liveRoutes>[0]['about'];
   const app = express();
   app.use(requireSession(accounts), liveRoutes({ accounts, feed, about }));
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await serveInTest(app);
   vi.useFakeTimers({ toFake: ['performance'] });
   const session = (await accounts.sessions.open(ada, { provider: 'company' })) ?? '';
   expect((await fetch(`${url}/live`, { headers: { cookie: `rtr=${session}` } })).status).toBe(200);

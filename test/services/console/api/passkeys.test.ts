@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
 import { softwarePasskey } from '../../../helpers/console/software-passkey.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
 /** A console whose first administrator has a passkey, and a browser in which their password was accepted. */
 async function openWithPasskey() {
-  const { firstAdmin, browser, secondFactors } = await openConsole();
-  const ada = await firstAdmin();
+  const { ada, browser, secondFactors } = await openHouse();
   const { passkey, answer } = softwarePasskey('https://llm.example.com');
   await secondFactors.keepPasskey(ada.id, passkey);
   const client = browser();
@@ -31,7 +31,7 @@ describe('a sign-in with a passkey', () => {
       expect(removed.status).toBe(204);
       return found;
     });
-    expect(await prove()).toMatchObject({ status: 401, body: { error: { code: 'wrong_code' } } });
+    expect(await prove()).toMatchObject(refusal(401, 'wrong_code'));
     expect((await secondFactors.find(ada.id)).passkeys).toEqual([]);
   });
 });

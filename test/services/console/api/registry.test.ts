@@ -1,22 +1,27 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { followStoredRegistry, type StoredRegistry } from '#shared/registry/follow-stored-registry.ts';
+import type { NewRegistryVersion } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { registryOperations } from '#services/console/api/registry/registry-operations.ts';
-import { openConsole, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
+import { AdminClient } from '../../../helpers/console/admin-client.ts';
+import { refusal, wrongField } from '../../../helpers/console/refusals.ts';
 
 const text = '# Mine\nmodels:\n  fast: { targets: [{ model: a }] } # for everybody\n';
 const config = { models: { fast: { targets: [{ model: 'a' }] } } };
+const first = { text, config };
+const empty = { text: 'models: {}\n', config: { models: {} } };
 const log = pino({ level: 'silent' });
 
 /** A console, its administrator, and the stored registry as this node follows it. */
-async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegistry }> {
+async function open() {
   const own: { registry?: StoredRegistry } = {};
-  const console = await openConsole({
+  const house = await openHouse([], {
     furtherOperations: ({ accounts, log: apiLog }) =>
       registryOperations({
         accounts,
@@ -29,32 +34,29 @@ async function open(): Promise<OpenConsole & { ada: Person; followed: StoredRegi
         },
       }),
   });
-  const versions = console.accounts.registryVersions;
+  const versions = house.accounts.registryVersions;
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  own.registry = await followStoredRegistry(
+  const followed = await followStoredRegistry(
     { newest: () => versions.newest(), before: (number) => versions.before(number), configOf },
     log,
   );
-  onTestFinished(() => own.registry?.close());
-  return { ...console, ada: await console.firstAdmin(), followed: own.registry };
+  own.registry = followed;
+  onTestFinished(() => followed.close());
+  /** Stores versions of these texts as an ingress does that has checked them: a check takes a thread. */
+  const store = async (...stored: Pick<NewRegistryVersion, 'text' | 'config'>[]): Promise<void> => {
+    for (const [basedOn, version] of stored.entries()) await versions.add({ ...version, basedOn, by: house.ada.id });
+    await followed.refresh();
+  };
+  return { ...house, followed, store };
 }
 
 describe('the registry in the console', () => {
-  it('takes no note that a terminal would obey', async () => {
-    const { ada } = await open();
-    expect(await ada.put('/registry', { text, basedOn: 0, note: 'red \u001B[31m' })).toMatchObject({
-      status: 400,
-      body: { error: { field: 'note' } },
-    });
-    expect((await ada.get('/registry/versions')).body).toEqual([]);
-  });
-
   it('is empty until a version is stored, and then is that version, as it was written and as what it says', async () => {
     const { ada, followed } = await open();
-    const empty = { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
     const changes: (number | undefined)[] = [];
     followed.onChange(() => changes.push(followed.version()?.number));
-    expect((await ada.get('/registry')).body).toEqual(empty);
+    const none = { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
+    expect((await ada.get('/registry')).body).toEqual(none);
     const stored = await ada.put('/registry', { text, basedOn: 0, note: 'The first one.' });
     expect(stored).toMatchObject({ status: 200, body: { source: 'store', version: 1, text, config } });
     expect(changes).toEqual([1]);
@@ -69,15 +71,13 @@ describe('the registry in the console', () => {
     expect((await ada.get('/registry/versions/x')).status).toBe(400);
   });
 
-  it('is taken as JSON too', async () => {
+  it('is taken as JSON too, and with no note that a terminal would obey', async () => {
     const { ada } = await open();
+    expect(await ada.put('/registry', { text, basedOn: 0, note: 'red \u001B[31m' })).toMatchObject(wrongField('note'));
     const { body } = await ada.put('/registry', { config, basedOn: 0 });
     expect(body).toMatchObject({ config, text: 'models:\n  fast:\n    targets:\n      - model: a\n' });
     for (const neither of [{ basedOn: 1 }, { basedOn: 1, text, config }])
-      expect(await ada.put('/registry', neither)).toMatchObject({
-        status: 400,
-        body: { error: { code: 'invalid_request' } },
-      });
+      expect(await ada.put('/registry', neither)).toMatchObject(refusal(400, 'invalid_request'));
   });
 
   it('is refused with the field and the line of its first mistake, and a check lists all', async () => {
@@ -101,26 +101,17 @@ describe('the registry in the console', () => {
   });
 
   it('is not stored when another version was stored since the one that was edited', async () => {
-    const { ada } = await open();
-    await ada.put('/registry', { text, basedOn: 0 });
-    const edits = ['b', 'c', 'd'].map((model) =>
-      ada.put('/registry', { text: text.replace('a }', `${model} }`), basedOn: 1 }),
-    );
-    const answers = await Promise.all(edits);
-    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body.error).toMatchObject({
-      code: 'registry_changed',
-      field: 'basedOn',
-      message: expect.stringContaining('Version 2 is the newest one'),
-    });
-    const { body } = await ada.get('/registry');
-    expect(body).toEqual(answers.find(({ status }) => status === 200)?.body);
+    const { ada, store } = await open();
+    await store(first, empty);
+    const { status, body } = await ada.put('/registry', { text, basedOn: 1 });
+    expect([status, body.error.code, body.error.field]).toEqual([409, 'registry_changed', 'basedOn']);
+    expect(body.error.message).toContain('Version 2 is the newest one');
+    expect((await ada.get('/registry')).body).toMatchObject({ version: 2, text: empty.text });
   });
 
   it('is reverted to an earlier version as a new one, comments included', async () => {
-    const { ada, followed } = await open();
-    await ada.put('/registry', { text, basedOn: 0 });
-    await ada.put('/registry', { text: 'models: {}\n', basedOn: 1 });
+    const { ada, followed, store } = await open();
+    await store(first, empty);
     expect(followed.current().models).toEqual({});
     const reverted = await ada.post('/registry/revert', { version: 1 });
     expect(reverted).toMatchObject({ status: 200, body: { version: 3, text } });
@@ -135,11 +126,9 @@ describe('the registry in the console', () => {
   });
 
   it('of another release stays as it is: it is shown, and not used, and can be reverted', async () => {
-    const { ada, accounts, followed } = await open();
-    await ada.put('/registry', { text, basedOn: 0 });
-    const newer = { text: 'moods: {}\n', config: { moods: {} }, by: ada.id };
-    await accounts.registryVersions.add({ basedOn: 1, ...newer });
-    await followed.refresh();
+    const { ada, followed, store } = await open();
+    const newer = { text: 'moods: {}\n', config: { moods: {} } };
+    await store(first, newer);
     expect(Object.keys(followed.current().models)).toEqual(['fast']);
     expect((await ada.get('/registry')).body).toMatchObject({ version: 2, inUse: 1, text: newer.text });
     expect(await ada.post('/registry/revert', { version: 2 })).toMatchObject({ status: 400 });
@@ -151,12 +140,10 @@ describe('the registry in the console', () => {
     const { ada, join, accounts } = await open();
     const eve = await join(ada, 'eve@example.com', { role: 'admin' });
     await eve.put('/registry', { text, basedOn: 0, note: 'For everybody.' });
-    await ada.put('/registry', { text: 'models: {}\n', basedOn: 1 });
     await ada.post('/registry/revert', { version: 1 });
     const entries = (await accounts.audit.list()).entries.filter(({ action }) => action.startsWith('registry.'));
     expect(entries).toMatchObject([
-      { action: 'registry.revert', details: { before: 2, after: 3, revertOf: 1 }, actor: { name: 'Ada' } },
-      { action: 'registry.change', details: { before: 1, after: 2 } },
+      { action: 'registry.revert', details: { before: 1, after: 2, revertOf: 1 }, actor: { name: 'Ada' } },
       { action: 'registry.change', details: { before: 0, after: 1, note: 'For everybody.' }, actor: { name: 'eve' } },
     ]);
     await ada.delete(`/users/${eve.id}`);
@@ -169,26 +156,21 @@ describe('the registry in the console', () => {
     const owner = { name: 'deploy', scopes: ['admin'], expiresAt: Date.now() + 60_000 } as const;
     const made = await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' });
     if (typeof made === 'string') throw new Error(made);
-    const ask = (method: string, body?: unknown, headers: Record<string, string> = {}) =>
-      fetch(`${url}/api/admin/v1/registry`, {
-        method,
-        headers: { authorization: `Bearer ${made.raw}`, 'content-type': 'application/json', ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-    const empty = await ask('GET');
-    expect(empty.headers.get('etag')).toBe('"0"');
-    const stored = await ask('PUT', { config }, { 'if-match': '"0"' });
+    const program = new AdminClient(url, made.raw);
+    const put = (headers: Record<string, string>) => program.ask('PUT', '/registry', { config }, headers);
+    expect((await program.get('/registry')).headers.get('etag')).toBe('"0"');
+    const stored = await put({ 'if-match': '"0"' });
     expect([stored.status, stored.headers.get('etag')]).toEqual([200, '"1"']);
-    expect((await ask('PUT', { config }, { 'if-match': '"0"' })).status).toBe(412);
-    expect(await (await ask('PUT', { config })).json()).toMatchObject({ error: { field: 'basedOn' } });
+    expect((await put({ 'if-match': '"0"' })).status).toBe(412);
+    expect(await put({})).toMatchObject(wrongField('basedOn'));
     expect((await ada.get('/registry/versions')).body).toMatchObject([
       { version: 1, by: { id: `token:${made.record.id}`, name: 'deploy' } },
     ]);
   });
 
   it('is for administrators alone', async () => {
-    const { ada, join, browser } = await open();
-    await ada.put('/registry', { text, basedOn: 0 });
+    const { ada, join, browser, store } = await open();
+    await store(first);
     const bob = await join(ada, 'bob@example.com');
     for (const [person, status] of [
       [bob, 403],
@@ -219,41 +201,33 @@ describe('the registry in the console', () => {
   });
 });
 
-describe('a file that ROUTER_CONFIG names', () => {
-  it('is shown without what may be secret, and cannot be edited', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'r.yaml');
-    const prices = { a: { input: 1, output: 2 } };
-    writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
-    const followed = followRegistry(file, log);
-    onTestFinished(() => followed.close());
-    const { firstAdmin, accounts } = await openConsole({
-      furtherOperations: (opened) =>
-        registryOperations({
-          accounts: opened.accounts,
-          log: opened.log,
-          registry: { ...followed, source: 'file', version: () => undefined, changed: () => Promise.resolve() },
-        }),
-    });
-    const ada = await firstAdmin();
-    const { body } = await ada.get('/registry');
-    expect(body).toEqual({
-      source: 'file',
-      readOnly: true,
-      version: 0,
-      etag: expect.stringMatching(/^.{16}$/),
-      config: { ...config, prices },
-    });
-    await accounts.registryVersions.add({ basedOn: 0, text, config, by: ada.id });
-    for (const refused of [
-      await ada.put('/registry', { text, basedOn: 1 }),
-      await ada.post('/registry/revert', { version: 1 }),
-    ])
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { error: { code: 'registry_read_only', message: expect.stringContaining('ROUTER_CONFIG') } },
-      });
-    expect(await accounts.registryVersions.list()).toHaveLength(1);
+it('a file that ROUTER_CONFIG names is shown without what may be secret, and cannot be edited', async () => {
+  const file = join(temporaryFolder(), 'r.yaml');
+  const prices = { a: { input: 1, output: 2 } };
+  writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
+  const followed = followRegistry(file, log);
+  onTestFinished(() => followed.close());
+  const { ada, accounts } = await openHouse([], {
+    furtherOperations: (opened) =>
+      registryOperations({
+        accounts: opened.accounts,
+        log: opened.log,
+        registry: { ...followed, source: 'file', version: () => undefined, changed: () => Promise.resolve() },
+      }),
   });
+  const { body } = await ada.get('/registry');
+  expect(body).toEqual({
+    source: 'file',
+    readOnly: true,
+    version: 0,
+    etag: expect.stringMatching(/^.{16}$/),
+    config: { ...config, prices },
+  });
+  await accounts.registryVersions.add({ basedOn: 0, text, config, by: ada.id });
+  const put = await ada.put('/registry', { text, basedOn: 1 });
+  for (const refused of [put, await ada.post('/registry/revert', { version: 1 })]) {
+    expect(refused).toMatchObject(refusal(409, 'registry_read_only'));
+    expect(refused.body.error.message).toContain('ROUTER_CONFIG');
+  }
+  expect(await accounts.registryVersions.list()).toHaveLength(1);
 });

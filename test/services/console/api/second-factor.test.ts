@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { codeOf, setUpApp as addApp } from '../../../helpers/console/authenticator-app.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -21,91 +22,78 @@ async function setUpApp(person: ConsoleClient) {
   return app;
 }
 
-/** A browser in which the password was accepted. */
-async function secondStep(browser: () => ConsoleClient) {
-  const client = browser();
-  const answer = await client.signIn('ada@example.com', goodPassword);
-  return Object.assign(client, { answer });
+/** A console whose administrator has an authenticator app. */
+async function openWithApp() {
+  const house = await openHouse();
+  const app = await setUpApp(house.ada);
+  /** A browser in which the password was accepted, and what it was answered. */
+  const firstStep = async () => {
+    const client = house.browser();
+    const answer = await client.signIn('ada@example.com', goodPassword);
+    return Object.assign(client, { answer });
+  };
+  /** The status of a second step, after a first one. */
+  const signIn = async (code: string) => (await (await firstStep()).post('/session/second', { code })).status;
+  return { ...house, ...app, firstStep, signIn };
 }
 
 describe('a sign-in with a second factor', () => {
   it('asks for a code of the app after the password, and opens no session before', async () => {
-    const { firstAdmin, browser } = await openConsole();
-    const { secret } = await setUpApp(await firstAdmin());
-    const client = await secondStep(browser);
+    const { secret, firstStep } = await openWithApp();
+    const client = await firstStep();
     expect(client.answer).toMatchObject({ status: 200, body: { secondStep: { app: true, passkeys: false } } });
     expect(client.answer.headers.getSetCookie().join()).not.toMatch(/\brtr=/);
     expect((await client.get('/session')).status).toBe(401);
     expect((await client.post('/session/second', { code: '000000' })).status).toBe(401);
     const second = await client.post('/session/second', { code: codeOf(secret).replace(/^.../, '$& ') });
     expect(second).toMatchObject({ status: 200, body: { user: { name: 'Ada' } } });
-    client.cookie = second.headers
-      .getSetCookie()
-      .find((cookie) => cookie.startsWith('rtr='))
-      ?.split(';')[0];
     expect((await client.get('/session')).status).toBe(200);
   });
 
   it('takes a code once, of now or 30 seconds earlier or later', async () => {
-    const { firstAdmin, browser } = await openConsole();
-    const { secret } = await setUpApp(await firstAdmin());
-    const attempt = async (code: string) => {
-      const client = await secondStep(browser);
-      return (await client.post('/session/second', { code })).status;
-    };
-    expect(await attempt(codeOf(secret, -90))).toBe(401);
-    expect(await attempt(codeOf(secret, 90))).toBe(401);
+    const { secret, signIn } = await openWithApp();
+    expect(await signIn(codeOf(secret, -90))).toBe(401);
+    expect(await signIn(codeOf(secret, 90))).toBe(401);
     const code = codeOf(secret, -30);
-    expect(await attempt(code)).toBe(200);
-    expect(await attempt(code)).toBe(401);
-    expect(await attempt(codeOf(secret, 30))).toBe(200);
+    expect(await signIn(code)).toBe(200);
+    expect(await signIn(code)).toBe(401);
+    expect(await signIn(codeOf(secret, 30))).toBe(200);
     // An earlier one than the last that was used is over as well.
-    expect(await attempt(codeOf(secret))).toBe(401);
+    expect(await signIn(codeOf(secret))).toBe(401);
   });
 
   it('takes each recovery code once, in any spelling', async () => {
-    const { firstAdmin, browser } = await openConsole();
-    const ada = await firstAdmin();
-    const { codes } = await setUpApp(ada);
+    const { ada, codes, signIn, actions } = await openWithApp();
     expect(new Set(codes).size).toBe(10);
     const [first = '', second = ''] = codes;
-    const use = async (code: string) => (await (await secondStep(browser)).post('/session/second', { code })).status;
-    expect(await use(first.toUpperCase().replace('-', ' '))).toBe(200);
-    expect(await use(first)).toBe(401);
+    expect(await signIn(first.toUpperCase().replace('-', ' '))).toBe(200);
+    expect(await signIn(first)).toBe(401);
     expect((await ada.get('/second-factor')).body.recoveryCodesLeft).toBe(9);
     const made = await ada.post('/second-factor/recovery-codes', withPassword);
     expect(made.body.codes).toHaveLength(10);
-    expect(await use(second)).toBe(401);
-    expect(await use(made.body.codes[0])).toBe(200);
-    const actions = (await ada.get('/audit')).body.data.map(({ action }: { action: string }) => action);
-    expect(actions).toContain('second-factor.recovery');
+    expect(await signIn(second)).toBe(401);
+    expect(await signIn(made.body.codes[0])).toBe(200);
+    expect(await actions()).toContain('second-factor.recovery');
   });
 
   it('has five tries, then needs the password again, and ten at the account', async () => {
-    const { firstAdmin, browser } = await openConsole();
-    const { secret } = await setUpApp(await firstAdmin());
-    const client = await secondStep(browser);
+    const { secret, firstStep, signIn } = await openWithApp();
+    const client = await firstStep();
     for (let n = 0; n < 5; n += 1)
       expect((await client.post('/session/second', { code: `00000${n}` })).status).toBe(401);
-    expect(await client.post('/session/second', { code: codeOf(secret) })).toMatchObject({
-      status: 401,
-      body: { error: { code: 'sign_in_over' } },
-    });
-    const again = await secondStep(browser);
+    expect(await client.post('/session/second', { code: codeOf(secret) })).toMatchObject(refusal(401, 'sign_in_over'));
+    const again = await firstStep();
     for (let n = 0; n < 5; n += 1)
       expect((await again.post('/session/second', { code: `11111${n}` })).status).toBe(401);
-    const third = await secondStep(browser);
-    expect((await third.post('/session/second', { code: codeOf(secret) })).status).toBe(429);
+    expect(await signIn(codeOf(secret))).toBe(429);
   });
 
   it('does not count codes that cannot be judged', async () => {
-    const { firstAdmin, browser, connection, prefix } = await openConsole();
-    const ada = await firstAdmin();
-    const { secret } = await setUpApp(ada);
+    const { ada, connection, prefix, secret, firstStep } = await openWithApp();
     const { redis } = connection;
     const [factor, kept] = [`${prefix}second-factor:${ada.id}`, `${prefix}kept`];
     for (let round = 0; round < 4; round += 1) {
-      const client = await secondStep(browser);
+      const client = await firstStep();
       // What Redis cannot read as a second factor.
       await redis.rename(factor, kept);
       await redis.set(factor, 'any');
@@ -114,16 +102,14 @@ describe('a sign-in with a second factor', () => {
       }
       await redis.rename(kept, factor);
     }
-    const client = await secondStep(browser);
+    const client = await firstStep();
     expect((await client.post('/session/second', { code: '000000' })).status).toBe(401);
     expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(200);
   });
 
   it('is bound to the browser that had the password, and ends after five minutes, and with the sessions of the person', async () => {
-    const { firstAdmin, browser, accounts, connection, prefix } = await openConsole();
-    const ada = await firstAdmin();
-    const { secret } = await setUpApp(ada);
-    const client = await secondStep(browser);
+    const { ada, browser, accounts, connection, prefix, secret, firstStep } = await openWithApp();
+    const client = await firstStep();
     expect((await browser().post('/session/second', { code: codeOf(secret) })).status).toBe(401);
     const names = await connection.redis.keys(`${prefix}pending-sign-in:*`);
     for (const name of names) expect(await connection.redis.pttl(name)).toBeGreaterThan(290_000);
@@ -132,9 +118,7 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('is asked for by a link for a new password as well', async () => {
-    const { firstAdmin, browser, accounts } = await openConsole();
-    const ada = await firstAdmin();
-    const { secret } = await setUpApp(ada);
+    const { ada, browser, accounts, secret } = await openWithApp();
     const token = await accounts.links.issuePassword(ada.id);
     const client = browser();
     const { body } = await client.post(`/links/${token}`, { password: 'quiet-lantern-oyster-77' });
@@ -146,8 +130,7 @@ describe('a sign-in with a second factor', () => {
 
 describe('a second factor', () => {
   it('is set up and removed with the password only, and shown to nobody afterwards', async () => {
-    const { firstAdmin, browser, connection, prefix, apiLog } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, browser, connection, prefix, apiLog } = await openHouse();
     for (const [method, path] of [
       ['POST', '/second-factor/app'],
       ['DELETE', '/second-factor/app'],
@@ -180,8 +163,7 @@ describe('a second factor', () => {
   });
 
   it('is not set up with a wrong code, nor with an answer of a passkey that was not asked for', async () => {
-    const { firstAdmin } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada } = await openHouse();
     await ada.post('/second-factor/app', withPassword);
     for (const code of ['000000', '１２３４５６', '12345é', '12345']) {
       expect(await ada.post('/second-factor/app/confirm', { code })).toMatchObject({ status: 400 });
@@ -194,9 +176,7 @@ describe('a second factor', () => {
   });
 
   it('of somebody who has lost it is removed by administrators, and by nobody else', async () => {
-    const { firstAdmin, join, browser } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob, browser } = await openHouse(['bob']);
     await setUpApp(bob);
     expect((await bob.delete(`/users/${ada.id}/second-factor`)).status).toBe(403);
     expect((await ada.delete(`/users/${bob.id}/second-factor`)).status).toBe(204);
@@ -204,13 +184,11 @@ describe('a second factor', () => {
   });
 
   it('that an administrator demands is set up before anything else', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     await setUpApp(ada);
     await ada.patch('/settings', { requireSecondFactor: true });
     for (const path of ['/keys', '/teams', '/webhooks']) {
-      expect(await bob.get(path)).toMatchObject({ status: 403, body: { error: { code: 'second_factor_demanded' } } });
+      expect(await bob.get(path)).toMatchObject(refusal(403, 'second_factor_demanded'));
     }
     expect((await bob.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} })).status).toBe(403);
     expect((await bob.get('/second-factor')).body).toMatchObject({ demanded: true });

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { browserName } from '#services/console/api/session/browser-name.ts';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 describe('the list of sessions', () => {
   it('names browser and address of each, marks the own one, and ends one of them', async () => {
-    const { firstAdmin, browser } = await openConsole({ trustProxy: true });
-    const ada = await firstAdmin();
+    const { ada, browser } = await openHouse([], { trustProxy: true });
     const other = browser();
     const credentials = { email: 'ada@example.com', password: goodPassword };
     await other.ask('POST', '/session', credentials, { 'user-agent': firefox, 'x-forwarded-for': '192.0.2.7' });
@@ -23,9 +22,7 @@ describe('the list of sessions', () => {
   });
 
   it('shows and ends nothing of somebody else, but for administrators', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     const [own] = (await ada.get('/sessions')).body;
     expect((await bob.delete(`/sessions/${own.id}`)).status).toBe(404);
     expect((await bob.get(`/users/${ada.id}/sessions`)).status).toBe(403);
@@ -36,8 +33,7 @@ describe('the list of sessions', () => {
   });
 
   it('does not show those that have ended: of a blocked person, or signed out everywhere', async () => {
-    const { firstAdmin, browser } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, browser } = await openHouse();
     await browser().signIn('ada@example.com', goodPassword);
     await ada.delete('/sessions');
     await ada.signIn('ada@example.com', goodPassword);
@@ -47,8 +43,7 @@ describe('the list of sessions', () => {
 
 describe('the name and the address of a person', () => {
   it('are changed by the person, the address with the password, and then all other sessions end', async () => {
-    const { firstAdmin, browser, announced } = await openConsole();
-    const ada = await firstAdmin();
+    const { ada, browser, announced, actions } = await openHouse();
     const other = browser();
     await other.signIn('ada@example.com', goodPassword);
     expect((await ada.patch('/account', { name: 'Ada L.' })).body.user.name).toBe('Ada L.');
@@ -70,14 +65,11 @@ describe('the name and the address of a person', () => {
     expect(announced).toContain(`user:${ada.id}`);
     expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(401);
     expect((await browser().signIn('countess@example.com', goodPassword)).status).toBe(200);
-    const actions = (await ada.get('/audit')).body.data.map(({ action }: { action: string }) => action);
-    expect(actions.slice(0, 2)).toEqual(['user.email', 'user.rename']);
+    expect((await actions()).slice(0, 2)).toEqual(['user.email', 'user.rename']);
   });
 
   it('an address of somebody else cannot be taken; the old one can be used again', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     const wanted = { email: 'ada@example.com', password: goodPassword };
     expect(await bob.post('/account/email', wanted)).toMatchObject({
       status: 409,
@@ -88,9 +80,7 @@ describe('the name and the address of a person', () => {
   });
 
   it('are changed by administrators for everybody, and by nobody else', async () => {
-    const { firstAdmin, join } = await openConsole();
-    const ada = await firstAdmin();
-    const bob = await join(ada, 'bob@example.com');
+    const { ada, bob } = await openHouse(['bob']);
     expect((await bob.patch(`/users/${ada.id}/profile`, { name: 'Eve' })).status).toBe(403);
     expect((await ada.patch(`/users/${bob.id}/profile`, { name: 'Robert', email: 'r@example.com' })).status).toBe(204);
     expect((await bob.get('/session')).status).toBe(401);

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openTeam } from '../../../helpers/console/open-console.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
 it('shows every list of the console when one record of each kind cannot be read', async () => {
-  const { firstAdmin, join, connection, prefix, unreadable } = await openConsole();
+  const { ada, bob, eve, connection, prefix, unreadable } = await openTeam();
   const { redis } = connection;
-  const ada = await firstAdmin();
-  const team = (await ada.post('/teams', { name: 'Blue' })).body;
-  const bob = await join(ada, 'bob@example.com', { teamId: team.id });
-  const eve = await join(ada, 'eve@example.com', { teamId: team.id });
   await ada.post('/teams', { name: 'Red' });
   await ada.post('/invitations', { email: 'new@example.com', role: 'member' });
   for (const name of ['first', 'second']) await ada.post('/keys', { kind: 'router', name });
@@ -36,7 +33,7 @@ it('shows every list of the console when one record of each kind cannot be read'
   expect(await counts()).toEqual(fewer);
   const [blue] = (await ada.get('/teams')).body;
   expect(blue.members).toMatchObject([{ id: bob.id }]);
-  expect(await eve.get('/session')).toMatchObject({ status: 503, body: { error: { code: 'store_unavailable' } } });
+  expect(await eve.get('/session')).toMatchObject(refusal(503, 'store_unavailable'));
   expect((await bob.get('/keys')).status).toBe(200);
   expect(new Set(unreadable.map((line) => line.split(' ')[0]))).toEqual(
     new Set(['user', 'key', 'team', 'invitation', 'audit']),

@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { openConsole } from '../../../helpers/console/open-console.ts';
+import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
+import { denied, notFound, refusal } from '../../../helpers/console/refusals.ts';
 
 const settings = { url: 'https://hooks.example.com/in?token=t0p', events: ['batch.*'], description: 'nightly' };
-const notFound = { status: 404, body: { error: { code: 'not_found' } } };
-const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
-
-/** An administrator, an owner of a team and a member of it. */
-async function openTeam() {
-  const console = await openConsole();
-  const ada = await console.firstAdmin();
-  const bob = await console.join(ada, 'bob@example.com');
-  const eve = await console.join(ada, 'eve@example.com');
-  const { body: team } = await ada.post('/teams', { name: 'Blue' });
-  await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
-  await ada.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
-  return { ...console, ada, bob, eve, teamId: String(team.id) };
-}
 
 describe('a webhook', () => {
   it('is made, changed, rotated and removed by its person; its secret is shown when it is made', async () => {
@@ -88,58 +75,53 @@ describe('a webhook', () => {
     expect((await ada.get('/webhooks')).body).toEqual([mine.webhook, router.webhook]);
   });
 
-  it.each([
-    { url: 'ftp://example.com/' },
-    { url: 'https://ada:pw@example.com/' },
-    { url: 'https://example.com/#part' },
-    { url: 'example.com' },
-    { url: `https://example.com/${'x'.repeat(2_048)}` },
-    { events: [] },
-    { events: ['batch.done'] },
-    { description: 'two\nlines' },
-    { secret: 'whsec_own' },
-  ])('with %j is refused, and the field is named', async (wrong) => {
-    const { firstAdmin } = await openConsole();
-    const ada = await firstAdmin();
-    const { status, body } = await ada.post('/webhooks', { kind: 'user', ...settings, ...wrong });
-    expect(status).toBe(400);
-    expect(body.error.field).toMatch(new RegExp(`^${Object.keys(wrong)[0] ?? ''}`));
+  it('is refused with a wrong setting, whose field is named', async () => {
+    const { ada } = await openHouse();
+    for (const wrong of [
+      { url: 'ftp://example.com/' },
+      { url: 'https://ada:pw@example.com/' },
+      { url: 'https://example.com/#part' },
+      { url: 'example.com' },
+      { url: `https://example.com/${'x'.repeat(2_048)}` },
+      { events: [] },
+      { events: ['batch.done'] },
+      { description: 'two\nlines' },
+      { secret: 'whsec_own' },
+    ]) {
+      const { status, body } = await ada.post('/webhooks', { kind: 'user', ...settings, ...wrong });
+      expect([status, String(body.error.field).split('.')[0]]).toEqual([400, Object.keys(wrong)[0]]);
+    }
   });
 });
 
-describe('the deliveries of a webhook', () => {
-  it('are listed by state, and repeated', async () => {
-    const { ada, webhooks } = await openTeam();
-    const { body } = await ada.post('/webhooks', { kind: 'router', ...settings });
-    const path = `/webhooks/${body.webhook.id}`;
-    const event = { id: mintEventId(), type: 'batch.failed', owners: ['router'], data: { id: 'batch_1' } } as const;
-    await webhooks.outbox.emit(event);
-    const [due] = await webhooks.deliveries.takeDue(1);
-    if (due)
-      await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'it answered 500', ms: 7 });
-    const { status, body: test } = await ada.post(`${path}/test`);
-    expect(status).toBe(202);
-    expect(test).toMatchObject({ state: 'pending', event: { type: 'rtr.webhook.test' }, attempts: 0 });
-    const { body: dead } = await ada.get(`${path}/deliveries?state=dead`);
-    expect(dead).toEqual([
-      {
-        id: due?.id,
-        event: { id: event.id, type: 'batch.failed' },
-        state: 'dead',
-        attempts: 1,
-        createdAt: expect.any(Number),
-        endedAt: expect.any(Number),
-        last: { at: expect.any(Number), ms: 7, status: 500, error: 'it answered 500' },
-      },
-    ]);
-    expect((await ada.get(`${path}/deliveries?limit=1`)).body).toEqual([test]);
-    expect((await ada.get(`${path}/deliveries?state=lost`)).status).toBe(400);
-    expect(await ada.post(`${path}/repeat`, { deliveries: [due?.id] })).toMatchObject({ body: { repeated: 1 } });
-    expect((await ada.get(`${path}/deliveries?state=pending`)).body).toHaveLength(2);
-    await ada.patch(path, { enabled: false });
-    expect(await ada.post(`${path}/repeat`)).toMatchObject({
-      status: 409,
-      body: { error: { code: 'webhook_disabled' } },
-    });
-  });
+it('the deliveries of a webhook are listed by state, and repeated', async () => {
+  const { ada, webhooks } = await openTeam();
+  const { body } = await ada.post('/webhooks', { kind: 'router', ...settings });
+  const path = `/webhooks/${body.webhook.id}`;
+  const event = { id: mintEventId(), type: 'batch.failed', owners: ['router'], data: { id: 'batch_1' } } as const;
+  await webhooks.outbox.emit(event);
+  const [due] = await webhooks.deliveries.takeDue(1);
+  if (due)
+    await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'it answered 500', ms: 7 });
+  const { status, body: test } = await ada.post(`${path}/test`);
+  expect(status).toBe(202);
+  expect(test).toMatchObject({ state: 'pending', event: { type: 'rtr.webhook.test' }, attempts: 0 });
+  const { body: dead } = await ada.get(`${path}/deliveries?state=dead`);
+  expect(dead).toEqual([
+    {
+      id: due?.id,
+      event: { id: event.id, type: 'batch.failed' },
+      state: 'dead',
+      attempts: 1,
+      createdAt: expect.any(Number),
+      endedAt: expect.any(Number),
+      last: { at: expect.any(Number), ms: 7, status: 500, error: 'it answered 500' },
+    },
+  ]);
+  expect((await ada.get(`${path}/deliveries?limit=1`)).body).toEqual([test]);
+  expect((await ada.get(`${path}/deliveries?state=lost`)).status).toBe(400);
+  expect(await ada.post(`${path}/repeat`, { deliveries: [due?.id] })).toMatchObject({ body: { repeated: 1 } });
+  expect((await ada.get(`${path}/deliveries?state=pending`)).body).toHaveLength(2);
+  await ada.patch(path, { enabled: false });
+  expect(await ada.post(`${path}/repeat`)).toMatchObject(refusal(409, 'webhook_disabled'));
 });

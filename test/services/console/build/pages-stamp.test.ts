@@ -1,14 +1,13 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { pagesStamp } from '#services/console/build/pages-stamp.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
 it('the stamp of built pages changes with what they import', () => {
-  const copy = mkdtempSync(join(tmpdir(), 'rtr-pages-'));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
+  const copy = temporaryFolder();
   for (const each of ['services/console', 'shared', 'package-lock.json'])
     cpSync(join(root, each), join(copy, each), { recursive: true });
   const stamps = new Set([pagesStamp(copy)]);

@@ -23,7 +23,7 @@ describe('the workers that are gone', () => {
     await abrupt.worker.close();
     await addWorker({ id: 'same' });
     await killed.process.kill();
-    await until(() => history.list().length === 4 && otherHistory.list().length === 4, 8_000);
+    await until(() => history.list().length === 4 && otherHistory.list().length === 4);
     const gone = history.list();
     const whyOf = (list: typeof gone) => Object.fromEntries(list.map(({ id, why, isBack }) => [id, [why, isBack]]));
     expect(whyOf(gone)).toEqual({
@@ -42,10 +42,7 @@ describe('the workers that are gone', () => {
 
   it('are 1,000 at most, of each the last five times, for a day', () => {
     const listeners: ((worker: LiveWorker, loss: Loss) => void)[] = [];
-    const history = new WorkerHistory({
-      get: () => undefined,
-      onLost: (listener) => void listeners.push(listener),
-    });
+    const history = new WorkerHistory({ get: () => undefined, onLost: (listener) => void listeners.push(listener) });
     const lose = (id: string): void => {
       const [worker] = livePool({ tier: 'gpu', pool: 'p' }, [{ id }]).workers;
       if (worker) for (const listener of listeners) listener(worker, 'silent');

@@ -1,30 +1,24 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { servePages } from '#services/console/pages/serve-pages.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const script = `${'x'.repeat(2_000)};`;
 
-/** Serves a folder of pages; `build` writes some into it. */
-async function serve() {
-  const parent = mkdtempSync(join(tmpdir(), 'rtr-pages-'));
+/** Serves a folder of pages; `build` writes some into it, as it is done at first unless it is not to be. */
+async function serve(isBuilt = true) {
+  const parent = temporaryFolder();
   const folder = join(parent, 'dist');
   const app = express();
   app.use(servePages(folder));
   app.use((_, response) => void response.status(404).send('of the API'));
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    rmSync(parent, { recursive: true });
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await serveInTest(app);
   let builds = 0;
   const build = (): void => {
     builds += 1;
@@ -40,13 +34,13 @@ async function serve() {
     rmSync(folder, { recursive: true, force: true });
     renameSync(draft, folder);
   };
+  if (isBuilt) build();
   return { url, build };
 }
 
 describe("the console's pages", () => {
   it('are one page for every path outside the API, with a policy that allows nothing from other hosts', async () => {
-    const { url, build } = await serve();
-    build();
+    const { url } = await serve();
     for (const path of ['/', '/keys', '/admin/people', '/link/abc', '/tools/some%2Ftool']) {
       const answer = await browse(url + path);
       expect(answer.status).toBe(200);
@@ -67,15 +61,13 @@ describe("the console's pages", () => {
   });
 
   it('have a new nonce in each answer', async () => {
-    const { url, build } = await serve();
-    build();
+    const { url } = await serve();
     const [one, two] = await Promise.all([browse(url), browse(url)]);
     expect(one.headers.get('content-security-policy')).not.toBe(two.headers.get('content-security-policy'));
   });
 
   it('have files that browsers may cache forever, compressed as the browser accepts', async () => {
-    const { url, build } = await serve();
-    build();
+    const { url } = await serve();
     for (const encoding of ['br', 'gzip', 'identity']) {
       const { headers, body } = await rawGet(`${url}/assets/main-1.js`, encoding);
       expect(headers).toMatchObject({
@@ -91,42 +83,33 @@ describe("the console's pages", () => {
     expect(icon.headers.get('cache-control')).toBe('no-cache');
   });
 
-  it.each([
-    '/api/nothing',
-    '/api',
-    '/console/api/x',
-    '/health',
-    '/assets/gone.js',
-    '/favicon.ico',
-    '/stamp.txt',
-    '/assets/main-1.js.br',
-  ])('leave %s to the API', async (path) => {
-    const { url, build } = await serve();
-    build();
-    const answer = await fetch(url + path);
-    expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
-  });
-
-  it("leave a path that a program has mistyped to the API's 404", async () => {
-    const { url, build } = await serve();
-    build();
-    for (const accept of ['*/*', 'application/json']) {
-      const answer = await fetch(`${url}/v1/models`, { headers: { accept } });
-      expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
+  it('leave all other paths to the API, and those that a program has mistyped', async () => {
+    const { url } = await serve();
+    const paths = [
+      '/api/nothing',
+      '/api',
+      '/console/api/x',
+      '/health',
+      '/assets/gone.js',
+      '/favicon.ico',
+      '/stamp.txt',
+    ];
+    const asked = [...paths, '/assets/main-1.js.br'].map((path) => [path, '*/*']);
+    for (const [path, accept = ''] of [...asked, ['/v1/models', '*/*'], ['/v1/models', 'application/json']]) {
+      const answer = await fetch(`${url}${path}`, { headers: { accept } });
+      expect([path, answer.status, await answer.text()]).toEqual([path, 404, 'of the API']);
     }
   });
 
   it('answer only GET and HEAD', async () => {
-    const { url, build } = await serve();
-    build();
+    const { url } = await serve();
     expect((await fetch(url, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(404);
     const head = await fetch(`${url}/assets/main-1.js`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
   it('never serve files outside their folder', async () => {
-    const { url, build } = await serve();
-    build();
+    const { url } = await serve();
     for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js']) {
       expect((await rawGet(url + path, 'identity')).status).toBe(404);
     }
@@ -134,7 +117,7 @@ describe("the console's pages", () => {
   });
 
   it('name the build command until they are built, then appear at once, as does a new build', async () => {
-    const { url, build } = await serve();
+    const { url, build } = await serve(false);
     const missing = await browse(url);
     expect([missing.status, await missing.text()]).toEqual([503, expect.stringContaining('npm run build')]);
     build();
@@ -153,7 +136,7 @@ function browse(url: string): Promise<Response> {
 async function rawGet(url: string, encoding: string) {
   const { origin } = new URL(url);
   const request = get(origin, { path: url.slice(origin.length), headers: { 'accept-encoding': encoding } });
-  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   const parts: Buffer[] = [];
   for await (const part of response) parts.push(part as Buffer);
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(parts) };

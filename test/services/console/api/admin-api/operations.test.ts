@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
 import { goodPassword } from '../../../../helpers/console/good-password.ts';
-import { openConsole } from '../../../../helpers/console/open-console.ts';
+import { openHouse } from '../../../../helpers/console/open-console.ts';
+import { refusal } from '../../../../helpers/console/refusals.ts';
 
-async function open() {
-  const console = await openConsole();
-  const ada = await console.firstAdmin();
-  const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
-  return { ...console, ada, api: new AdminClient(console.url, String(body.raw)) };
+/** A console with an administrator, and a program with a token of hers. */
+async function open<Name extends string = never>(...members: Name[]) {
+  const house = await openHouse(members);
+  const { body } = await house.ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
+  return { ...house, api: new AdminClient(house.url, String(body.raw)) };
 }
 
 describe('a change by name', () => {
@@ -28,10 +29,7 @@ describe('a change by name', () => {
     expect(body.data).toHaveLength(1);
     // An earlier release has made another one.
     await accounts.teams.create('Red');
-    expect(await api.put('/teams-by-name/Red', {})).toMatchObject({
-      status: 409,
-      body: { error: { code: 'ambiguous_name' } },
-    });
+    expect(await api.put('/teams-by-name/Red', {})).toMatchObject(refusal(409, 'ambiguous_name'));
   });
 
   it('makes nothing of a name that no path or file could say', async () => {
@@ -77,10 +75,7 @@ describe('a change by name', () => {
     ).toBe(200);
     expect((await bob.get('/session')).body.user).toMatchObject({ id, email: 'bob@example.com' });
     expect((await accounts.users.find(id))?.role).toBe('member');
-    expect(await api.post(`/users/${id}/password-link`)).toMatchObject({
-      status: 409,
-      body: { error: { code: 'has_signed_in' } },
-    });
+    expect(await api.post(`/users/${id}/password-link`)).toMatchObject(refusal(409, 'has_signed_in'));
   });
 
   it('begins with what new members begin with, where it says nothing else', async () => {
@@ -124,7 +119,7 @@ describe('an ETag', () => {
   it('is refused with what people do with their own account, which is held to none, and changes nothing', async () => {
     const { ada } = await open();
     const match = { 'if-match': '"999"' };
-    const refused = { status: 400, body: { error: { code: 'invalid_request' } } };
+    const refused = refusal(400, 'invalid_request');
     expect(await ada.ask('PATCH', '/account', { name: 'Eve' }, match)).toMatchObject(refused);
     expect(await ada.ask('DELETE', '/session', undefined, match)).toMatchObject(refused);
     expect(await ada.ask('GET', '/session', undefined, match)).toMatchObject({
@@ -146,7 +141,7 @@ describe('an ETag', () => {
       expect(changed).toMatchObject({ status: 200, body: { weight: 2 } });
       expect(changed.headers.get('etag')).not.toBe(etag);
       const late = await api.patch(path, { weight: 9 }, { 'if-match': etag });
-      expect(late).toMatchObject({ status: 412, body: { error: { code: 'stale' } } });
+      expect(late).toMatchObject(refusal(412, 'stale'));
       expect((await api.patch(path, { weight: 9 }, { 'if-match': 'W/"x"' })).status).toBe(412);
       expect((await api.get(path)).body).toMatchObject({ weight: 2 });
       expect((await api.patch(path, { weight: 4 }, { 'if-match': '*' })).status).toBe(200);
@@ -222,8 +217,7 @@ describe('a list', () => {
   });
 
   it('has everything once also where it is not in the order of its pages', async () => {
-    const { api, ada, join, url } = await open();
-    const bob = await join(ada, 'bob@example.com');
+    const { api, bob, url } = await open('bob');
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
     const webhook = { url: 'https://example.com/', events: ['batch.*'] };
@@ -247,7 +241,7 @@ describe('a list', () => {
 
   it('has no page after a cursor that is none', async () => {
     const { api, ada } = await open();
-    const refused = { status: 400, body: { error: { code: 'invalid_request', field: 'cursor' } } };
+    const refused = refusal(400, 'invalid_request', 'cursor');
     for (const list of [
       '/keys',
       `/keys?owner=${ada.id}`,
@@ -300,8 +294,7 @@ describe('a list', () => {
 
 describe('the audit trail', () => {
   it('is filtered by actor, action, target and time, and comes as a file', async () => {
-    const { api, ada, join, url } = await open();
-    const bob = await join(ada, 'bob@example.com');
+    const { api, bob, url } = await open('bob');
     const { body: team } = await api.post('/teams', { name: '=Blue' });
     await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
     await bob.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });

@@ -1,41 +1,41 @@
-import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { setUpApp } from '../../../../helpers/console/authenticator-app.ts';
 import { goodPassword } from '../../../../helpers/console/good-password.ts';
-import { openConsole, type OpenConsole, type Person } from '../../../../helpers/console/open-console.ts';
+import { openHouse, openTeam, type Person } from '../../../../helpers/console/open-console.ts';
+import { refusal } from '../../../../helpers/console/refusals.ts';
 
-const refused = { status: 401, body: { error: { code: 'invalid_token' } } };
-const unscoped = { status: 403, body: { error: { code: 'insufficient_scope' } } };
+const refused = refusal(401, 'invalid_token');
+const unscoped = refusal(403, 'insufficient_scope');
 
 const reading = { name: 'early', scopes: ['read'], expiresAt: Date.now() + 3_600_000 } as const;
 
 /** A program with a token that a person has made. */
-async function program({ url }: OpenConsole, person: Person, ...scopes: AdminScope[]): Promise<AdminClient> {
+async function program(person: Person, ...scopes: AdminScope[]): Promise<AdminClient> {
   const { status, body } = await person.post('/tokens', { name: 'ci', scopes });
   expect(status).toBe(201);
-  return new AdminClient(url, String(body.raw));
+  return new AdminClient(person.url, String(body.raw));
 }
 
 describe('an admin token', () => {
   it('is shown once, lists without its secret, and is refused as soon as it is revoked', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const { ada, apiLog, connection, prefix } = await openHouse();
     const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['read'], expiresInDays: 7 });
     expect(body.raw).toMatch(/^rtradmin_[0-9a-z]{12}_[\w-]{43}$/);
-    const client = new AdminClient(open.url, String(body.raw));
+    const client = new AdminClient(ada.url, String(body.raw));
     expect((await client.get('/users')).status).toBe(200);
     const [listed] = (await ada.get('/tokens')).body;
     expect(listed).toMatchObject({ name: 'ci', scopes: ['read'], owner: { id: ada.id, name: 'Ada' } });
     expect(listed.lastUsedAt).toBeGreaterThan(Date.now() - 61_000);
     expect((listed.expiresAt - listed.createdAt) / 86_400_000).toBeCloseTo(7, 3);
     const secret = String(body.raw).split('_').slice(2).join('_');
-    const { redis } = open.connection;
-    for (const name of await redis.keys(`${open.prefix}*`)) {
+    const { redis } = connection;
+    for (const name of await redis.keys(`${prefix}*`)) {
       if ((await redis.type(name)) === 'hash') expect(JSON.stringify(await redis.hgetall(name))).not.toContain(secret);
     }
-    expect(open.apiLog.join()).not.toContain(secret);
+    expect(apiLog.join()).not.toContain(secret);
     expect((await ada.delete(`/tokens/${listed.id}`)).status).toBe(204);
     expect(await client.get('/users')).toMatchObject(refused);
     expect((await ada.get('/tokens')).body).toEqual([]);
@@ -44,23 +44,21 @@ describe('an admin token', () => {
   });
 
   it('is refused when it is malformed, unknown, of another secret, or expired', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const client = await program(open, ada, 'admin');
+    const { ada, connection, prefix } = await openHouse();
+    const client = await program(ada, 'admin');
     const [, id = ''] = client.token.split('_');
     const others = ['', 'x', `rtradmin_${id}_${'A'.repeat(43)}`, `rtradmin_000000000000_${'A'.repeat(43)}`];
-    for (const raw of others) expect(await new AdminClient(open.url, raw).get('/users')).toMatchObject(refused);
-    const answer = await fetch(`${open.url}/api/admin/v1/users`);
+    for (const raw of others) expect(await new AdminClient(ada.url, raw).get('/users')).toMatchObject(refused);
+    const answer = await fetch(`${ada.url}/api/admin/v1/users`);
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    await open.connection.redis.hset(`${open.prefix}admin-token:${id}`, 'expiresAt', Date.now() - 1);
+    await connection.redis.hset(`${prefix}admin-token:${id}`, 'expiresAt', Date.now() - 1);
     expect(await client.get('/users')).toMatchObject(refused);
   });
 
   it('has the rights that its person has now, and none once they are blocked or deleted', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const eve = await open.join(ada, 'eve@example.com', { role: 'admin' });
-    const client = await program(open, eve, 'admin');
+    const { ada, join } = await openHouse();
+    const eve = await join(ada, 'eve@example.com', { role: 'admin' });
+    const client = await program(eve, 'admin');
     expect((await client.get('/users')).status).toBe(200);
     await ada.patch(`/users/${eve.id}`, { role: 'member' });
     expect((await client.get('/users')).status).toBe(403);
@@ -70,7 +68,7 @@ describe('an admin token', () => {
     await ada.patch(`/users/${eve.id}`, { blocked: false });
     expect(await client.get('/keys')).toMatchObject(refused);
     await eve.signIn('eve@example.com', goodPassword);
-    const next = await program(open, eve, 'admin');
+    const next = await program(eve, 'admin');
     expect((await next.get('/keys')).status).toBe(200);
     await ada.delete(`/users/${eve.id}`);
     expect(await next.get('/keys')).toMatchObject(refused);
@@ -78,9 +76,7 @@ describe('an admin token', () => {
   });
 
   it('ends when its person signs out everywhere, is signed out, or has another password or address', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const eve = await open.join(ada, 'eve@example.com');
+    const { ada, eve, accounts } = await openHouse(['eve']);
     const password = { current: goodPassword, next: `${goodPassword}2` };
     const ends = [
       () => eve.delete('/sessions'),
@@ -90,13 +86,13 @@ describe('an admin token', () => {
       () => eve.post('/password', password),
     ];
     // As one that an earlier release has made.
-    const made = await open.accounts.adminTokens.create({ ...reading, ownerId: eve.id });
+    const made = await accounts.adminTokens.create({ ...reading, ownerId: eve.id });
     if (typeof made === 'string') throw new Error(made);
-    const early = new AdminClient(open.url, made.raw);
+    const early = new AdminClient(ada.url, made.raw);
     expect((await early.get('/keys')).status).toBe(200);
     for (const end of ends) {
       await eve.signIn('eve@example.com', goodPassword);
-      const client = await program(open, eve, 'admin');
+      const client = await program(eve, 'admin');
       expect((await client.get('/keys')).status).toBe(200);
       expect((await end()).status).toBeLessThan(300);
       expect(await client.get('/keys'), String(end)).toMatchObject(refused);
@@ -105,39 +101,35 @@ describe('an admin token', () => {
   });
 
   it('of a person who lacks a second factor that is demanded is refused, and can make no other', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const client = await program(open, ada, 'admin');
+    const { ada } = await openHouse();
+    const client = await program(ada, 'admin');
     await ada.patch('/settings', { requireSecondFactor: true });
-    const demanded = { status: 403, body: { error: { code: 'second_factor_demanded' } } };
+    const demanded = refusal(403, 'second_factor_demanded');
     expect(await client.get('/users')).toMatchObject(demanded);
     expect(await client.post('/tokens', { name: 'more', scopes: ['admin'], expiresInDays: 366 })).toMatchObject(
       demanded,
     );
-    const { body } = await ada.post('/second-factor/app', { password: goodPassword });
-    const code = new TOTP({ secret: Secret.fromBase32(body.secret) }).generate();
-    expect((await ada.post('/second-factor/app/confirm', { code })).status).toBe(200);
+    await setUpApp(ada);
     expect((await client.get('/users')).status).toBe(200);
   });
 
   it('that was made with a token expires with that one at the latest, and is revoked with it', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const { ada, connection, prefix } = await openHouse();
     const { body: first } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
-    const client = new AdminClient(open.url, String(first.raw));
+    const client = new AdminClient(ada.url, String(first.raw));
     const { body: second } = await client.post('/tokens', { name: 'long', scopes: ['admin'], expiresInDays: 366 });
     expect(second.token).toMatchObject({ expiresAt: first.token.expiresAt, madeWith: first.token.id });
-    const child = new AdminClient(open.url, String(second.raw));
+    const child = new AdminClient(ada.url, String(second.raw));
     const { body: third } = await child.post('/tokens', { name: 'longer', scopes: ['read'], expiresInDays: 366 });
     expect(third.token.expiresAt).toBe(first.token.expiresAt);
-    const grandchild = new AdminClient(open.url, String(third.raw));
+    const grandchild = new AdminClient(ada.url, String(third.raw));
     expect((await grandchild.get('/users')).status).toBe(200);
     // As after a crash between the removal of a token and of those that were made with it.
-    await open.connection.redis.del(`${open.prefix}admin-token:${first.token.id}`);
+    await connection.redis.del(`${prefix}admin-token:${first.token.id}`);
     expect(await child.get('/users')).toMatchObject(refused);
     expect(await grandchild.get('/users')).toMatchObject(refused);
     const { body: again } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
-    const parent = new AdminClient(open.url, String(again.raw));
+    const parent = new AdminClient(ada.url, String(again.raw));
     await parent.post('/tokens', { name: 'child', scopes: ['read'], expiresInDays: 1 });
     expect((await ada.delete(`/tokens/${again.token.id}`)).status).toBe(204);
     const names = (await ada.get('/tokens')).body.map(({ name }: { name: string }) => name);
@@ -145,11 +137,9 @@ describe('an admin token', () => {
   });
 
   it('does only what its scope permits', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const bob = await open.join(ada, 'bob@example.com');
-    const reader = await program(open, ada, 'read');
-    const keeper = await program(open, ada, 'keys');
+    const { ada, bob } = await openHouse(['bob']);
+    const reader = await program(ada, 'read');
+    const keeper = await program(ada, 'keys');
     const key = { kind: 'user', userId: bob.id, name: 'laptop', models: ['demo'] };
     expect((await reader.get('/audit')).status).toBe(200);
     expect(await reader.post('/keys', key)).toMatchObject(unscoped);
@@ -163,9 +153,8 @@ describe('an admin token', () => {
   });
 
   it('leaves entries of its own in the audit trail: who is behind it, and which token', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
-    const client = await program(open, ada, 'admin');
+    const { ada } = await openHouse();
+    const client = await program(ada, 'admin');
     await client.post('/teams', { name: 'Blue' });
     const [entry] = (await ada.get('/audit')).body.data;
     expect(entry).toMatchObject({
@@ -177,103 +166,91 @@ describe('an admin token', () => {
   });
 
   it('of a command line belongs to nobody, may do what an administrator may, and is named in the trail', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const { ada, accounts } = await openHouse();
     const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: Date.now() + 60_000, madeAt: 'ada@box' } as const;
-    const created = await open.accounts.adminTokens.create(wanted);
+    const created = await accounts.adminTokens.create(wanted);
     if (typeof created === 'string') throw new Error(created);
-    const client = new AdminClient(open.url, created.raw);
+    const client = new AdminClient(ada.url, created.raw);
     expect((await client.post('/teams', { name: 'Blue' })).status).toBe(201);
     const [entry] = (await ada.get('/audit')).body.data;
     expect(entry).toMatchObject({ actor: { name: 'rtr' }, from: { token: { id: created.record.id, name: 'rtr' } } });
     const { body } = await client.post('/tokens', { name: 'child', scopes: ['read'] });
     expect(body.token).toMatchObject({ madeAt: 'ada@box', expiresAt: wanted.expiresAt });
     expect(body.token.owner).toBeUndefined();
-    const command = await open.accounts.adminTokens.create({ ...wanted, isForCommand: true });
+    const command = await accounts.adminTokens.create({ ...wanted, isForCommand: true });
     if (typeof command === 'string') throw new Error(command);
-    const { body: made } = await new AdminClient(open.url, command.raw).post('/tokens', {
+    const { body: made } = await new AdminClient(ada.url, command.raw).post('/tokens', {
       name: 'x',
       scopes: ['read'],
     });
-    await open.accounts.adminTokens.remove(command.record);
+    await accounts.adminTokens.remove(command.record);
     expect(made.token.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
-    expect((await new AdminClient(open.url, String(made.raw)).get('/users')).status).toBe(200);
+    expect((await new AdminClient(ada.url, String(made.raw)).get('/users')).status).toBe(200);
   });
 
   it('has no more than 100 beside it of the same person', async () => {
-    const open = await openConsole();
-    const ada = await open.firstAdmin();
+    const { ada, accounts } = await openHouse();
     const wanted = { name: 'n', scopes: ['read'], expiresAt: Date.now() + 60_000, ownerId: ada.id } as const;
-    const made = await Promise.all(Array.from({ length: 105 }, () => open.accounts.adminTokens.create(wanted)));
+    const made = await Promise.all(Array.from({ length: 105 }, () => accounts.adminTokens.create(wanted)));
     expect(made.filter((each) => each === 'too many')).toHaveLength(5);
-    expect(await ada.post('/tokens', { name: 'n', scopes: ['read'] })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'too_many_tokens' } },
-    });
+    expect(await ada.post('/tokens', { name: 'n', scopes: ['read'] })).toMatchObject(refusal(409, 'too_many_tokens'));
   });
 });
 
-describe('every operation that changes something', () => {
-  it('is refused to a token that may only read, whoever made it, and administrative ones to members and owners', async () => {
-    const open = await openConsole({
-      furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
-    });
-    const ada = await open.firstAdmin();
-    const { body: team } = await ada.post('/teams', { name: 'Blue' });
-    const bob = await open.join(ada, 'bob@example.com');
-    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
-    const eve = await open.join(ada, 'eve@example.com', { teamId: team.id });
-    const reader = await program(open, ada, 'read');
-    const owner = await program(open, bob, 'admin');
-    const member = await program(open, eve, 'admin');
-    const { body: document } = await reader.get('/openapi.json');
-    const changes = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([method]) => method !== 'get')
-        .map(([method, { operationId }]) => ({ method: method.toUpperCase(), path, operationId })),
-    );
-    expect(changes.length).toBeGreaterThan(30);
-    const bodies: Record<string, unknown> = {
-      createPerson: { email: 'new@example.com' },
-      upsertPerson: { role: 'admin' },
-      createTeam: { name: 'Red' },
-      setTeamMember: { role: 'owner' },
-      addTeamMember: { email: 'ada@example.com', role: 'owner' },
-      createInvitation: { email: 'new@example.com', role: 'admin' },
-      createKey: { kind: 'router', name: 'all' },
-      upsertKey: { kind: 'router' },
-      rotateKey: { overlapMs: 0 },
-      createWebhook: { kind: 'router', url: 'https://example.com/', events: ['batch.*'] },
-      rotateWebhook: { overlapMs: 0 },
-      createToken: { name: 'more', scopes: ['admin'] },
-      createWorkerCredential: { name: 'box', tier: 'gpu' },
-    };
-    /** What owners of a team may do to the team, and everybody for themselves. */
-    const ownersMay = new Set(['setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
-    const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
-    const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);
-    const { body: token } = await ada.post('/tokens', { name: 'hers', scopes: ['read'] });
-    const ids: Record<string, string> = {
-      teams: team.id,
-      users: ada.id,
-      keys: key.key.id,
-      webhooks: webhook.webhook.id,
-      tokens: token.token.id,
-    };
-    for (const { method, path, operationId } of changes) {
-      const target = path
-        .replace('{id}', ids[path.split('/')[1] ?? ''] ?? 'nothing')
-        .replace('{user}', ada.id)
-        .replace('{email}', 'ada@example.com')
-        .replace(/\{\w+\}/g, 'Blue');
-      const body = method === 'DELETE' ? undefined : (bodies[operationId] ?? {});
-      expect(await reader.ask(method, target, body), operationId).toMatchObject(unscoped);
-      if (operationId === 'createToken') continue;
-      expect([403, 404], `${operationId} by a member`).toContain((await member.ask(method, target, body)).status);
-      if (ownersMay.has(operationId)) continue;
-      expect([403, 404], `${operationId} by an owner`).toContain((await owner.ask(method, target, body)).status);
-    }
-    const { body: after } = await ada.get('/users');
-    expect(after).toMatchObject([{ role: 'admin', blocked: false }, { role: 'member' }, { role: 'member' }]);
+it('every operation that changes something is refused to a token that may only read, whoever made it, and administrative ones to members and owners', async () => {
+  const { ada, bob, eve, teamId } = await openTeam([], {
+    furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
   });
+  const reader = await program(ada, 'read');
+  const owner = await program(bob, 'admin');
+  const member = await program(eve, 'admin');
+  const { body: document } = await reader.get('/openapi.json');
+  const changes = Object.entries<Record<string, { operationId: string }>>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'get')
+      .map(([method, { operationId }]) => ({ method: method.toUpperCase(), path, operationId })),
+  );
+  expect(changes.length).toBeGreaterThan(30);
+  const bodies: Record<string, unknown> = {
+    createPerson: { email: 'new@example.com' },
+    upsertPerson: { role: 'admin' },
+    createTeam: { name: 'Red' },
+    setTeamMember: { role: 'owner' },
+    addTeamMember: { email: 'ada@example.com', role: 'owner' },
+    createInvitation: { email: 'new@example.com', role: 'admin' },
+    createKey: { kind: 'router', name: 'all' },
+    upsertKey: { kind: 'router' },
+    rotateKey: { overlapMs: 0 },
+    createWebhook: { kind: 'router', url: 'https://example.com/', events: ['batch.*'] },
+    rotateWebhook: { overlapMs: 0 },
+    createToken: { name: 'more', scopes: ['admin'] },
+    createWorkerCredential: { name: 'box', tier: 'gpu' },
+  };
+  /** What owners of a team may do to the team, and everybody for themselves. */
+  const ownersMay = new Set(['setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
+  const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
+  const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);
+  const { body: token } = await ada.post('/tokens', { name: 'hers', scopes: ['read'] });
+  const ids: Record<string, string> = {
+    teams: teamId,
+    users: ada.id,
+    keys: key.key.id,
+    webhooks: webhook.webhook.id,
+    tokens: token.token.id,
+  };
+  for (const { method, path, operationId } of changes) {
+    const target = path
+      .replace('{id}', ids[path.split('/')[1] ?? ''] ?? 'nothing')
+      .replace('{user}', ada.id)
+      .replace('{email}', 'ada@example.com')
+      .replace(/\{\w+\}/g, 'Blue');
+    const body = method === 'DELETE' ? undefined : (bodies[operationId] ?? {});
+    expect(await reader.ask(method, target, body), operationId).toMatchObject(unscoped);
+    if (operationId === 'createToken') continue;
+    expect([403, 404], `${operationId} by a member`).toContain((await member.ask(method, target, body)).status);
+    if (ownersMay.has(operationId)) continue;
+    expect([403, 404], `${operationId} by an owner`).toContain((await owner.ask(method, target, body)).status);
+  }
+  const { body: after } = await ada.get('/users');
+  expect(after).toMatchObject([{ role: 'admin', blocked: false }, { role: 'member' }, { role: 'member' }]);
 });

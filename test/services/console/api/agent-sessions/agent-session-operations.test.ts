@@ -1,50 +1,23 @@
 import { describe, expect, inject, it } from 'vitest';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { sessionIdOf } from '#shared/accounts/agent-sessions/session-names.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
-import { createLog } from '#shared/core/log.ts';
 import { agentSessionOperations } from '#services/console/api/agent-sessions/agent-session-operations.ts';
 import type { AgentSession, AgentSessionSums, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
+import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
-import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
+import { writeLedger } from '../../../../helpers/accounts/write-ledger.ts';
+import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const now = Date.now();
-const viewers: Record<string, UsageViewer> = {
-  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
-  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
-  bob: { userId: 'bob', isAdmin: false, keyIds: [], teamIds: ['t2'] },
-};
-
 let count = 0;
 function turn(session: string, fields: Partial<UsageRecord> = {}): UsageRecord {
   count += 1;
-  return {
-    id: `r${count}`,
-    at: now - 60_000 + count,
-    key: { id: 'k1', name: 'laptop' },
-    owner: { kind: 'user', id: 'ada' },
-    format: 'messages',
-    operation: 'generate',
-    asked: 'auto',
-    turn: { program: 'claude-code', session },
-    model: 'm1',
-    outcome: 'done',
-    attempts: 1,
-    queueMs: 1,
-    totalMs: 12.5,
-    promptTokens: 10,
-    cachedTokens: 0,
-    completionTokens: 5,
-    reasoningTokens: 0,
-    cost: 1_500_000,
-    ...fields,
-  };
+  const of = { at: now - 60_000 + count, turn: { program: 'claude-code', session } } as const;
+  return ledgerRecord({ ...of, format: 'messages', cost: 1_500_000, ...fields });
 }
 
 const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
@@ -56,31 +29,21 @@ function runs(session: string, fields: Partial<RunningTurnStats> = {}): RunningT
 
 /** The operations on a server of their own, with some turns in the ledger and some that run. */
 async function openApi(records: UsageRecord[], running: readonly RunningTurnStats[] = []) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const { redis } = connection;
-  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
-  for (const each of records) ledger.add(each);
-  await ledger.close();
-  const origin = await serveOperations(
+  const store = await openKeyStore(inject('redisUrl'));
+  await writeLedger(store, records);
+  const { connection, prefix } = store;
+  const served = await serveOperations(
     agentSessionOperations({
-      sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
-      usage: new UsageReader(redis, prefix),
+      sessions: new AgentSessionReader(connection.redis, prefix, 7 * 86_400_000),
+      usage: new UsageReader(connection.redis, prefix),
       running: () => running,
-      viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-      namesOf: async () =>
-        new Map<LimitedParty, string>([
-          ['user:ada', 'Ada'],
-          ['team:t1', 'Research'],
-        ]),
+      ...people,
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
     }),
-    { viewers, log },
   );
-  const url = `${origin}/agent-sessions`;
-  const ask = (path: string, viewer: string): Promise<Response> =>
-    fetch(url + path, { headers: { 'x-viewer': viewer } });
-  const get = async <T>(path: string, viewer = 'ada'): Promise<T> => (await ask(path, viewer)).json() as Promise<T>;
-  const list = async (path: string, viewer?: string) => get<{ data: AgentSession[]; next?: string }>(path, viewer);
+  const ask = (path: string, viewer: Viewer) => served.ask(`/agent-sessions${path}`, viewer);
+  const get = <T>(path: string, viewer: Viewer = 'ada') => served.read<T>(`/agent-sessions${path}`, viewer);
+  const list = async (path: string, viewer?: Viewer) => get<{ data: AgentSession[]; next?: string }>(path, viewer);
   return { ask, get, list };
 }
 
@@ -117,16 +80,17 @@ describe('GET /agent-sessions', () => {
     expect((await list('?team=t1', 'ada')).data).toEqual([]);
   });
 
-  it.each([
-    ['?cursor=x', 'cursor'],
-    ['?limit=0', 'limit'],
-    ['?user=ada&team=t1', 'name one'],
-    [`/${own}/turns?cursor=0-0`, 'cursor'],
-  ])('refuses %s', async (path, reason) => {
+  it('refuses a wrong query, and says what is wrong', async () => {
     const { ask } = await openApi([turn('s1')]);
-    const answer = await ask(path, 'ada');
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain(reason);
+    for (const [path = '', reason] of [
+      ['?cursor=x', 'cursor'],
+      ['?limit=0', 'limit'],
+      ['?user=ada&team=t1', 'name one'],
+      [`/${own}/turns?cursor=0-0`, 'cursor'],
+    ]) {
+      const answer = await ask(path, 'ada');
+      expect([answer.status, await answer.text()], path).toEqual([400, expect.stringContaining(reason ?? '')]);
+    }
   });
 });
 
@@ -164,26 +128,24 @@ describe('GET /agent-sessions/{id}', () => {
   });
 });
 
-describe('GET /agent-sessions/sums', () => {
-  it('answers the sums of each team that somebody may see, or of one owner', async () => {
-    const ofOther = { owner: { kind: 'team', id: 't2' }, key: { id: 'k9', name: 'x' } } as const;
-    const { get } = await openApi([turn('s1'), turn('s2', ofTeam), turn('s2', ofTeam), turn('s3', ofOther)]);
-    const names = async (path: string, viewer?: string) =>
-      (await get<AgentSessionSums[]>(`/sums${path}`, viewer)).map(({ owner, sums }) => [owner.name, sums.requests]);
-    expect(await names('')).toEqual([['Research', 2]]);
-    expect(await names('', 'bob')).toEqual([['t2', 1]]);
-    expect(await names('', 'admin')).toEqual([
-      ['Research', 2],
-      ['t2', 1],
-    ]);
-    expect(await names('?user=ada')).toEqual([['Ada', 1]]);
-    expect(await names('?user=ada', 'bob')).toEqual([]);
-    expect(await names('?team=t1', 'bob')).toEqual([]);
-    const [sums] = await get<AgentSessionSums[]>('/sums?team=t1');
-    expect(sums).toMatchObject({
-      sessions: 1,
-      models: [{ model: 'm1', sums: { cost: 0.003 } }],
-      keys: [{ key: { id: 'k2', name: 'ci' } }],
-    });
+it('GET /agent-sessions/sums answers the sums of each team that somebody may see, or of one owner', async () => {
+  const ofOther = { owner: { kind: 'team', id: 't2' }, key: { id: 'k9', name: 'x' } } as const;
+  const { get } = await openApi([turn('s1'), turn('s2', ofTeam), turn('s2', ofTeam), turn('s3', ofOther)]);
+  const names = async (path: string, viewer?: Viewer) =>
+    (await get<AgentSessionSums[]>(`/sums${path}`, viewer)).map(({ owner, sums }) => [owner.name, sums.requests]);
+  expect(await names('')).toEqual([['Research', 2]]);
+  expect(await names('', 'bob')).toEqual([['t2', 1]]);
+  expect(await names('', 'admin')).toEqual([
+    ['Research', 2],
+    ['t2', 1],
+  ]);
+  expect(await names('?user=ada')).toEqual([['Ada', 1]]);
+  expect(await names('?user=ada', 'bob')).toEqual([]);
+  expect(await names('?team=t1', 'bob')).toEqual([]);
+  const [sums] = await get<AgentSessionSums[]>('/sums?team=t1');
+  expect(sums).toMatchObject({
+    sessions: 1,
+    models: [{ model: 'm1', sums: { cost: 0.003 } }],
+    keys: [{ key: { id: 'k2', name: 'ci' } }],
   });
 });

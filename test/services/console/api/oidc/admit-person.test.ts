@@ -1,10 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, inject, it, vi } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
+import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
 const email = 'grace@example.com';
@@ -14,8 +13,7 @@ const claims = { sub: 'grace', name: 'Grace', email, email_verified: true };
 async function open() {
   const store = await openKeyStore(inject('redisUrl'));
   const { accounts, connection, prefix } = store;
-  const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
-  const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
+  const externals = openExternals(store);
   const groups = [{ group: 'lab', teams: ['One', 'Two'] }];
   const rules = { name: 'company', issuer: 'https://id.example.com', client_id: 'router', domains: ['*'], groups };
   const [provider] = signInSchema.parse({ providers: [rules] }).providers;

@@ -32,11 +32,36 @@ async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; t
   return { ...open, provider, visit, begin, led };
 }
 
-/** The same, with what can keep Redis away from it. */
+/** The same, with a browser in which a sign-in has begun, and the path to which the provider leads it back. */
+async function openBegun() {
+  const open = await openWithProvider();
+  const browser = new CookieClient();
+  return { ...open, browser, back: await open.begin(browser) };
+}
+
+/** Somebody who is signed in, and whose provider has not answered for more than an hour. */
+async function openStale() {
+  const { back, ...open } = await openBegun();
+  const { browser, led, url, connection, prefix } = open;
+  await led(browser, back);
+  const cookie = browser.cookiesOf(url);
+  const session = () => fetch(`${url}/console/api/session`, { headers: { cookie } });
+  const { csrfToken } = (await (await session()).json()) as { csrfToken: string };
+  const [name = ''] = await connection.redis.keys(`${prefix}external-account:*`);
+  await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
+  return { ...open, headers: { cookie, 'x-csrf-token': csrfToken }, session };
+}
+
+/** A console with a provider, and what can keep Redis away from it. */
 async function openBehindProxy() {
   const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
   onTestFinished(() => proxy.close());
   return { ...(await openWithProvider({ redisUrl: `redis://127.0.0.1:${proxy.port}` })), proxy };
+}
+
+/** Expects one line of the log with what the provider has answered. */
+function expectLogged(apiLog: readonly string[], answered: object): void {
+  expect(apiLog.filter((line) => line.includes(`"answered":${JSON.stringify(answered)}`))).toHaveLength(1);
 }
 
 /** The names of the cookies of a browser. */
@@ -93,9 +118,7 @@ describe('an answer of a provider', () => {
   it.each(['HEAD', 'POST', 'OPTIONS'])(
     'is not used up by a request with %s, which begins no sign-in either',
     async (method) => {
-      const { provider, begin, led, url } = await openWithProvider();
-      const browser = new CookieClient();
-      const back = await begin(browser);
+      const { provider, led, url, browser, back } = await openBegun();
       const headers = { cookie: browser.cookiesOf(url) };
       for (const path of [back, '/console/api/oidc/company/start']) {
         const answer = await fetch(`${url}${path}`, { method, headers, redirect: 'manual' });
@@ -108,9 +131,7 @@ describe('an answer of a provider', () => {
   );
 
   it('is exchanged only when it names one state, of a sign-in that the browser has begun with this provider', async () => {
-    const { provider, begin, led } = await openWithProvider();
-    const browser = new CookieClient();
-    const back = await begin(browser);
+    const { provider, begin, led, browser, back } = await openBegun();
     const state = new URLSearchParams(back.split('?')[1]).get('state') ?? '';
     const others = [
       back.replace(state, ''),
@@ -134,35 +155,35 @@ describe('an answer of a provider', () => {
   });
 });
 
-describe('what is kept of a sign-in', () => {
-  it('says whether its refresh token was asked for to outlast the session at the provider', async () => {
-    const { provider, visit, led, connection, prefix } = await openWithProvider();
-    for (const name of ['company', 'second']) {
-      const browser = new CookieClient();
-      const { url } = await visit(browser, `/console/api/oidc/${name}/start`);
-      const { pathname, search } = provider.answer(url, { ...grace, sub: name, email: `${name}@example.com` });
-      expect(await led(browser, `${pathname}${search}`)).toBe('/');
-    }
-    const names = await connection.redis.keys(`${prefix}external-account:*`);
-    const kept = await Promise.all(names.map((name) => connection.redis.hmget(name, 'provider', 'isOffline')));
-    expect(Object.fromEntries(kept)).toEqual({ company: 'false', second: 'true' });
-  });
+it('what is kept of a sign-in says whether its refresh token was asked for to outlast the session at the provider', async () => {
+  const { provider, visit, led, connection, prefix } = await openWithProvider();
+  for (const name of ['company', 'second']) {
+    const browser = new CookieClient();
+    const { url } = await visit(browser, `/console/api/oidc/${name}/start`);
+    const { pathname, search } = provider.answer(url, { ...grace, sub: name, email: `${name}@example.com` });
+    expect(await led(browser, `${pathname}${search}`)).toBe('/');
+  }
+  const names = await connection.redis.keys(`${prefix}external-account:*`);
+  const kept = await Promise.all(names.map((name) => connection.redis.hmget(name, 'provider', 'isOffline')));
+  expect(Object.fromEntries(kept)).toEqual({ company: 'false', second: 'true' });
 });
 
 describe('a provider that gives no tokens', () => {
   it.each([
-    [401, 'invalid_client', 'denied'],
-    [400, 'invalid_grant', 'denied'],
-    [429, 'slow_down', 'away'],
-    [503, undefined, 'away'],
-  ])('(%i %s) ends the sign-in on a page that says so, and is named in the log', async (status, error, reason) => {
-    const { provider, begin, led, apiLog } = await openWithProvider();
-    const browser = new CookieClient();
-    const back = await begin(browser);
-    provider.answerTokens(() => ({ status, body: { error } }));
+    [401, { error: 'invalid_client' }, 'denied'],
+    [400, { error: 'invalid_grant' }, 'denied'],
+    [429, { error: 'slow_down' }, 'away'],
+    [503, { error: undefined }, 'away'],
+    [200, 'We are working on it.', 'away'],
+    [400, 'We are working on it.', 'denied'],
+    [429, 'We are working on it.', 'away'],
+    [502, 'We are working on it.', 'away'],
+    [503, 'We are working on it.', 'away'],
+  ])('(%i %j) ends the sign-in on a page that says so, and is named in the log', async (status, body, reason) => {
+    const { provider, led, apiLog, browser, back } = await openBegun();
+    provider.answerTokens(() => ({ status, body }));
     expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
-    const answered = JSON.stringify({ error, status });
-    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+    expectLogged(apiLog, { error: typeof body === 'string' ? undefined : body.error, status });
   });
 });
 
@@ -176,14 +197,11 @@ describe('the log of a sign-in that fails', () => {
     ['with what could be a secret', {}, `the secret ${'aB3~'.repeat(10)}== is wrong`, 'the secret … is wrong'],
     ['without a description', {}, undefined, undefined],
   ])('names the error of the provider and its description (%s)', async (_, headers, said, description) => {
-    const { provider, begin, led, apiLog } = await openWithProvider();
-    const browser = new CookieClient();
-    const back = await begin(browser);
+    const { provider, led, apiLog, browser, back } = await openBegun();
     const body = { error: 'invalid_client', error_description: said };
     provider.answerTokens(() => ({ status: 401, headers, body }));
     expect(await led(browser, back)).toBe('/?sign-in=denied');
-    const answered = JSON.stringify({ error: 'invalid_client', description, status: 401 });
-    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+    expectLogged(apiLog, { error: 'invalid_client', description, status: 401 });
   });
 
   it('names what the provider has led back with', async () => {
@@ -194,67 +212,34 @@ describe('the log of a sign-in that fails', () => {
     back.searchParams.set('error', 'access_denied');
     back.searchParams.set('error_description', 'You are not in the group.');
     expect(await led(browser, `${back.pathname}${back.search}`)).toBe('/?sign-in=denied');
-    const answered = JSON.stringify({ error: 'access_denied', description: 'You are not in the group.' });
-    expect(apiLog.filter((line) => line.includes(`"answered":${answered}`))).toHaveLength(1);
+    expectLogged(apiLog, { error: 'access_denied', description: 'You are not in the group.' });
   });
 });
 
-describe('a provider that answers with a text', () => {
-  it.each([
-    [200, 'away'],
-    [400, 'denied'],
-    [429, 'away'],
-    [502, 'away'],
-    [503, 'away'],
-  ])('(%i) in place of tokens is %s', async (status, reason) => {
-    const { provider, begin, led, apiLog } = await openWithProvider();
-    const browser = new CookieClient();
-    const back = await begin(browser);
-    provider.answerTokens(() => ({ status, body: 'We are working on it.' }));
-    expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
-    expect(apiLog.filter((line) => line.includes(`"answered":{"status":${status}}`))).toHaveLength(1);
-  });
-});
-
-describe('somebody whose provider has not answered for more than an hour', () => {
-  it('gets 503 until it answers, and can sign in again meanwhile', async () => {
-    const { provider, begin, led, url, connection, prefix } = await openWithProvider();
-    const browser = new CookieClient();
-    await led(browser, await begin(browser));
-    const [name = ''] = await connection.redis.keys(`${prefix}external-account:*`);
-    await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
-    const answer = () => fetch(`${url}/console/api/session`, { headers: { cookie: browser.cookiesOf(url) } });
-    provider.answerTokens(() => ({ status: 503, body: {} }));
-    const refused = await answer();
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-    const message = expect.stringContaining('Your identity provider cannot be asked about you') as string;
-    expect(await refused.json()).toEqual({ error: { code: 'provider_away', message } });
-    const headers = { 'sec-fetch-site': 'cross-site' };
-    const path = `${url}/console/api/oidc/company/start`;
-    const page = await browser.visit(path, { headers, stopsAt: () => true });
-    expect(page.url.origin).toBe(provider.issuer);
-    provider.answerTokens(undefined);
-    expect((await answer()).status).toBe(200);
-  });
+it('somebody whose provider has not answered for more than an hour gets 503 until it answers, and can sign in again meanwhile', async () => {
+  const { provider, url, browser, session } = await openStale();
+  provider.answerTokens(() => ({ status: 503, body: {} }));
+  const refused = await session();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  const message = expect.stringContaining('Your identity provider cannot be asked about you') as string;
+  expect(await refused.json()).toEqual({ error: { code: 'provider_away', message } });
+  const headers = { 'sec-fetch-site': 'cross-site' };
+  const path = `${url}/console/api/oidc/company/start`;
+  const page = await browser.visit(path, { headers, stopsAt: () => true });
+  expect(page.url.origin).toBe(provider.issuer);
+  provider.answerTokens(undefined);
+  expect((await session()).status).toBe(200);
 });
 
 describe('somebody whose provider cannot be asked', () => {
   it.each(['/session', '/sessions'])('signs out all the same (%s)', async (path) => {
-    const { provider, begin, led, url, connection, prefix } = await openWithProvider();
-    const browser = new CookieClient();
-    await led(browser, await begin(browser));
-    const cookie = browser.cookiesOf(url);
-    const session = await fetch(`${url}/console/api/session`, { headers: { cookie } });
-    const { csrfToken } = (await session.json()) as { csrfToken: string };
-    const [name = ''] = await connection.redis.keys(`${prefix}external-account:*`);
-    await connection.redis.hset(name, 'goodUntil', Date.now() - 3_600_001);
+    const { provider, url, headers, session } = await openStale();
     provider.answerTokens(() => ({ status: 503, body: {} }));
-    const headers = { cookie, 'x-csrf-token': csrfToken };
     const signOut = () => fetch(`${url}/console/api${path}`, { method: 'DELETE', headers });
     expect((await signOut()).ok).toBe(true);
     expect((await signOut()).status).toBe(401);
     provider.answerTokens(undefined);
-    expect((await fetch(`${url}/console/api/session`, { headers: { cookie } })).status).toBe(401);
+    expect((await session()).status).toBe(401);
   });
 });
 
@@ -294,15 +279,22 @@ describe('a person in a browser', () => {
 describe('a sign-in that another site begins', () => {
   const start = '/console/api/oidc/company/start?to=/keys';
 
-  it.each(['cross-site', 'same-site', 'none'])('(%s) signs in a browser in which nobody is', async (site) => {
+  it('signs in a browser in which nobody is', async () => {
     const { provider, url } = await openWithProvider();
-    const unknown = { rtr: 'A'.repeat(43), other: 'any' };
-    for (const [name, value] of Object.entries(unknown)) {
-      const browser = new CookieClient();
-      browser.setCookie(url, name, value);
-      const page = await browser.visit(`${url}${start}`, { headers: { 'sec-fetch-site': site }, stopsAt: () => true });
-      expect(page.url.origin).toBe(provider.issuer);
-    }
+    const cookies = [
+      ['rtr', 'A'.repeat(43)],
+      ['other', 'any'],
+    ] as const;
+    for (const site of ['cross-site', 'same-site', 'none'])
+      for (const [name, value] of cookies) {
+        const browser = new CookieClient();
+        browser.setCookie(url, name, value);
+        const page = await browser.visit(`${url}${start}`, {
+          headers: { 'sec-fetch-site': site },
+          stopsAt: () => true,
+        });
+        expect(page.url.origin).toBe(provider.issuer);
+      }
   });
 
   it.each([

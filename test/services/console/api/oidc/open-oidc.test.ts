@@ -1,17 +1,12 @@
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
+import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
 it('a provider whose secret is not set is named in the log when the registry is loaded, and after each change of it', async () => {
-  const { accounts, connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const externals = new ExternalAccounts(connection.redis, prefix, {
-    keys: new OwnerKeys(() => []),
-    report: () => undefined,
-  });
+  const store = await openKeyStore(inject('redisUrl'));
   const company = { issuer: 'https://id.example.com', client_id: 'router', domains: ['*'] };
   let settings = signInSchema.parse({
     providers: [
@@ -25,8 +20,8 @@ it('a provider whose secret is not set is named in the log when the registry is 
   const log = pino({ level: 'warn', base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
   const listeners: (() => void)[] = [];
   openOidc({
-    accounts,
-    externals,
+    accounts: store.accounts,
+    externals: openExternals(store, []),
     settings: () => settings,
     onChange: (listener) => void listeners.push(listener),
     secrets: () => [],

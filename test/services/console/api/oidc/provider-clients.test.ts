@@ -1,22 +1,14 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
+import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
 
 /** A provider whose description of itself has so many bytes more than it needs. */
 async function providerOf(moreBytes: number) {
-  const server = createServer((_, response) => {
+  const issuer = await serveInTest((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ issuer, token_endpoint: `${issuer}/token`, more: 'x'.repeat(moreBytes) }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { providers } = signInSchema.parse({
     providers: [{ name: 'company', issuer, client_id: 'router', domains: ['*'] }],
   });

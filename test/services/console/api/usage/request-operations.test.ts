@@ -1,83 +1,57 @@
 import { describe, expect, inject, it } from 'vitest';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
-import { createLog } from '#shared/core/log.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { requestOperations } from '#services/console/api/usage/request-operations.ts';
 import type { RequestPage, UsageOverview, UsageRequest } from '#services/console/contract/usage.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
-import { serveOperations } from '../../../../helpers/console/serve-operations.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-const viewers: Record<string, UsageViewer> = {
-  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
-  ada: { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] },
-  eve: { userId: 'eve', isAdmin: false, keyIds: [], teamIds: [] },
-};
+import { writeLedger } from '../../../../helpers/accounts/write-ledger.ts';
+import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const { redis } = connection;
-  const write = async (...more: UsageRecord[]): Promise<void> => {
-    const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 5_000, requestsKeptMs: 1e10 });
-    for (const each of more) ledger.add(each);
-    await ledger.close();
-  };
+  const store = await openKeyStore(inject('redisUrl'));
+  const write = (...more: UsageRecord[]) => writeLedger(store, more);
   await write(...records);
-  const operations = requestOperations({
-    usage: new UsageReader(redis, prefix),
-    viewerOf: ({ id }) => viewers[id] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
-    namesOf: async () =>
-      new Map<LimitedParty, string>([
-        ['user:ada', 'Ada'],
-        ['team:t1', 'Research'],
-      ]),
-  });
-  const url = `${await serveOperations(operations, { viewers, log })}/usage`;
-  const get = (path: string, viewer = 'admin') => fetch(`${url}${path}`, { headers: { 'x-viewer': viewer } });
-  const read = async <T>(path: string, viewer?: string) => (await (await get(path, viewer)).json()) as T;
-  const idsOf = async (query: string, viewer?: string) =>
-    (await read<RequestPage>(`/requests?${query}`, viewer)).requests.map(({ id }) => id);
-  return { write, get, read, idsOf };
+  const operations = requestOperations({ usage: new UsageReader(store.connection.redis, store.prefix), ...people });
+  const served = await serveOperations(operations);
+  const idsOf = async (query: string, viewer?: Viewer) =>
+    (await served.read<RequestPage>(`/usage/requests?${query}`, viewer)).requests.map(({ id }) => id);
+  return { ...served, write, idsOf };
 }
 
-describe('GET /usage/requests/{id}', () => {
-  it("answers the request, and for somebody else's the same as for one that does not exist", async () => {
-    const { get, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
-    for (const viewer of ['admin', 'ada'])
-      expect(await read<UsageRequest[]>('/requests/req_a', viewer)).toMatchObject([
-        { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } },
-      ]);
-    const [other, unknown] = [await get('/requests/req_a', 'eve'), await get('/requests/req_none', 'eve')];
-    expect([other.status, unknown.status]).toEqual([404, 404]);
-    expect(await other.text()).toBe(await unknown.text());
-  });
+it("GET /usage/requests/{id} answers the request, and for somebody else's the same as for one that does not exist", async () => {
+  const { ask, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
+  for (const viewer of ['admin', 'ada'] as const)
+    expect(await read<UsageRequest[]>('/usage/requests/req_a', viewer)).toMatchObject([
+      { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } },
+    ]);
+  const [other, unknown] = [await ask('/usage/requests/req_a', 'eve'), await ask('/usage/requests/req_none', 'eve')];
+  expect([other.status, unknown.status]).toEqual([404, 404]);
+  expect(await other.text()).toBe(await unknown.text());
 });
 
 describe('GET /usage/requests', () => {
   it('answers what has come since a request, and again nothing when there is nothing new', async () => {
     const { read, write } = await openApi(ledgerRecord({ id: 'old' }));
-    const { newest = '' } = await read<RequestPage>('/requests');
-    expect(await read<RequestPage>(`/requests?after=${newest}`)).toEqual({ requests: [], newest });
+    const { newest = '' } = await read<RequestPage>('/usage/requests');
+    expect(await read<RequestPage>(`/usage/requests?after=${newest}`)).toEqual({ requests: [], newest });
     await write(ledgerRecord({ id: 'eves', owner: { kind: 'user', id: 'eve' } }), ledgerRecord({ id: 'new' }));
-    const seen = await read<RequestPage>(`/requests?after=${newest}`, 'ada');
+    const seen = await read<RequestPage>(`/usage/requests?after=${newest}`, 'ada');
     expect(seen.requests.map(({ id }) => id)).toEqual(['new']);
-    expect(await read<RequestPage>(`/requests?after=${seen.newest}`, 'ada')).toMatchObject({ requests: [] });
+    expect(await read<RequestPage>(`/usage/requests?after=${seen.newest}`, 'ada')).toMatchObject({ requests: [] });
   });
 
   it('has the cursor of each request, behind which the next page begins', async () => {
     const { read, idsOf } = await openApi(...['a', 'b', 'c'].map((id) => ledgerRecord({ id })));
-    const { requests, next } = await read<RequestPage>('/requests?limit=2');
+    const { requests, next } = await read<RequestPage>('/usage/requests?limit=2');
     expect(requests.map(({ id }) => id)).toEqual(['c', 'b']);
     expect(await idsOf(`before=${requests[0]?.cursor}`)).toEqual(['b', 'a']);
     expect(next).toBe(requests[1]?.cursor);
   });
 
   it('finds those that were recorded, and those that were not', async () => {
-    const { idsOf, get, read } = await openApi(
+    const { idsOf, ask, read } = await openApi(
       ledgerRecord({ id: 'a', recorded: true }),
       ledgerRecord({ id: 'b', asked: '"recorded"' }),
       ledgerRecord({ id: 'c', recorded: true, owner: { kind: 'user', id: 'eve' } }),
@@ -86,9 +60,9 @@ describe('GET /usage/requests', () => {
     expect(await idsOf('recorded=false', 'ada')).toEqual(['b']);
     expect(await idsOf('recorded=true')).toEqual(['c', 'a']);
     expect(await idsOf('')).toEqual(['c', 'b', 'a']);
-    expect((await get('/requests?recorded=maybe')).status).toBe(400);
-    expect(await read<UsageRequest[]>('/requests/a')).toMatchObject([{ recorded: true }]);
-    expect((await read<UsageRequest[]>('/requests/b'))[0]?.recorded).toBeUndefined();
+    expect((await ask('/usage/requests?recorded=maybe')).status).toBe(400);
+    expect(await read<UsageRequest[]>('/usage/requests/a')).toMatchObject([{ recorded: true }]);
+    expect((await read<UsageRequest[]>('/usage/requests/b'))[0]?.recorded).toBeUndefined();
   });
 
   it('honours a span of time and an error code', async () => {
@@ -111,7 +85,7 @@ describe('GET /usage/requests', () => {
     const found: string[] = [];
     // A page comes out short where the machine takes long to look at them, and the next one goes on behind it.
     for (let before: string | undefined = ''; before !== undefined;) {
-      const page: RequestPage = await read<RequestPage>(`/requests${before && `?before=${before}`}`, 'ada');
+      const page: RequestPage = await read<RequestPage>(`/usage/requests${before && `?before=${before}`}`, 'ada');
       found.push(...page.requests.map(({ id }) => id));
       before = page.next;
     }
@@ -119,25 +93,23 @@ describe('GET /usage/requests', () => {
   });
 });
 
-describe('GET /usage/overview', () => {
-  it('answers sums in dollars, and the names of keys and owners', async () => {
-    const gone = { key: { id: 'k3', name: 'private matters' }, owner: { kind: 'user' as const, id: 'gone1234' } };
-    const { read } = await openApi(
-      ledgerRecord({ cost: 2_000_000_000 }),
-      ledgerRecord({ key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } }),
-      ledgerRecord(gone),
-      ledgerRecord({ id: 'x', ...gone }),
-      ledgerRecord({ id: 'y', ...gone }),
-    );
-    const overview = await read<UsageOverview>('/overview?span=1h');
-    expect(overview.totals).toMatchObject({ requests: 5, cost: 2.000004 });
-    expect(overview.keys.map(({ name, owner, requests, tokens }) => [name, owner, requests, tokens])).toEqual([
-      ['deleted person gone', 'deleted person gone', 3, 45],
-      ['laptop', 'Ada', 1, 15],
-      ['ci', 'Research', 1, 15],
-    ]);
-    expect(JSON.stringify(overview)).not.toContain('private matters');
-    expect((await read<UsageOverview>('/overview', 'ada')).totals.requests).toBe(2);
-    expect((await read<UsageOverview>('/overview', 'eve')).totals.requests).toBe(0);
-  });
+it('GET /usage/overview answers sums in dollars, and the names of keys and owners', async () => {
+  const gone = { key: { id: 'k3', name: 'private matters' }, owner: { kind: 'user' as const, id: 'gone1234' } };
+  const { read } = await openApi(
+    ledgerRecord({ cost: 2_000_000_000 }),
+    ledgerRecord({ key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } }),
+    ledgerRecord(gone),
+    ledgerRecord({ id: 'x', ...gone }),
+    ledgerRecord({ id: 'y', ...gone }),
+  );
+  const overview = await read<UsageOverview>('/usage/overview?span=1h');
+  expect(overview.totals).toMatchObject({ requests: 5, cost: 2.000004 });
+  expect(overview.keys.map(({ name, owner, requests, tokens }) => [name, owner, requests, tokens])).toEqual([
+    ['deleted person gone', 'deleted person gone', 3, 45],
+    ['laptop', 'Ada', 1, 15],
+    ['ci', 'Research', 1, 15],
+  ]);
+  expect(JSON.stringify(overview)).not.toContain('private matters');
+  expect((await read<UsageOverview>('/usage/overview', 'ada')).totals.requests).toBe(2);
+  expect((await read<UsageOverview>('/usage/overview', 'eve')).totals.requests).toBe(0);
 });

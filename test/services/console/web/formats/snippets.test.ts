@@ -16,15 +16,13 @@ function snippetsFor(model: string, origin: string) {
   return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
 }
 
-describe('the formats that a page offers', () => {
-  it('are those that both the router and the page speak, each at the path that the router gave', () => {
-    expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
-      ['chat', 'OpenAI', '/api/openai'],
-      ['messages', 'Anthropic', '/api/anthropic'],
-      ['responses', 'Responses', '/api/openai'],
-    ]);
-    expect(servedFormats({ ...about, formats: [] })).toEqual([]);
-  });
+it('the formats that a page offers are those that both the router and the page speak, each at the path that the router gave', () => {
+  expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
+    ['chat', 'OpenAI', '/api/openai'],
+    ['messages', 'Anthropic', '/api/anthropic'],
+    ['responses', 'Responses', '/api/openai'],
+  ]);
+  expect(servedFormats({ ...about, formats: [] })).toEqual([]);
 });
 
 describe('code to copy', () => {

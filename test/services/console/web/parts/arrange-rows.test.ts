@@ -13,11 +13,7 @@ interface Row {
 }
 
 const columns: ArrangedColumn<Row>[] = [
-  {
-    label: 'Name',
-    sortBy: ({ name }) => name,
-    search: ({ name, email = '' }) => `${name} ${email}`,
-  },
+  { label: 'Name', sortBy: ({ name }) => name, search: ({ name, email = '' }) => `${name} ${email}` },
   { label: 'Last used', sortBy: ({ used }) => used },
 ];
 const rows: Row[] = [

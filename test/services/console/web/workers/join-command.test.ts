@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliKinds as allCliKinds } from '#services/cli-worker/clis/cli.ts';
 import { providerNames } from '#services/cloud-worker/providers/provider.ts';
 import {
@@ -15,6 +14,7 @@ import {
   providers,
   startCommand,
 } from '#services/console/web/pages/workers/join-command.ts';
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 const command = 'npx rtr worker gpu --nats nats://127.0.0.1:4222,nats://other:4222 --credentials box.creds';
 
@@ -48,8 +48,7 @@ describe('the command with which a worker joins', () => {
   });
 
   it('is one that a shell runs: it writes the credential for its owner alone, and starts the worker beside it', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-join-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     writeFileSync(join(folder, 'npx'), '#!/bin/sh\necho "$ENGINE_URL" "$@"\n', { mode: 0o755 });
     const text = '-----BEGIN-----\n$HOME `id` \\n\n-----END-----\n';
     const behind = { ...blankBehind, engineUrl: "http://10.0.0.1/it's $HOME" };

@@ -1,0 +1,12 @@
+import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import type { OpenKeyStore } from './open-key-store.ts';
+
+/** The accounts at providers of a store, as a node with these secrets has them. */
+export function openExternals(
+  { connection, prefix, unreadable }: Pick<OpenKeyStore, 'connection' | 'prefix' | 'unreadable'>,
+  secrets: readonly Uint8Array[] = [Buffer.alloc(32)],
+): ExternalAccounts {
+  const report = (record: string): void => void unreadable.push(record);
+  return new ExternalAccounts(connection.redis, prefix, { keys: new OwnerKeys(() => secrets), report });
+}

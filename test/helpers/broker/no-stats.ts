@@ -1,0 +1,16 @@
+import { ownContract } from '#shared/broker/contract/contract-range.ts';
+import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+
+/** The stats of an ingress at which nothing has happened. */
+export const noStats: IngressStats = {
+  v: ownContract.newest,
+  at: 0,
+  requests: [],
+  tokens: [],
+  errors: [],
+  firstToken: [],
+  activeStreams: 0,
+  servedByTier: {},
+  lanes: [],
+  failures: [],
+};
