@@ -5,6 +5,7 @@ import type { BackgroundBounds } from '#shared/accounts/background-responses/bac
 import { ResponseWork, type BegunAttempt } from '#shared/accounts/background-responses/response-work.ts';
 import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { made } from './made.ts';
 import { openTestWebhooks, type TestWebhooks } from '../webhooks/open-test-webhooks.ts';
 
 const hourMs = 3_600_000;
@@ -32,16 +33,15 @@ export async function openBackgroundResponses(
   change: Partial<BackgroundBounds> = {},
 ): Promise<OpenBackgroundResponses> {
   const webhooks = await openTestWebhooks();
-  const { connection, prefix, keys, unreadable } = webhooks;
-  const report: ReportUnreadable = (record, reason) => void unreadable.push(`${record}: ${reason}`);
+  const { redis, prefix, keys, noteUnreadable: report } = webhooks;
   const times = { openMs: hourMs, keepMs: hourMs };
   const bounds = { mostOpen: 10, ...times, ownerBytes: megabyte, totalBytes: megabyte, ...change };
   const parts = { bounds, keys, report };
-  const responses = new BackgroundResponses(connection.redis, prefix, parts);
-  const work = new ResponseWork(connection.redis, prefix, parts);
+  const responses = new BackgroundResponses(redis, prefix, parts);
+  const work = new ResponseWork(redis, prefix, parts);
   const opening = { events: 'begun;', last: 2 };
   return {
-    redis: connection.redis,
+    redis,
     prefix,
     keys,
     report,
@@ -57,11 +57,8 @@ export async function openBackgroundResponses(
       return responses.create(record, { request: { body }, queued, events: 'created;queued;', last: 1 });
     },
     begin: async (id) => {
-      const record = await work.find(id);
-      if (!record) throw new Error('there is no such response');
-      const begun = await work.begin(record, opening);
-      if (!begun) throw new Error('the response is over');
-      return { record, ...begun };
+      const record = made(await work.find(id));
+      return { record, ...made(await work.begin(record, opening)) };
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { LimitKeeper, type LimitKeeperTimes, type Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../silent-log.ts';
 import { openKeyStore } from './open-key-store.ts';
 
 /** A keeper of limits on a prefix of its own, and ways to reach behind it. */
@@ -26,12 +26,10 @@ export interface OpenLimitKeeper {
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
 /** Opens a keeper for the duration of the running test. */
-export async function openLimitKeeper(url: string, times?: LimitKeeperTimes): Promise<OpenLimitKeeper> {
-  const { connection, prefix } = await openKeyStore(url);
-  const { redis } = connection;
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+export async function openLimitKeeper(url?: string, times?: LimitKeeperTimes): Promise<OpenLimitKeeper> {
+  const { redis, prefix } = await openKeyStore(url);
   const another = (given?: LimitKeeperTimes): LimitKeeper => {
-    const made = new LimitKeeper(redis, prefix, log, given);
+    const made = new LimitKeeper(redis, prefix, silentLog, given);
     onTestFinished(() => made.close());
     return made;
   };

@@ -3,9 +3,7 @@ import { inject, onTestFinished } from 'vitest';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
-import { createLog } from '#shared/core/log.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+import { silentLog as log } from '../silent-log.ts';
 
 /** A store of objects in JetStream, for the duration of the running test. */
 export interface OpenObjects {

@@ -6,7 +6,7 @@ import { BackgroundWorker, LaterError } from '#shared/background/background-work
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { everythingUnder } from '../../helpers/processes/everything-under.ts';
+import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
 import { until } from '../../helpers/until.ts';
 
 interface Data {
@@ -43,8 +43,8 @@ describe('background work', () => {
     await until(() => done.length === 3);
     expect(done).toEqual(['first', 'second', 'end']);
     await until(async () => Object.values(await jobs.counts()).every(({ waiting, active }) => waiting + active === 0));
-    const { connection } = await openKeyStore(inject('redisUrl'));
-    expect(JSON.stringify(await everythingUnder(connection.redis, prefix))).not.toContain('"name"');
+    const { connection } = await openKeyStore();
+    expect(JSON.stringify(await readAllValues(connection.redis, prefix))).not.toContain('"name"');
   });
 
   it('tells the priority of what is next', async () => {
@@ -85,8 +85,8 @@ describe('background work', () => {
     expect(failing).toMatchObject({ id: 'a', reason: 'a is broken' });
     expect(failing?.failures).toBeGreaterThanOrEqual(1);
     // A stack for each failure would make a job grow for as long as it fails.
-    const { connection } = await openKeyStore(inject('redisUrl'));
-    expect(JSON.stringify(await everythingUnder(connection.redis, prefix))).not.toContain('    at ');
+    const { connection } = await openKeyStore();
+    expect(JSON.stringify(await readAllValues(connection.redis, prefix))).not.toContain('    at ');
     work('batch-slices', () => Promise.reject(new AggregateError([])));
     await jobs.add(job('batch-slices', 'b'));
     await until(async () => {
@@ -128,7 +128,7 @@ describe('background work', () => {
     expect(at.length).toBeLessThanOrEqual(Math.floor(spanMs / everyMs) + 2);
     // One may be due at this moment.
     await until(async () => expect((await jobs.counts()).scheduled).toMatchObject({ waiting: 0, failed: 0 }));
-    const { connection } = await openKeyStore(inject('redisUrl'));
+    const { connection } = await openKeyStore();
     for (const name of await connection.redis.keys(`${prefix}*`)) await connection.redis.del(name);
     const before = at.length;
     await repeat();

@@ -1,22 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files, type FilesParts } from '#shared/files/files.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
+import { silentLog as log } from '../../helpers/silent-log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { allOf, failingAfter, inPieces } from '../../helpers/files/bytes.ts';
 import { openObjects } from '../../helpers/files/open-objects.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
 import { until } from '../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const mebibyte = 1024 * 1024;
 const textFile = { purpose: 'user_data', name: 'a.txt' };
 
 async function open(parts: Partial<FilesParts> & { ownerBytes?: number; natsUrl?: string; retryForMs?: number } = {}) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { connection, prefix } = await openKeyStore();
   const { ownerBytes = 100 * mebibyte, natsUrl, retryForMs, ...own } = parts;
   const objects = await openObjects({
     ...(natsUrl !== undefined && { natsUrl }),

@@ -4,60 +4,26 @@ import type { BackgroundBounds } from '#shared/accounts/background-responses/bac
 import { removeBackgroundOf } from '#shared/accounts/background-responses/remove-background-of.ts';
 import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ResponseEnd } from '#shared/accounts/background-responses/response-work.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
-import { createLog } from '#shared/core/log.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { openBackgroundResponses } from '../../../helpers/accounts/open-background-responses.ts';
-import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { admin, openLedger } from '../../../helpers/accounts/open-ledger.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { until } from '../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const hourMs = 3_600_000;
 const megabyte = 1024 * 1024;
-const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 
 async function open(change: Partial<BackgroundBounds> = {}) {
   const opened = await openBackgroundResponses(change);
   const { redis, prefix, keys, report } = opened;
+  const { ledger, reader: usage } = await openLedger({}, opened);
   const storedBounds = { keepMs: hourMs, ownerBytes: 100_000, totalBytes: megabyte, historyBytes: megabyte };
-  return {
-    ...opened,
-    stored: new StoredResponses(redis, prefix, { bounds: storedBounds, keys, report }),
-    ledger: new UsageLedger(redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs }),
-    usage: new UsageReader(redis, prefix, report),
-  };
+  const stored = new StoredResponses(redis, prefix, { bounds: storedBounds, keys, report });
+  return { ...opened, stored, ledger, usage };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
-
-function requestOf(id: string): UsageRecord {
-  return {
-    id,
-    at: Date.now(),
-    key: { id: 'k1', name: 'one' },
-    format: 'responses',
-    operation: 'generate',
-    asked: 'demo',
-    purpose: undefined,
-    model: 'demo',
-    rule: undefined,
-    tier: 'gpu',
-    worker: 'w',
-    outcome: 'done',
-    code: undefined,
-    attempts: 1,
-    queueMs: 1,
-    firstTokenMs: 2,
-    totalMs: 3,
-    promptTokens: 5,
-    cachedTokens: 0,
-    completionTokens: 7,
-    reasoningTokens: 0,
-    cost: 120,
-  };
-}
 
 async function endOf({ ledger, stored }: Opened, id: string, last: number, from = last): Promise<ResponseEnd> {
   const response = { id, status: 'completed', output: [{ type: 'message', id: `msg_${id}` }] };
@@ -68,7 +34,7 @@ async function endOf({ ledger, stored }: Opened, id: string, last: number, from 
     last,
     final: undefined,
     stored: await stored.prepare('ada', { id, response, input: [{ type: 'message', id: `in_${id}` }] }),
-    ledger: ledger.entryOf([requestOf(id)]),
+    ledger: ledger.entryOf([ledgerRecord({ id })]),
   };
 }
 
@@ -160,7 +126,7 @@ describe('a response in the background', () => {
     await opened.redis.hset(`${opened.prefix}key:ada`, 'kind', 'router');
     await opened.create('resp_1');
     const { record, attempt } = await opened.begin('resp_1');
-    const entry = ledger.entryOf([requestOf('resp_1')]);
+    const entry = ledger.entryOf([ledgerRecord({ id: 'resp_1' })]);
     expect(await work.charge(record, attempt, entry)).toBe(false);
     expect(await responses.cancel(record, { id: 'resp_1', status: 'cancelled' })).toBe(true);
     expect(await responses.objectOf(record)).toEqual({ id: 'resp_1', status: 'cancelled' });
@@ -197,7 +163,7 @@ describe('a response in the background', () => {
     expect(await responses.find('bob', 'resp_1')).toBeUndefined();
     expect(await responses.read('bob', 'resp_1', -1)).toBeUndefined();
     expect(await responses.remove('bob', 'resp_1')).toBe(false);
-    const everything = JSON.stringify(await everythingUnder(redis, prefix));
+    const everything = await readAllValues(redis, prefix);
     for (const text of ['a secret', 'created;']) expect(everything).not.toContain(text);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConnectionStore, type NewConnection } from '#shared/accounts/connections/connection-store.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
@@ -12,7 +12,7 @@ const connection = (token: string): NewConnection => ({
 });
 
 async function openStore() {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore();
   const { redis } = open.connection;
   const keys = new OwnerKeys(() => [Buffer.alloc(32, 1)]);
   const reported: string[] = [];

@@ -1,18 +1,18 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const subject = { provider: 'p', issuer: 'https://p.example', subject: 's' };
 
 /** The accounts at providers, and Bob, who has none. */
 async function open() {
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const { accounts, connection, prefix } = store;
   const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
   const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
-  const user = await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' });
-  if (typeof user === 'string') throw new Error(user);
+  const user = made(await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' }));
   return { ...store, externals, user };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   IdempotentAnswers,
   type AnswerEntry,
@@ -16,13 +16,13 @@ const secrets = [randomBytes(32)];
 let open: OpenKeyStore;
 let answers: IdempotentAnswers;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   answers = make();
 });
 
 function make(changed: Partial<typeof bounds> = {}): IdempotentAnswers {
   const parts = { bounds: { ...bounds, ...changed }, keys: new OwnerKeys(() => secrets) };
-  return new IdempotentAnswers(open.connection.redis, open.prefix, parts);
+  return new IdempotentAnswers(open.redis, open.prefix, parts);
 }
 
 async function claimed(owner: string, key: string, from = answers): Promise<KeyedAttempt> {
@@ -36,19 +36,12 @@ const entry = (
   last: number,
   bytes: Buffer | undefined,
   more: Partial<AnswerEntry> = {},
-): AnswerEntry => ({
-  from,
-  last,
-  bytes,
-  head: undefined,
-  facts: undefined,
-  ...more,
-});
+): AnswerEntry => ({ from, last, bytes, head: undefined, facts: undefined, ...more });
 const outcomes = (claims: readonly Claim[]) => claims.map(({ outcome }) => outcome);
 
 /** Ends the lease of an execution. */
 async function expireLease({ owner, id }: KeyedAttempt): Promise<void> {
-  await open.connection.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
+  await open.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
 }
 
 describe('a claim', () => {
@@ -131,7 +124,7 @@ describe('an answer', () => {
     await answers.leave(of, 'one');
     expect(await answers.renew(of)).toBe(1);
     const followers = `${open.prefix}idempotent-followers:${of.owner}:${of.id}`;
-    await open.connection.redis.zadd(followers, 1, 'two');
+    await open.redis.zadd(followers, 1, 'two');
     expect(await answers.abandon(of)).toBe(0);
     expect(await answers.read(of, 'three', -1)).toMatchObject({ state: 'cancelled' });
     expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');

@@ -1,12 +1,13 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFirstRouterKey, createKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
-import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let open: OpenKeyStore;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
 });
 
 describe('KeyStore', () => {
@@ -29,8 +30,7 @@ describe('KeyStore', () => {
       [...liveKeysByParty(await store.list(), Date.now())].map(([party, { id }]) => [party, id]);
     const { record: first } = await createKey(store, { kind: 'router', name: 'rotated', class: 'normal' });
     const { record: other } = await createKey(store, { kind: 'router', name: 'other', class: 'normal' });
-    const second = await rotateKey(store, first, { createdBy: 'nobody', overlapMs: 60_000 });
-    if (typeof second === 'string') throw new Error(second);
+    const second = made(await rotateKey(store, first, { createdBy: 'nobody', overlapMs: 60_000 }));
     const others = [`key:${other.id}`, other.id];
     expect(await live()).toEqual(expect.arrayContaining([[`key:${first.id}`, second.record.id], others]));
     // The one before goes on for as long as the two overlap.
@@ -50,7 +50,7 @@ describe('KeyStore', () => {
   });
 
   it('lets exactly one of many simultaneous set-ups make the first router key', async () => {
-    const others = await Promise.all(Array.from({ length: 4 }, () => openKeyStore(inject('redisUrl'), open.prefix)));
+    const others = await Promise.all(Array.from({ length: 4 }, () => openKeyStore(undefined, open.prefix)));
     const made = await Promise.all([open, ...others].map(({ store }) => createFirstRouterKey(store)));
     expect(made.filter((key) => key !== undefined)).toHaveLength(1);
     expect((await open.store.list()).filter(({ kind }) => kind === 'router')).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('KeyStore', () => {
     const keys = [first, user, team].filter((key) => key !== undefined);
     expect(keys).toHaveLength(3);
 
-    const stored = await everythingUnder(open.connection.redis, prefix);
+    const stored = await readAllValues(open.redis, prefix);
     for (const { raw, record } of keys) {
       expect(stored).toContain(record.id);
       const secret = raw.slice(-40);

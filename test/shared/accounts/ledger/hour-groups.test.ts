@@ -1,23 +1,15 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HourQuery } from '#shared/accounts/ledger/hour-groups.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { createLog } from '#shared/core/log.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { admin, member, openLedger } from '../../../helpers/accounts/open-ledger.ts';
 
 const hour = 3_600_000;
-const admin = { userId: 'boss', isAdmin: true, teamIds: [] };
-const ada = { userId: 'ada', isAdmin: false, teamIds: ['t1'] };
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const ada = member('ada', 't1');
 
 async function open(...records: UsageRecord[]) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 10_000, requestsKeptMs: 24 * hour });
-  for (const record of records) ledger.add(record);
-  await ledger.close();
-  const reader = new UsageReader(connection.redis, prefix);
+  const { write, reader } = await openLedger();
+  await write(...records);
   const now = Date.now();
   const read = (query: Partial<HourQuery>) =>
     reader.hours({ viewer: admin, from: now - 2 * hour, to: now, by: 'model', filter: {}, ...query });
@@ -72,6 +64,6 @@ describe('hours by group', () => {
       ['k1', 0, 0, 1],
       ['k2', 0, 0, 1],
     ]);
-    expect(await countsOf({ viewer: { ...ada, teamIds: [] }, by: 'team' })).toEqual([['', 0, 0, 1]]);
+    expect(await countsOf({ viewer: member('ada'), by: 'team' })).toEqual([['', 0, 0, 1]]);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
@@ -78,7 +78,7 @@ const step = fc.oneof(
 
 describe('reserving, committing, releasing and expiring in any order', () => {
   it('does what a simple model does', { timeout: 60_000 }, async () => {
-    const { keeper, ids, expire, redis, prefix } = await openLimitKeeper(inject('redisUrl'));
+    const { keeper, ids, expire, redis, prefix } = await openLimitKeeper();
     await fc.assert(
       fc.asyncProperty(fc.tuple(limits, limits, limits), fc.array(step, { maxLength: 25 }), async (three, steps) => {
         const names = await redis.keys(`${prefix}*`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { beginKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 import { until } from '../../../helpers/until.ts';
@@ -247,7 +247,6 @@ describe('while Redis is away', () => {
   it('a request is refused, and leaves nothing to be committed', async () => {
     const { connection, prefix } = beginKeyStore('redis://127.0.0.1:1');
     const errors: unknown[] = [];
-    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
     log.error = (...given: unknown[]) => void errors.push(given);
     const keeper = new LimitKeeper(connection.redis, prefix, log);
     onTestFinished(() => keeper.close());

@@ -16,7 +16,7 @@ const amount = { tokens: 100, cost: 1_000 };
 
 describe('where limits are far', () => {
   it('requests ask Redis seldom, and every token is counted', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const node = await open(prefix);
     const before = await warm(node, [key, owner], amount);
     await Promise.all(
@@ -36,7 +36,7 @@ describe('where limits are far', () => {
   });
 
   it('what is left is reported without what the share holds', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix } = await openLimitKeeper();
     const node = await open(prefix);
     const served = await warm(node, [key], amount);
     await until(() => node.keeper.uncommitted === 0);
@@ -47,7 +47,7 @@ describe('where limits are far', () => {
   });
 
   it('a share is given back a second after the last request, and nothing of it stays', async () => {
-    const { prefix, use, redis } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use, redis } = await openLimitKeeper();
     const node = await open(prefix);
     const served = await warm(node, [key], amount);
     expect((await use(key)).day.reserved.tokens).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('where limits are far', () => {
   });
 
   it('a request is not refused for what its own node holds', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix } = await openLimitKeeper();
     const node = await open(prefix);
     const served = await warm(node, [key], amount);
     const rest = { tokens: 1_000_000 - served * 100, cost: 0 };
@@ -74,7 +74,7 @@ describe('where limits are far', () => {
   });
 
   it('a limit of requests at the same time is asked for each request', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const node = await open(prefix);
     const party = keyWith({ concurrentRequests: 1_000 });
     for (let count = 0; count < 50; count++) await node.keeper.reserve([party], nothing);
@@ -84,7 +84,7 @@ describe('where limits are far', () => {
   });
 
   it('running requests of a share count for a limit that is set later', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const node = await open(prefix);
     await warm(node, [key], amount);
     const draws = await Promise.all(Array.from({ length: 3 }, () => node.keeper.reserve([key], amount)));
@@ -96,7 +96,7 @@ describe('where limits are far', () => {
 
 describe('many nodes', () => {
   it('use a budget up to the last token, and no further', { timeout: 30_000 }, async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const nodes = await Promise.all(Array.from({ length: 4 }, () => open(prefix)));
     const budget = [keyWith({ tokensPerDay: 20_000 }), owner];
     let served = 0;
@@ -121,7 +121,7 @@ describe('many nodes', () => {
 
 describe('a share', () => {
   it('is not drawn on while Redis is away', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix } = await openLimitKeeper();
     const node = await open(prefix);
     await warm(node, [key], amount);
     node.connection.close();
@@ -130,7 +130,7 @@ describe('a share', () => {
   });
 
   it('is reported once, also when the answer was lost', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const node = await open(prefix);
     const served = await warm(node, [key], amount);
     const { redis } = node;
@@ -145,7 +145,7 @@ describe('a share', () => {
   });
 
   it('that Redis has lost is made anew with what runs, and what is spent is counted', async () => {
-    const { prefix, use, redis, ids } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use, redis, ids } = await openLimitKeeper();
     const node = await open(prefix);
     await warm(node, [key], amount);
     const running = await node.keeper.reserve([key], { tokens: 70, cost: 0 });
@@ -167,7 +167,7 @@ describe('a share', () => {
   });
 
   it('is not kept where a report is missing, as after a failover: only what runs is', async () => {
-    const { prefix, use, redis } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use, redis } = await openLimitKeeper();
     const script = new RedisScript(
       ...['reservations', 'share'].map(
         (file) => new URL(`../../../../shared/accounts/limits/lua/${file}.lua`, import.meta.url),
@@ -191,7 +191,7 @@ describe('a share', () => {
   });
 
   it('of a dead node counts until its time is over, and not after', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use } = await openLimitKeeper();
     const node = await open(prefix, { reservationMs: 1_000, renewEveryMs: 300 });
     const served = await warm(node, [key], amount);
     await until(() => node.keeper.uncommitted === 0);
@@ -205,7 +205,7 @@ describe('a share', () => {
   });
 
   it('is given back when its node ends', async () => {
-    const { prefix, use, ids } = await openLimitKeeper(inject('redisUrl'));
+    const { prefix, use, ids } = await openLimitKeeper();
     const node = await open(prefix);
     const served = await warm(node, [key], amount);
     await node.keeper.close();

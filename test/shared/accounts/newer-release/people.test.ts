@@ -1,15 +1,14 @@
-import type { Redis } from 'ioredis';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let open: OpenKeyStore;
-let redis: Redis;
+let redis: OpenKeyStore['redis'];
 let prefix: string;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
-  ({ prefix } = open);
-  ({ redis } = open.connection);
+  open = await openKeyStore();
+  ({ prefix, redis } = open);
 });
 
 describe('a person of a newer release', () => {
@@ -28,16 +27,17 @@ describe('a person of a newer release', () => {
   it('gets the role that the invitation names, which this release does not know', async () => {
     const ada = await makeAdmin(open);
     const { invitations, links, users } = open.accounts;
-    const invited = await invitations.create({ email: 'b@example.com', role: 'member', invitedBy: ada.id, ms: 60_000 });
-    if (typeof invited === 'string') throw new Error(invited);
+    const invited = made(
+      await invitations.create({ email: 'b@example.com', role: 'member', invitedBy: ada.id, ms: 60_000 }),
+    );
     await redis.hset(`${prefix}invitation:${invited.invitation.id}`, { role: 'auditor', note: 'hello' });
     expect(await invitations.list()).toMatchObject([{ role: 'member', email: 'b@example.com' }]);
     const link = await links.find(invited.token);
     if (link?.kind !== 'invitation') throw new Error('the link is gone');
-    const made = await links.acceptInvitation(invited.token, link.invitation, { name: 'Bob', passwordHash: '$' }, {});
-    if (typeof made === 'string') throw new Error(made);
-    expect(await redis.hget(`${prefix}user:${made.id}`, 'role')).toBe('auditor');
-    expect(await users.find(made.id)).toMatchObject({ role: 'member' });
+    const bob = { name: 'Bob', passwordHash: '$' };
+    const { id } = made(await links.acceptInvitation(invited.token, link.invitation, bob, {}));
+    expect(await redis.hget(`${prefix}user:${id}`, 'role')).toBe('auditor');
+    expect(await users.find(id)).toMatchObject({ role: 'member' });
   });
 
   it('who cannot be read is left out of lists, and fails alone', async () => {
@@ -47,10 +47,7 @@ describe('a person of a newer release', () => {
     await redis.zadd(`${prefix}users`, 1, 'bad');
     await redis.hset(`${prefix}user:bad`, { id: 'bad', epoch: 'hunter2' });
     expect((await users.list()).map(({ id }) => id)).toEqual([ada.id]);
-    await expect(users.find('bad')).rejects.toMatchObject({
-      code: 'store_unavailable',
-      message: expect.stringContaining('user bad'),
-    });
+    await expect(users.find('bad')).rejects.toThrow('user bad');
     expect(await sessions.find(session)).toMatchObject({ id: ada.id });
     const token = await links.issuePassword(ada.id);
     expect(await links.find(token)).toMatchObject({ kind: 'password' });
@@ -70,10 +67,8 @@ describe('a team of a newer release', () => {
     expect(await teams.list()).toMatchObject([{ name: 'Blue', limits: { costPerDay: 1 } }]);
     expect(await teams.membersOf(team.id)).toEqual(new Map([[ada.id, 'member']]));
     expect(await teams.change(team.id, { limits: {} })).toBe('changed');
-    expect(await redis.hgetall(`${prefix}team:${team.id}`)).toMatchObject({
-      colour: 'blue',
-      limits: '{"imagesPerDay":3}',
-    });
+    const stored = { colour: 'blue', limits: '{"imagesPerDay":3}' };
+    expect(await redis.hgetall(`${prefix}team:${team.id}`)).toMatchObject(stored);
     expect(await teams.setMember(team.id, ada.id, 'owner')).toBe('member');
     await expect(teams.find(bad.id)).rejects.toThrow(UnreadableRecordError);
   });

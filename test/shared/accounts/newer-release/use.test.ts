@@ -1,19 +1,19 @@
 import type { Redis } from 'ioredis';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
+import { admin } from '../../../helpers/accounts/open-ledger.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
 let redis: Redis;
 let prefix: string;
 beforeEach(async () => {
-  const open = await openKeyStore(inject('redisUrl'));
-  ({ prefix } = open);
-  ({ redis } = open.connection);
+  ({ prefix, redis } = await openKeyStore());
 });
 
 describe('the price of a newer release', () => {
@@ -40,22 +40,15 @@ describe('the price of a newer release', () => {
 });
 
 describe('use that a newer release has written down', () => {
-  const admin = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
-  const used = { promptTokens: 1, cachedTokens: 0, completionTokens: 1, reasoningTokens: 0, cost: 5 };
-  const request = {
-    id: 'r1',
-    at: Date.UTC(2026, 10, 21),
-    key: { id: 'k1', name: 'laptop', colour: 'blue' },
-    format: 'chat',
-    operation: 'generate',
-    asked: 'auto',
-    attempts: 1,
-    totalMs: 1,
-    ...used,
-  };
-
   it('is listed and exported, in words that this release has', async () => {
-    const newer = { ...request, outcome: 'refused', tier: 'quantum', region: 'eu' };
+    const record = ledgerRecord({ id: 'r1', at: Date.UTC(2026, 10, 21) });
+    const newer = {
+      ...record,
+      key: { ...record.key, colour: 'blue' },
+      outcome: 'refused',
+      tier: 'quantum',
+      region: 'eu',
+    };
     for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
       await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
     const unreadable: string[] = [];
@@ -90,15 +83,7 @@ describe('a reservation that cannot be read', () => {
     ['a newer release has left fields out', { parties: 'key:k1' }],
     ['counts are no numbers', { tokens: 'x', cost: 'y', day: '1', month: '2026-11', parties: 'key:k1' }],
   ])('does not keep others from expiring: %s', async (_, fields) => {
-    const {
-      keeper,
-      reserve,
-      use,
-      ids,
-      expire,
-      redis: limitsRedis,
-      prefix: at,
-    } = await openLimitKeeper(inject('redisUrl'));
+    const { keeper, reserve, use, ids, expire, redis: limitsRedis, prefix: at } = await openLimitKeeper();
     const party = keyWith({ concurrentRequests: 1 });
     await reserve([party]);
     await limitsRedis.hset(`${at}limit:reservation:bad`, fields);

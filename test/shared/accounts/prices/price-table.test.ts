@@ -1,12 +1,11 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 async function openTables(registered: Record<string, TokenPrice> = {}) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const { connection, prefix } = await openKeyStore();
   const announced: string[] = [];
   const open = (): PriceTable => {
     const table = new PriceTable({

@@ -27,9 +27,8 @@ describe('a change of the secret of the cluster', () => {
   it('in three steps lets each node read what one in the same step, or one next to it, writes', () => {
     const nodes = steps.map(nodeWith);
     for (const [at, node] of nodes.entries()) {
-      for (const other of nodes.slice(Math.max(0, at - 1), at + 2)) {
+      for (const other of nodes.slice(Math.max(0, at - 1), at + 2))
         expect(readBy(node, other)).toEqual({ token, text: 'text' });
-      }
     }
   });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
 import { Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { removeRecordingsOf } from '#shared/accounts/recordings/remove-recordings-of.ts';
@@ -14,14 +14,14 @@ const secrets = [randomBytes(32)];
 let open: OpenKeyStore;
 let recordings: Recordings;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   recordings = make();
-  await open.connection.redis.hset(`${open.prefix}key:k1`, 'name', 'laptop');
+  await open.redis.hset(`${open.prefix}key:k1`, 'name', 'laptop');
 });
 
 function make(changed: Partial<typeof bounds> = {}, of = secrets): Recordings {
   const parts = { bounds: { ...bounds, ...changed }, keys: new OwnerKeys(() => of) };
-  return new Recordings(open.connection.redis, open.prefix, parts);
+  return new Recordings(open.redis, open.prefix, parts);
 }
 
 function factsOf(id: string, more: Partial<RecordingFacts> = {}): RecordingFacts {
@@ -74,14 +74,14 @@ describe('a recording', () => {
     expect(await recordings.remove(found)).toBe(false);
     expect(await recordings.find('r1')).toEqual([]);
     // Nothing of it is left but the sum of all, which is 0.
-    expect(await open.connection.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
-    expect(await open.connection.redis.get(`${open.prefix}recordings:total`)).toBe('0');
+    expect(await open.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
+    expect(await open.redis.get(`${open.prefix}recordings:total`)).toBe('0');
   });
 
   it('stands sealed in Redis, with its facts', async () => {
     await keep('r1', { facts: { endpoint: 'POST /seen-nowhere' } });
-    await open.connection.redis.set(`${open.prefix}control`, 'the prompt');
-    const all = await readAllValues(open.connection.redis, open.prefix);
+    await open.redis.set(`${open.prefix}control`, 'the prompt');
+    const all = await readAllValues(open.redis, open.prefix);
     expect(all.split('the prompt')).toHaveLength(2);
     expect(all).not.toContain('aaaaaaaaaa');
     expect(all).not.toContain('seen-nowhere');
@@ -97,9 +97,9 @@ describe('a recording', () => {
   it('expires, and every key in Redis with it', async () => {
     const brief = make({ keepMs: 300 });
     await keep('r1', { from: brief });
-    const names = await open.connection.redis.keys(`${open.prefix}recordings:*`);
+    const names = await open.redis.keys(`${open.prefix}recordings:*`);
     expect(names.length).toBeGreaterThan(8);
-    await until(async () => (await open.connection.redis.keys(`${open.prefix}recordings:*`)).length === 0);
+    await until(async () => (await open.redis.keys(`${open.prefix}recordings:*`)).length === 0);
   });
 
   it('that has expired counts no more, while others are kept', async () => {
@@ -126,14 +126,14 @@ describe('a recording', () => {
     await keep('r1');
     await keep('r1', ofBlue);
     expect((await recordings.find('r1')).map(({ owner }) => owner).toSorted()).toEqual(['ada', 'blue']);
-    await removeRecordingsOf(open.connection.redis, open.prefix, 'ada');
+    await removeRecordingsOf(open.redis, open.prefix, 'ada');
     expect((await recordings.find('r1')).map(({ owner }) => owner)).toEqual(['blue']);
   });
 
   it('of a revoked key is not kept: its owner may be gone', async () => {
-    await open.connection.redis.hset(`${open.prefix}key:k1`, 'revokedAt', '1');
+    await open.redis.hset(`${open.prefix}key:k1`, 'revokedAt', '1');
     expect(await keep('r1')).toBe('gone');
-    await open.connection.redis.del(`${open.prefix}key:k1`);
+    await open.redis.del(`${open.prefix}key:k1`);
     expect(await keep('r1')).toBe('gone');
     expect(await listed()).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('a list of recordings', () => {
   });
 
   it('has those of the parties, the key and the session that it is asked for', async () => {
-    await open.connection.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
+    await open.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
     await keep('r1');
     await keep('r2', { facts: { key: { id: 'k2', name: 'other' } } });
     await keep('r3', { facts: { session: 's1' } });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { isRedisAddress, redisHosts, redisOptions } from '#shared/accounts/redis/redis-options.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { startRedisProgram } from '../../../helpers/servers/start-redis-program.ts';
 
@@ -60,7 +60,6 @@ describe('Redis behind TLS', () => {
       'pw',
     ]);
     onTestFinished(() => server.stop());
-    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
     const open = (authority: string | undefined) => {
       const connection = connectRedis(`rediss://:pw@127.0.0.1:${server.port}`, { log, name: 'test', ca: authority });
       onTestFinished(() => connection.close());

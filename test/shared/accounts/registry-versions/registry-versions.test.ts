@@ -1,9 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 async function open(): Promise<OpenKeyStore & { versions: RegistryVersions }> {
-  const opened = await openKeyStore(inject('redisUrl'));
+  const opened = await openKeyStore();
   return { ...opened, versions: opened.accounts.registryVersions };
 }
 

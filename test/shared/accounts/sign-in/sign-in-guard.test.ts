@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
@@ -7,13 +7,11 @@ let open: OpenKeyStore;
 let guard: SignInGuard;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
-  guard = new SignInGuard(open.connection.redis, open.prefix);
+  open = await openKeyStore();
+  guard = new SignInGuard(open.redis, open.prefix);
   vi.useFakeTimers({ toFake: ['Date'] });
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 /** Takes attempts until one is refused, and returns how many were allowed and how many minutes there are to wait. */
 async function useUp(address: string, email: string): Promise<{ allowed: number; minutes: number }> {
@@ -51,7 +49,7 @@ describe('SignInGuard', () => {
     expect(outcomes.map(({ isNews }) => isNews)).toEqual(outcomes.map((_, n) => n < 10));
     for (const { waitMs } of outcomes) expect(waitMs).toBe(15 * minute);
     const counter = `${open.prefix}sign-in-refusals`;
-    expect(await open.connection.redis.pttl(counter)).toBeGreaterThan(59 * minute);
+    expect(await open.redis.pttl(counter)).toBeGreaterThan(59 * minute);
   });
 
   it('does not count attempts that could not be judged', async () => {
@@ -76,16 +74,14 @@ describe('SignInGuard', () => {
   });
 
   it('lets ten people of an office mistype ten times, and the next one in', async () => {
-    for (let person = 0; person < 9; person += 1) {
+    for (let person = 0; person < 9; person += 1)
       expect(await useUp('10.0.0.1', `p${person}@example.com`)).toMatchObject({ allowed: 10 });
-    }
     expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
   });
 
   it('refuses an address after a hundred attempts at many accounts, and locks out no other address', async () => {
-    for (let n = 0; n < 100; n += 1) {
+    for (let n = 0; n < 100; n += 1)
       expect(await guard.take({ address: '10.0.0.1', email: `p${n}@example.com` })).toMatchObject({ waitMs: 0 });
-    }
     expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ isNews: true });
     expect(await guard.take({ address: '10.0.0.2', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
   });

@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const ada = { kind: 'person', name: 'Ada@example.com' } as const;
@@ -13,11 +14,11 @@ beforeEach(() => {
 
 /** Ada, a team, and their identities as an ingress reads them. */
 async function start() {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore();
   await makeAdmin(open);
   const { users, teams } = open.accounts;
   const keys = { externalAccountSealer: () => undefined };
-  const externals = new ExternalAccounts(open.connection.redis, open.prefix, { keys, report: () => undefined });
+  const externals = new ExternalAccounts(open.redis, open.prefix, { keys, report: () => undefined });
   const team = await teams.create('Research');
   const state = { isAway: false, isLost: false, reads: 0, held: Promise.resolve() };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
@@ -90,8 +91,7 @@ describe('the identity of a person or a team', () => {
 
   it('of an account that waited for its person is not given to another address once the person has come', async () => {
     const { identities, users } = await start();
-    const user = await users.create({ name: 'Kim', email: 'kim@example.com', role: 'member' });
-    if (typeof user === 'string') throw new Error(user);
+    const user = made(await users.create({ name: 'Kim', email: 'kim@example.com', role: 'member' }));
     expect(await identities.find({ kind: 'person', name: 'kim@example.com' })).toMatchObject({ ownerId: user.id });
     await users.changeEmail(user.id, 'admin@example.com', 'somebody else');
     const other = async () => identities.find({ kind: 'person', name: 'admin@example.com' });

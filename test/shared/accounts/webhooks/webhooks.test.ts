@@ -91,7 +91,7 @@ describe('an event', () => {
     const owner = `user:${ada.id}` as const;
     await add(url, { owner });
     expect(await outbox.emit(batchEvent(owner))).toBe(1);
-    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
+    await open.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
     expect(await outbox.emit(batchEvent(owner))).toBe(0);
   });
 
@@ -102,11 +102,11 @@ describe('an event', () => {
     const { endpoint } = await add(url, { owner });
     await accounts.users.refuse(ada.id);
     expect(await outbox.emit(batchEvent(owner))).toBe(0);
-    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', 'any');
+    await open.redis.hset(`${open.prefix}${owner}`, 'passwordHash', 'any');
     expect(await outbox.emit(batchEvent(owner))).toBe(1);
-    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', '');
+    await open.redis.hset(`${open.prefix}${owner}`, 'passwordHash', '');
     expect(await outbox.emit(batchEvent(owner))).toBe(0);
-    await open.connection.redis.hdel(`${open.prefix}${owner}`, 'refusedAt');
+    await open.redis.hdel(`${open.prefix}${owner}`, 'refusedAt');
     expect(await outbox.emit(batchEvent(owner))).toBe(1);
     expect(await open.deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(2);
   });
