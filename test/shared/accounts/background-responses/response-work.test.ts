@@ -235,36 +235,34 @@ describe('the room for responses in the background', () => {
   });
 });
 
-describe('changes of responses', () => {
-  it('reach those who follow them, also after the connection was lost', async () => {
-    const opened = await open();
-    const { work, redis, prefix } = opened;
-    const subscriber = redis.duplicate();
-    const changes = new ResponseChanges(subscriber, prefix);
-    await opened.create('resp_1');
-    const seen: string[] = [];
-    const stop = changes.watch('resp_1', (change) => seen.push(change));
-    const { record, attempt, next } = await opened.begin('resp_1');
-    let last = next;
-    const append = async (): Promise<void> => {
-      await work.append(record, attempt, { events: 'a;', from: last, last: last++ });
-    };
-    await until(async () => {
-      await append();
-      return seen.includes('events');
-    });
-    const again = once(subscriber, 'ready');
-    subscriber.disconnect(true);
-    await again;
-    // What the lost connection had received does not count.
-    seen.length = 0;
-    await until(async () => {
-      await append();
-      return seen.includes('events');
-    });
-    await work.end(record, attempt, await endOf(opened, 'resp_1', last));
-    await until(() => expect(seen).toContain('over'));
-    stop();
-    subscriber.disconnect();
+it('changes of responses reach those who follow them, also after the connection was lost', async () => {
+  const opened = await open();
+  const { work, redis, prefix } = opened;
+  const subscriber = redis.duplicate();
+  const changes = new ResponseChanges(subscriber, prefix);
+  await opened.create('resp_1');
+  const seen: string[] = [];
+  const stop = changes.watch('resp_1', (change) => seen.push(change));
+  const { record, attempt, next } = await opened.begin('resp_1');
+  let last = next;
+  const append = async (): Promise<void> => {
+    await work.append(record, attempt, { events: 'a;', from: last, last: last++ });
+  };
+  await until(async () => {
+    await append();
+    return seen.includes('events');
   });
+  const again = once(subscriber, 'ready');
+  subscriber.disconnect(true);
+  await again;
+  // What the lost connection had received does not count.
+  seen.length = 0;
+  await until(async () => {
+    await append();
+    return seen.includes('events');
+  });
+  await work.end(record, attempt, await endOf(opened, 'resp_1', last));
+  await until(() => expect(seen).toContain('over'));
+  stop();
+  subscriber.disconnect();
 });

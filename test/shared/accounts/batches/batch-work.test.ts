@@ -164,19 +164,17 @@ describe('a line', () => {
   });
 });
 
-describe('the first errors of a batch', () => {
-  it('are kept in the order in which they were recorded, each line once, and are few', async () => {
-    const { work, record, batches, fail } = await running(30);
-    expect(await work.firstErrors('batch_1')).toEqual([]);
-    for (const line of [3, 3, ...Array(30).keys()])
-      await record(line, { ...failed, error: { code: 'upstream_failed', line: line + 1 } });
-    const errors = await work.firstErrors('batch_1');
-    expect(errors).toHaveLength(20);
-    expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
-    await fail();
-    await batches.remove('batch_1');
-    expect(await work.firstErrors('batch_1')).toEqual([]);
-  });
+it('the first errors of a batch are kept in the order in which they were recorded, each line once, and are few', async () => {
+  const { work, record, batches, fail } = await running(30);
+  expect(await work.firstErrors('batch_1')).toEqual([]);
+  for (const line of [3, 3, ...Array(30).keys()])
+    await record(line, { ...failed, error: { code: 'upstream_failed', line: line + 1 } });
+  const errors = await work.firstErrors('batch_1');
+  expect(errors).toHaveLength(20);
+  expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
+  await fail();
+  await batches.remove('batch_1');
+  expect(await work.firstErrors('batch_1')).toEqual([]);
 });
 
 describe('a slice', () => {

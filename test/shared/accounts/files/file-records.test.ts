@@ -148,71 +148,63 @@ describe('the bounds of files', () => {
   });
 });
 
-describe('the results of batches', () => {
-  it('leave room for the files that they are joined into, and give it back', async () => {
-    const records = openRecords({ totalBytes: 1_000 });
-    const place = { owner: 'ada', begins: true };
-    await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
-    const full = { code: 'storage_full' };
-    await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
-    await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
-    await reserve(records, 'bob', 'b', 400);
-    await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
-    await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
-    // The owner has it once: as a part, and then as a file.
-    expect((await records.use('ada')).bytes).toBe(300);
-    await records.abandon('part');
-    await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
-    expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
-    await reserve(records, 'bob', 'c', 300);
-    expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
-  });
+it('the results of batches leave room for the files that they are joined into, and give it back', async () => {
+  const records = openRecords({ totalBytes: 1_000 });
+  const place = { owner: 'ada', begins: true };
+  await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
+  const full = { code: 'storage_full' };
+  await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
+  await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
+  await reserve(records, 'bob', 'b', 400);
+  await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
+  await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
+  // The owner has it once: as a part, and then as a file.
+  expect((await records.use('ada')).bytes).toBe(300);
+  await records.abandon('part');
+  await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
+  expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
+  await reserve(records, 'bob', 'c', 300);
+  expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
 });
 
-describe('a file that expires', () => {
-  it('is unknown from then on, gives back its room, and its object is to be removed', async () => {
-    const records = openRecords({ ownerBytes: 10 });
-    await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
-    await until(async () => (await records.find('ada', 'a')) === undefined);
-    expect(await records.list('ada', newest)).toEqual({ files: [], hasMore: false });
-    await add(records, 'ada', record('b'));
-    expect(await records.takeRemovals(10)).toEqual(['object-a']);
-  });
+it('a file that expires is unknown from then on, gives back its room, and its object is to be removed', async () => {
+  const records = openRecords({ ownerBytes: 10 });
+  await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
+  await until(async () => (await records.find('ada', 'a')) === undefined);
+  expect(await records.list('ada', newest)).toEqual({ files: [], hasMore: false });
+  await add(records, 'ada', record('b'));
+  expect(await records.takeRemovals(10)).toEqual(['object-a']);
 });
 
-describe('an upload', () => {
-  it('whose process dies gives back its room, and cannot become a file afterwards', async () => {
-    const records = openRecords({ ownerBytes: 100 });
-    await reserve(records, 'ada', 'object-a', 100);
-    expect(await records.takeRemovals(10)).toEqual([]);
-    // Its lease has ended.
-    await open.redis.zadd(`${open.prefix}file-removals`, 1, 'object-a');
-    expect(await records.takeRemovals(10)).toEqual(['object-a']);
-    await reserve(records, 'ada', 'object-b', 100);
-    const lapsed = { code: 'store_unavailable' };
-    await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
-    const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, kind: 'file' } as const;
-    await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
-    expect(await records.find('ada', 'a')).toBeUndefined();
-  });
+it('an upload whose process dies gives back its room, and cannot become a file afterwards', async () => {
+  const records = openRecords({ ownerBytes: 100 });
+  await reserve(records, 'ada', 'object-a', 100);
+  expect(await records.takeRemovals(10)).toEqual([]);
+  // Its lease has ended.
+  await open.redis.zadd(`${open.prefix}file-removals`, 1, 'object-a');
+  expect(await records.takeRemovals(10)).toEqual(['object-a']);
+  await reserve(records, 'ada', 'object-b', 100);
+  const lapsed = { code: 'store_unavailable' };
+  await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
+  const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, kind: 'file' } as const;
+  await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
+  expect(await records.find('ada', 'a')).toBeUndefined();
 });
 
-describe('an owner who is gone', () => {
-  it('has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
-    const records = openRecords();
-    const { key, team, end } = await makeOwners(open.accounts);
-    for (const owner of [key.id, team.id, 'ada']) {
-      await add(records, owner, record(`f-${owner}`));
-      await reserve(records, owner, `running-${owner}`, 5);
-    }
-    await end();
-    for (const owner of [key.id, team.id]) {
-      expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
-      const late = record('late', { object: `running-${owner}` });
-      await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
-      await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-    }
-    expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
-    expect(await records.find('ada', 'f-ada')).toBeDefined();
-  });
+it('an owner who is gone has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
+  const records = openRecords();
+  const { key, team, end } = await makeOwners(open.accounts);
+  for (const owner of [key.id, team.id, 'ada']) {
+    await add(records, owner, record(`f-${owner}`));
+    await reserve(records, owner, `running-${owner}`, 5);
+  }
+  await end();
+  for (const owner of [key.id, team.id]) {
+    expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
+    const late = record('late', { object: `running-${owner}` });
+    await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+  }
+  expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
+  expect(await records.find('ada', 'f-ada')).toBeDefined();
 });

@@ -48,22 +48,19 @@ describe('a request', () => {
   });
 });
 
-describe('the index of ids', () => {
-  it('holds about as many as there are single requests, and all of these', async () => {
-    const { write, redis, prefix, reader, find } = await open(800);
-    // One batch each.
-    for (const round of some(30)) await write(...some(100).map((index) => ledgerRecord({ id: `r${round}-${index}` })));
-    const names = (await redis.keys(`${prefix}usage:ids:*`)).toSorted();
-    expect(names.length).toBeLessThanOrEqual(9);
-    const sizes = await Promise.all(names.map((name) => redis.hlen(name)));
-    const sum = sizes.reduce((all, size) => all + size, 0);
-    expect(sum).toBeGreaterThanOrEqual(800);
-    expect(sum).toBeLessThanOrEqual(1_800);
-    const { requests } = await reader.requests(admin, {}, 800);
-    for (const each of [requests[0], requests[199], requests.at(-1)])
-      expect(await find(each?.id ?? '')).toHaveLength(1);
-    expect(await find('r0-0')).toEqual([]);
-    for (const name of [`${prefix}usage:ids`, ...names])
-      expect(Math.abs((await redis.pttl(name)) - 30 * day)).toBeLessThan(day);
-  });
+it('the index of ids holds about as many as there are single requests, and all of these', async () => {
+  const { write, redis, prefix, reader, find } = await open(800);
+  // One batch each.
+  for (const round of some(30)) await write(...some(100).map((index) => ledgerRecord({ id: `r${round}-${index}` })));
+  const names = (await redis.keys(`${prefix}usage:ids:*`)).toSorted();
+  expect(names.length).toBeLessThanOrEqual(9);
+  const sizes = await Promise.all(names.map((name) => redis.hlen(name)));
+  const sum = sizes.reduce((all, size) => all + size, 0);
+  expect(sum).toBeGreaterThanOrEqual(800);
+  expect(sum).toBeLessThanOrEqual(1_800);
+  const { requests } = await reader.requests(admin, {}, 800);
+  for (const each of [requests[0], requests[199], requests.at(-1)]) expect(await find(each?.id ?? '')).toHaveLength(1);
+  expect(await find('r0-0')).toEqual([]);
+  for (const name of [`${prefix}usage:ids`, ...names])
+    expect(Math.abs((await redis.pttl(name)) - 30 * day)).toBeLessThan(day);
 });

@@ -50,20 +50,18 @@ describe('requests by purpose', () => {
   });
 });
 
-describe('requests of other units than tokens', () => {
-  it('are kept and summed up by their units', async () => {
-    const { write, reader } = await open();
-    const spoken = record({ characters: 12_345, searches: 4 });
-    await write(record({ images: 2 }), record({ images: 1, seconds: 90 }), spoken);
-    const { requests } = await reader.requests(admin, {}, 10);
-    expect(requests.map(({ images, seconds, characters }) => [images, seconds, characters])).toEqual([
-      [undefined, undefined, 12_345],
-      [1, 90, undefined],
-      [2, undefined, undefined],
-    ]);
-    const report = await reader.report(byKey);
-    expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, searches: 4, promptTokens: 30 });
-  });
+it('requests of other units than tokens are kept and summed up by their units', async () => {
+  const { write, reader } = await open();
+  const spoken = record({ characters: 12_345, searches: 4 });
+  await write(record({ images: 2 }), record({ images: 1, seconds: 90 }), spoken);
+  const { requests } = await reader.requests(admin, {}, 10);
+  expect(requests.map(({ images, seconds, characters }) => [images, seconds, characters])).toEqual([
+    [undefined, undefined, 12_345],
+    [1, 90, undefined],
+    [2, undefined, undefined],
+  ]);
+  const report = await reader.report(byKey);
+  expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, searches: 4, promptTokens: 30 });
 });
 
 const ofTeam = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } } as const;

@@ -129,17 +129,15 @@ describe('a key that cannot be read', () => {
   });
 });
 
-describe('the owner of a key', () => {
-  it('whose record cannot be read costs the use of the own keys alone', async () => {
-    const ada = await makeAdmin(open);
-    const mine = await makeOwnedKey(ada.id);
-    const other = await makeKey('other');
-    if (typeof mine === 'string') throw new Error(mine);
-    await redis.hset(`${prefix}user:${ada.id}`, 'limits', 'hunter2');
-    // Both may have been made in the same millisecond.
-    const listed = (await open.store.list()).toSorted((one, two) => one.name.localeCompare(two.name));
-    expect(listed).toMatchObject([{ name: 'mine', owner: { blocked: true } }, { name: 'other' }]);
-    await expect(verify(mine.raw)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await verify(other.raw)).toMatchObject({ name: 'other' });
-  });
+it('the owner of a key whose record cannot be read costs the use of the own keys alone', async () => {
+  const ada = await makeAdmin(open);
+  const mine = await makeOwnedKey(ada.id);
+  const other = await makeKey('other');
+  if (typeof mine === 'string') throw new Error(mine);
+  await redis.hset(`${prefix}user:${ada.id}`, 'limits', 'hunter2');
+  // Both may have been made in the same millisecond.
+  const listed = (await open.store.list()).toSorted((one, two) => one.name.localeCompare(two.name));
+  expect(listed).toMatchObject([{ name: 'mine', owner: { blocked: true } }, { name: 'other' }]);
+  await expect(verify(mine.raw)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await verify(other.raw)).toMatchObject({ name: 'other' });
 });

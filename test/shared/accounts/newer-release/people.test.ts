@@ -55,72 +55,64 @@ describe('a person of a newer release', () => {
   });
 });
 
-describe('a team of a newer release', () => {
-  it('is read, changed and listed without what this release does not know', async () => {
-    const ada = await makeAdmin(open);
-    const { teams } = open.accounts;
-    const team = await teams.create('Blue');
-    const bad = await teams.create('Bad');
-    await redis.hset(`${prefix}team:${team.id}`, { colour: 'blue', limits: '{"costPerDay":1,"imagesPerDay":3}' });
-    await redis.hset(`${prefix}team:${bad.id}`, 'createdAt', 'hunter2');
-    await redis.hset(`${prefix}members-of:${team.id}`, ada.id, 'billing');
-    expect(await teams.list()).toMatchObject([{ name: 'Blue', limits: { costPerDay: 1 } }]);
-    expect(await teams.membersOf(team.id)).toEqual(new Map([[ada.id, 'member']]));
-    expect(await teams.change(team.id, { limits: {} })).toBe('changed');
-    const stored = { colour: 'blue', limits: '{"imagesPerDay":3}' };
-    expect(await redis.hgetall(`${prefix}team:${team.id}`)).toMatchObject(stored);
-    expect(await teams.setMember(team.id, ada.id, 'owner')).toBe('member');
-    await expect(teams.find(bad.id)).rejects.toThrow(UnreadableRecordError);
-  });
+it('a team of a newer release is read, changed and listed without what this release does not know', async () => {
+  const ada = await makeAdmin(open);
+  const { teams } = open.accounts;
+  const team = await teams.create('Blue');
+  const bad = await teams.create('Bad');
+  await redis.hset(`${prefix}team:${team.id}`, { colour: 'blue', limits: '{"costPerDay":1,"imagesPerDay":3}' });
+  await redis.hset(`${prefix}team:${bad.id}`, 'createdAt', 'hunter2');
+  await redis.hset(`${prefix}members-of:${team.id}`, ada.id, 'billing');
+  expect(await teams.list()).toMatchObject([{ name: 'Blue', limits: { costPerDay: 1 } }]);
+  expect(await teams.membersOf(team.id)).toEqual(new Map([[ada.id, 'member']]));
+  expect(await teams.change(team.id, { limits: {} })).toBe('changed');
+  const stored = { colour: 'blue', limits: '{"imagesPerDay":3}' };
+  expect(await redis.hgetall(`${prefix}team:${team.id}`)).toMatchObject(stored);
+  expect(await teams.setMember(team.id, ada.id, 'owner')).toBe('member');
+  await expect(teams.find(bad.id)).rejects.toThrow(UnreadableRecordError);
 });
 
-describe('an invitation that cannot be read', () => {
-  it('is left out of the list', async () => {
-    await redis.zadd(`${prefix}invitations`, Date.now() + 60_000, 'bad');
-    await redis.hset(`${prefix}invitation:bad`, { id: 'bad', email: 'hunter2' });
-    expect(await open.accounts.invitations.list()).toEqual([]);
-    expect(open.unreadable).toEqual([expect.stringContaining('invitation bad: createdAt')]);
-  });
+it('an invitation that cannot be read is left out of the list', async () => {
+  await redis.zadd(`${prefix}invitations`, Date.now() + 60_000, 'bad');
+  await redis.hset(`${prefix}invitation:bad`, { id: 'bad', email: 'hunter2' });
+  expect(await open.accounts.invitations.list()).toEqual([]);
+  expect(open.unreadable).toEqual([expect.stringContaining('invitation bad: createdAt')]);
 });
 
-describe('a session', () => {
-  it('of a newer release stands; one that cannot be read has ended', async () => {
-    const ada = await makeAdmin(open);
-    const { sessions } = open.accounts;
-    const [newer, bad] = [(await sessions.open(ada)) ?? '', (await sessions.open(ada)) ?? ''];
-    const [badName = '', newerName = ''] = await redis.lrange(`${prefix}sessions-of:${ada.id}`, 0, -1);
-    await redis.hset(`${prefix}session:${newerName}`, 'device', 'phone');
-    await redis.hset(`${prefix}session:${badName}`, 'startedAt', 'hunter2');
-    expect(await sessions.find(newer)).toMatchObject({ id: ada.id });
-    expect(await sessions.find(bad)).toBeUndefined();
-    expect(await sessions.stands(bad)).toBe(false);
-    expect(open.unreadable).toEqual(Array(2).fill('a session: startedAt: invalid_type'));
-  });
+it('a session of a newer release stands; one that cannot be read has ended', async () => {
+  const ada = await makeAdmin(open);
+  const { sessions } = open.accounts;
+  const [newer, bad] = [(await sessions.open(ada)) ?? '', (await sessions.open(ada)) ?? ''];
+  const [badName = '', newerName = ''] = await redis.lrange(`${prefix}sessions-of:${ada.id}`, 0, -1);
+  await redis.hset(`${prefix}session:${newerName}`, 'device', 'phone');
+  await redis.hset(`${prefix}session:${badName}`, 'startedAt', 'hunter2');
+  expect(await sessions.find(newer)).toMatchObject({ id: ada.id });
+  expect(await sessions.find(bad)).toBeUndefined();
+  expect(await sessions.stands(bad)).toBe(false);
+  expect(open.unreadable).toEqual(Array(2).fill('a session: startedAt: invalid_type'));
 });
 
-describe('the settings of a newer release', () => {
-  it('hold as far as they can be read; in doubt members make no keys, and a second factor is needed', async () => {
-    const { settings } = open.accounts;
-    await redis.hset(`${prefix}console-settings`, {
-      sessionHours: 8,
-      invitationDays: 'P7D',
-      membersMakeKeys: 'ask',
-      requireSecondFactor: 'some',
-      newMembers: 'many',
-      alertEmails: '{"router":"everybody"}',
-      theme: 'x',
-    });
-    expect(await settings.read()).toEqual({
-      sessionHours: 8,
-      invitationDays: 7,
-      auditDays: 400,
-      membersMakeKeys: false,
-      requireSecondFactor: true,
-      newMembers: { limits: {}, ceiling: {} },
-      alertEmails: { router: true },
-    });
-    expect(open.unreadable).toHaveLength(5);
-    await settings.change({ sessionHours: 9 });
-    expect(await redis.hgetall(`${prefix}console-settings`)).toMatchObject({ invitationDays: 'P7D', theme: 'x' });
+it('the settings of a newer release hold as far as they can be read; in doubt members make no keys, and a second factor is needed', async () => {
+  const { settings } = open.accounts;
+  await redis.hset(`${prefix}console-settings`, {
+    sessionHours: 8,
+    invitationDays: 'P7D',
+    membersMakeKeys: 'ask',
+    requireSecondFactor: 'some',
+    newMembers: 'many',
+    alertEmails: '{"router":"everybody"}',
+    theme: 'x',
   });
+  expect(await settings.read()).toEqual({
+    sessionHours: 8,
+    invitationDays: 7,
+    auditDays: 400,
+    membersMakeKeys: false,
+    requireSecondFactor: true,
+    newMembers: { limits: {}, ceiling: {} },
+    alertEmails: { router: true },
+  });
+  expect(open.unreadable).toHaveLength(5);
+  await settings.change({ sessionHours: 9 });
+  expect(await redis.hgetall(`${prefix}console-settings`)).toMatchObject({ invitationDays: 'P7D', theme: 'x' });
 });

@@ -158,22 +158,20 @@ describe('a hundred thousand refusals', () => {
   });
 });
 
-describe('a batch of refusals', () => {
-  it('is counted once when its answer was lost, and memory is bounded until Redis is back', async () => {
-    const { proxy, behind, direct } = await openThroughProxy();
-    const { ledger } = await open(behind);
-    const { reader } = await open(direct);
-    ledger.add(refusal('rate_limit_exceeded', laptop));
-    // Let what is sent through, and nothing back.
-    proxy.pauseAnswers();
-    await until(async () => (await reader.report(lately())).total === 1);
-    proxy.cut();
-    for (let count = 0; count < 20_000; count += 1)
-      ledger.add(refusal('rate_limit_exceeded', { ...laptop, id: `x${count}` }));
-    expect(ledger.backlog).toBe(1_001);
-    proxy.resume();
-    await until(async () => (await reader.report(lately())).total === 20_001);
-    await ledger.close();
-    expect((await reader.report(lately())).total).toBe(20_001);
-  });
+it('a batch of refusals is counted once when its answer was lost, and memory is bounded until Redis is back', async () => {
+  const { proxy, behind, direct } = await openThroughProxy();
+  const { ledger } = await open(behind);
+  const { reader } = await open(direct);
+  ledger.add(refusal('rate_limit_exceeded', laptop));
+  // Let what is sent through, and nothing back.
+  proxy.pauseAnswers();
+  await until(async () => (await reader.report(lately())).total === 1);
+  proxy.cut();
+  for (let count = 0; count < 20_000; count += 1)
+    ledger.add(refusal('rate_limit_exceeded', { ...laptop, id: `x${count}` }));
+  expect(ledger.backlog).toBe(1_001);
+  proxy.resume();
+  await until(async () => (await reader.report(lately())).total === 20_001);
+  await ledger.close();
+  expect((await reader.report(lately())).total).toBe(20_001);
 });

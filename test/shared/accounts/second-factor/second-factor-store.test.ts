@@ -37,18 +37,16 @@ describe('a use of a passkey', () => {
   });
 });
 
-describe('a code of an app', () => {
-  it('that was removed meanwhile counts for nothing, and leaves nothing', async () => {
-    const { store, names } = await openStore();
-    await store.keepTotp(userId, secret);
-    expect(await store.takeStep(userId, 1)).toBe(true);
-    await store.keepPasskey(userId, passkey);
-    await store.remove(userId, 'totp');
-    expect(await store.takeStep(userId, 2)).toBe(false);
-    await store.reset(userId);
-    expect(await store.takeStep(userId, 3)).toBe(false);
-    expect(await names()).toEqual([]);
-  });
+it('a code of an app that was removed meanwhile counts for nothing, and leaves nothing', async () => {
+  const { store, names } = await openStore();
+  await store.keepTotp(userId, secret);
+  expect(await store.takeStep(userId, 1)).toBe(true);
+  await store.keepPasskey(userId, passkey);
+  await store.remove(userId, 'totp');
+  expect(await store.takeStep(userId, 2)).toBe(false);
+  await store.reset(userId);
+  expect(await store.takeStep(userId, 3)).toBe(false);
+  expect(await names()).toEqual([]);
 });
 
 describe('recovery codes', () => {

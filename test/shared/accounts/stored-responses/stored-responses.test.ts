@@ -158,44 +158,39 @@ describe('the history of a response', () => {
   });
 });
 
-describe('histories of one owner', () => {
-  it('are read one after the other, so that Redis goes on answering others', async () => {
-    const store = openStore();
-    await store.keep('ada', response('resp_1'));
-    await store.keep('ada', response('resp_2', { previous: 'resp_1' }));
-    let [running, most] = [0, 0];
-    const run = open.redis.evalsha.bind(open.redis);
-    vi.spyOn(open.redis, 'evalsha').mockImplementation(async (...args) => {
-      most = Math.max(most, (running += 1));
-      const reply = await run(...args);
-      running -= 1;
-      return reply;
-    });
-    const found = await Promise.all(Array.from({ length: 20 }, () => store.history('ada', 'resp_2')));
-    expect(found).toEqual(
-      Array(20).fill({ found: [{ ...response('resp_1') }, response('resp_2', { previous: 'resp_1' })] }),
-    );
-    expect(most).toBe(1);
+it('histories of one owner are read one after the other, so that Redis goes on answering others', async () => {
+  const store = openStore();
+  await store.keep('ada', response('resp_1'));
+  await store.keep('ada', response('resp_2', { previous: 'resp_1' }));
+  let [running, most] = [0, 0];
+  const run = open.redis.evalsha.bind(open.redis);
+  vi.spyOn(open.redis, 'evalsha').mockImplementation(async (...args) => {
+    most = Math.max(most, (running += 1));
+    const reply = await run(...args);
+    running -= 1;
+    return reply;
   });
+  const found = await Promise.all(Array.from({ length: 20 }, () => store.history('ada', 'resp_2')));
+  expect(found).toEqual(
+    Array(20).fill({ found: [{ ...response('resp_1') }, response('resp_2', { previous: 'resp_1' })] }),
+  );
+  expect(most).toBe(1);
 });
 
-describe('the expiry of a long history', () => {
-  it('is prolonged once for a while, not by each response that continues it', async () => {
-    const store = openStore({ keepMs: 240_000 });
-    const { redis } = open;
-    const ages = async (): Promise<string[]> =>
-      redis.zrange(`${open.prefix}stored-by-age:ada`, '0', '-1', 'WITHSCORES');
-    for (let at = 0; at < 5; at++)
-      await store.keep('ada', response(`resp_${at}`, at === 0 ? {} : { previous: `resp_${at - 1}` }));
-    const before = await ages();
-    await store.keep('ada', response('resp_5', { previous: 'resp_4' }));
-    // Unless the time of expiry was rounded to the next step just now, nothing of the history was written again.
-    const after = await ages();
-    const isNextStep = new Set(await redis.zrange(`${open.prefix}stored-expiries`, '0', '-1', 'WITHSCORES')).size !== 7;
-    expect(isNextStep || after.slice(0, 10).join() === before.join()).toBe(true);
-    const ttls = await Promise.all([0, 5].map((at) => redis.pttl(`${open.prefix}stored-response:ada:resp_${at}`)));
-    for (const ttl of ttls) expect(ttl > 230_000 && ttl <= 250_000).toBe(true);
-  });
+it('the expiry of a long history is prolonged once for a while, not by each response that continues it', async () => {
+  const store = openStore({ keepMs: 240_000 });
+  const { redis } = open;
+  const ages = async (): Promise<string[]> => redis.zrange(`${open.prefix}stored-by-age:ada`, '0', '-1', 'WITHSCORES');
+  for (let at = 0; at < 5; at++)
+    await store.keep('ada', response(`resp_${at}`, at === 0 ? {} : { previous: `resp_${at - 1}` }));
+  const before = await ages();
+  await store.keep('ada', response('resp_5', { previous: 'resp_4' }));
+  // Unless the time of expiry was rounded to the next step just now, nothing of the history was written again.
+  const after = await ages();
+  const isNextStep = new Set(await redis.zrange(`${open.prefix}stored-expiries`, '0', '-1', 'WITHSCORES')).size !== 7;
+  expect(isNextStep || after.slice(0, 10).join() === before.join()).toBe(true);
+  const ttls = await Promise.all([0, 5].map((at) => redis.pttl(`${open.prefix}stored-response:ada:resp_${at}`)));
+  for (const ttl of ttls) expect(ttl > 230_000 && ttl <= 250_000).toBe(true);
 });
 
 describe('stored items', () => {
