@@ -26,16 +26,15 @@ async function open(parts: Partial<FilesParts> & { ownerBytes?: number; objects?
     const removals = `${prefix}file-removals`;
     for (const object of await redis.zrange(removals, '0', '-1')) await redis.zadd(removals, 1, object);
   };
-  const add = (body: AsyncIterable<Uint8Array>, facts: object = {}, options = {}) =>
-    files.add('ada', body, { ...textFile, ...facts }, options);
+  const add = (body: AsyncIterable<Uint8Array>, options = {}) => files.add('ada', body, textFile, options);
   return { files, add, records, ...objects, counted, endLease };
 }
 
 describe('files', () => {
   it('are added, read in ranges and removed, record and content', async () => {
-    const { files, parts, counted } = await open();
+    const { add, files, parts, counted } = await open();
     const bytes = randomBytes(9 * mebibyte + 5);
-    const file = await files.add('ada', inPieces(bytes), textFile);
+    const file = await add(inPieces(bytes));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     expect(file).toMatchObject({ ...textFile, bytes: bytes.length, sha256, mimeType: 'text/plain' });
     expect(file.id).toMatch(/^rtr[0-9a-f]{24}$/);
@@ -80,9 +79,8 @@ describe('files', () => {
   });
 
   it('that are too large, or fail, or do not fit leave nothing, whatever was stored of them', async () => {
-    const { files, parts, counted } = await open({ fileBytes: 3 * mebibyte, ownerBytes: 4 * mebibyte });
+    const { add, parts, counted } = await open({ fileBytes: 3 * mebibyte, ownerBytes: 4 * mebibyte });
     const failure = new Error('the client has gone');
-    const add = (body: AsyncIterable<Uint8Array>, options = {}) => files.add('ada', body, textFile, options);
     await expect(add(inPieces(randomBytes(3 * mebibyte + 1)))).rejects.toMatchObject({ code: 'body_too_large' });
     await expect(add(failingAfter(2 * mebibyte, failure))).rejects.toBe(failure);
     const kept = await add(inPieces(randomBytes(2 * mebibyte)));
@@ -95,8 +93,9 @@ describe('files', () => {
       asked += 1;
       yield randomBytes(3 * mebibyte);
     }
-    const expectedBytes = 3 * mebibyte;
-    await expect(add(unread(), { expectedBytes })).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    await expect(add(unread(), { expectedBytes: 3 * mebibyte })).rejects.toMatchObject({
+      code: 'storage_quota_exceeded',
+    });
     expect(asked).toBe(0);
     expect(await counted()).toBe(kept.bytes);
     expect(await parts()).toBe(2 * 4 + 1);
@@ -106,10 +105,9 @@ describe('files', () => {
   });
 
   it('are counted for the metrics: those stored with their bytes, those refused, those that failed', async () => {
-    const { files } = await open({ ownerBytes: 5 * mebibyte, fileBytes: 3 * mebibyte });
+    const { add, files } = await open({ ownerBytes: 5 * mebibyte, fileBytes: 3 * mebibyte });
     const registry = new Registry();
     watchFiles(registry, files);
-    const add = (body: AsyncIterable<Uint8Array>) => files.add('ada', body, textFile);
     await add(inPieces(randomBytes(2 * mebibyte)));
     await expect(add(inPieces(randomBytes(4 * mebibyte)))).rejects.toMatchObject({ code: 'body_too_large' });
     await add(inPieces(randomBytes(2 * mebibyte)));
@@ -189,14 +187,14 @@ describe('files', () => {
   it('that are removed while the store is away are gone at once, and their content when it is back', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
-    const { files, broker, parts, endLease } = await open({
+    const { add, files, broker, parts, endLease } = await open({
       objects: await openObjects({ natsUrl: nats.url, retryForMs: 300 }),
     });
-    const file = await files.add('ada', inPieces(randomBytes(mebibyte)), textFile);
+    const file = await add(inPieces(randomBytes(mebibyte)));
     await nats.kill();
     expect(await files.remove('ada', file.id)).toBe(true);
     expect(await files.find('ada', file.id)).toBeUndefined();
-    await expect(files.add('ada', inPieces(randomBytes(10)), textFile)).rejects.toMatchObject({
+    await expect(add(inPieces(randomBytes(10)))).rejects.toMatchObject({
       code: 'store_unavailable',
     });
     await nats.restart();

@@ -9,6 +9,7 @@ import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Sealer } from '#shared/core/seal.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
@@ -53,21 +54,9 @@ async function open(mostOpen = 10) {
 
 function batch(id: string, change: Partial<NewBatch> = {}): NewBatch {
   const createdAt = Date.now();
-  return {
-    id,
-    owner: 'ada',
-    key: 'k1',
-    api: 'openai',
-    path: '/chat/completions',
-    endpoint: '/v1/chat/completions',
-    inputFile: 'f1',
-    createdAt,
-    expiresAt: createdAt + hourMs,
-    window: '24h',
-    metadata: { purpose: 'test' },
-    total: 0,
-    ...change,
-  };
+  const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', inputFile: 'f1' };
+  const times = { createdAt, expiresAt: createdAt + hourMs, window: '24h' };
+  return { id, owner: 'ada', key: 'k1', ...what, ...times, metadata: { purpose: 'test' }, total: 0, ...change };
 }
 
 const usage = { promptTokens: 5, cachedTokens: 1, completionTokens: 7, reasoningTokens: 2, cost: 120 };
@@ -90,25 +79,13 @@ async function running(lines: number) {
 describe('a line', () => {
   it('that two runners execute at the same time is recorded, counted and charged once', async () => {
     const { work, record, results, reader } = await running(2);
-    const lines = [
-      [0, answered],
-      [0, failed],
-      [1, failed],
-      [0, answered],
-    ] as const;
-    const recorded = lines.map(([line, result]) => record(line, result, ledgerRecord({ id: `r${line}` })));
-    const outcomes = await Promise.all(recorded);
-    expect(outcomes).toEqual([true, false, true, false]);
-    expect(await work.find('batch_1')).toMatchObject({
-      succeeded: 1,
-      errored: 1,
-      promptTokens: 10,
-      cachedTokens: 2,
-      completionTokens: 14,
-      reasoningTokens: 4,
-      cost: 240,
-    });
-    const { runningAt = 0, lineAt = 0 } = (await work.find('batch_1')) ?? {};
+    const recordAs = (line: number, result: LineResult) => record(line, result, ledgerRecord({ id: `r${line}` }));
+    const recorded = [recordAs(0, answered), recordAs(0, failed), recordAs(1, failed), recordAs(0, answered)];
+    expect(await Promise.all(recorded)).toEqual([true, false, true, false]);
+    const found = made(await work.find('batch_1'));
+    const twice = { promptTokens: 10, cachedTokens: 2, completionTokens: 14, reasoningTokens: 4, cost: 240 };
+    expect(found).toMatchObject({ succeeded: 1, errored: 1, ...twice });
+    const { runningAt = 0, lineAt = 0 } = found;
     expect(lineAt).toBeGreaterThanOrEqual(runningAt);
     expect(runningAt).toBeGreaterThan(0);
     expect(await results([0, 1])).toEqual([answered, failed]);
@@ -259,13 +236,22 @@ describe('what belongs to a batch in Redis', () => {
 describe('a pause', () => {
   const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
 
-  it('is noted and taken back while its batch is not over', async () => {
-    const { work } = await running(1);
+  it('is noted and taken back while its batch is not over, and makes none of one that is gone', async () => {
+    const { work, batches, redis, prefix, fail } = await running(1);
+    const untilAndFor = async () => {
+      const { pausedUntil, pausedFor } = made(await work.find('batch_1'));
+      return [pausedUntil, pausedFor];
+    };
     await work.pause('batch_1', pause);
-    expect(await work.find('batch_1')).toMatchObject({ pausedUntil: pause.until, pausedFor: 'a budget' });
+    expect(await untilAndFor()).toEqual([pause.until, 'a budget']);
     await work.pause('batch_1', undefined);
-    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
-    expect((await work.find('batch_1'))?.pausedFor).toBeUndefined();
+    expect(await untilAndFor()).toEqual([undefined, undefined]);
+    await fail();
+    await work.pause('batch_1', pause);
+    expect(await untilAndFor()).toEqual([undefined, undefined]);
+    await batches.remove('batch_1');
+    await work.pause('batch_1', pause);
+    expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
   });
 
   it('is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
@@ -278,21 +264,11 @@ describe('a pause', () => {
     expect(await shown(Date.now() - 30_000)).toEqual(['a budget', 'a budget']);
     expect(await shown(Date.now() - 61_000)).toEqual([undefined, undefined]);
   });
-
-  it('does not mark a batch that is over, and makes none of one that is gone', async () => {
-    const { work, batches, redis, prefix, fail } = await running(1);
-    await fail();
-    await work.pause('batch_1', pause);
-    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
-    await batches.remove('batch_1');
-    await work.pause('batch_1', pause);
-    expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
-  });
 });
 
 describe('a batch', () => {
-  it('is found, listed and cancelled by its owner alone', async () => {
-    const { batches } = await open();
+  it('is found, listed and cancelled by its owner alone, and removed only when it is over', async () => {
+    const { batches, fail } = await open();
     await batches.create(batch('batch_1'));
     expect(await batches.find('ada', 'openai', 'batch_1')).toMatchObject({ state: 'validating', total: 0 });
     expect((await batches.find('ada', 'openai', 'batch_1'))?.metadata).toEqual({ purpose: 'test' });
@@ -301,6 +277,11 @@ describe('a batch', () => {
     expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
     expect(await batches.cancel('batch_1')).toBe(true);
     expect((await batches.find('ada', 'openai', 'batch_1'))?.cancelledAt).toBeGreaterThan(0);
+    expect(await batches.remove('batch_1')).toBe(false);
+    await fail('batch_1', 'validating');
+    expect(await batches.remove('batch_1')).toBe(true);
+    expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
+    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
   });
 
   it('leaves each state once, and is worked on until it is closed', async () => {
@@ -341,37 +322,30 @@ describe('a batch', () => {
     for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect(await cancelledAt(id)).toBeUndefined();
   });
 
-  it('is removed only when it is over', async () => {
-    const { batches, fail } = await open();
-    await batches.create(batch('batch_1'));
-    expect(await batches.remove('batch_1')).toBe(false);
-    await fail('batch_1', 'validating');
-    expect(await batches.remove('batch_1')).toBe(true);
-    expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
-    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
-  });
-
   it('stands in a list of the newest first, in pages in both directions, also from one that was removed', async () => {
     const { batches, fail } = await open();
     const now = Date.now();
     for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
-    const ids = async (page: Parameters<Batches['list']>[2]) => {
-      const found = await batches.list('ada', 'openai', page);
-      return found && [...found.batches.map(({ id }) => id.slice(-1)), found.hasMore];
+    /** The batches of a page, with `…` behind them where more follow. */
+    const ids = async (page: Partial<Parameters<Batches['list']>[2]>) => {
+      const found = await batches.list('ada', 'openai', { limit: 2, ...page });
+      return found && found.batches.map(({ id }) => id.slice(-1)).join('') + (found.hasMore ? '…' : '');
     };
-    expect(await ids({ limit: 2 })).toEqual(['5', '4', true]);
-    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
-    expect(await ids({ limit: 2, after: 'batch_2' })).toEqual(['1', false]);
-    expect(await ids({ limit: 2, before: 'batch_2' })).toEqual(['4', '3', true]);
-    expect(await ids({ limit: 5, before: 'batch_4' })).toEqual(['5', false]);
-    expect(await ids({ limit: 5, after: 'batch_unknown' })).toBeUndefined();
+    const pages = [
+      {},
+      { after: 'batch_4' },
+      { after: 'batch_2' },
+      { before: 'batch_2' },
+      { limit: 5, before: 'batch_4' },
+    ];
+    expect(await Promise.all(pages.map(ids))).toEqual(['54…', '32…', '1', '43…', '5']);
+    expect(await ids({ after: 'batch_unknown' })).toBeUndefined();
     for (const id of ['batch_4', 'batch_5']) {
       await fail(id, 'validating');
       await batches.remove(id);
     }
-    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
-    expect(await ids({ limit: 2, before: 'batch_4' })).toEqual([false]);
-    expect(await ids({ limit: 5, after: 'batch_5' })).toEqual(['3', '2', '1', false]);
+    const beside = [{ after: 'batch_4' }, { before: 'batch_4' }, { limit: 5, after: 'batch_5' }];
+    expect(await Promise.all(beside.map(ids))).toEqual(['32…', '', '321']);
     expect(await batches.list('bob', 'openai', { limit: 5, after: 'batch_5' })).toBeUndefined();
   });
 });

@@ -40,19 +40,12 @@ describe('the sums of a span', () => {
     // Classes are a fifth wide.
     expect(Math.abs((minutes.firstTokenMs?.p50 ?? 0) - 20)).toBeLessThan(4);
     expect(Math.abs((today.totalMs?.p95 ?? 0) - 4_000)).toBeLessThan(800);
-    expect(today.top.model.map(({ id, requests, failed }) => [id, requests, failed])).toEqual([
-      ['m1', 2, 1],
-      ['m2', 1, 0],
-    ]);
-    expect(today.top.key.map(({ id, user, team: of, requests }) => [id, user, of, requests])).toEqual([
-      ['k1', 'ada', '', 2],
-      ['k2', '', 't1', 1],
-    ]);
+    const models = today.top.model.map(({ id, requests, failed }) => `${id}: ${requests}, ${failed} failed`);
+    expect(models).toEqual(['m1: 2, 1 failed', 'm2: 1, 0 failed']);
+    const keys = today.top.key.map(({ id, user, team: of, requests }) => `${id} of ${user}${of}: ${requests}`);
+    expect(keys).toEqual(['k1 of ada: 2', 'k2 of t1: 1']);
     // Of as many requests, those that cost more come first.
-    expect(week.top.worker.map(({ id, requests }) => [id, requests])).toEqual([
-      ['w2', 2],
-      ['w1', 2],
-    ]);
+    expect(week.top.worker.map(({ id, requests }) => `${id}: ${requests}`)).toEqual(['w2: 2', 'w1: 2']);
   });
 
   it('are of what a viewer may see: the own, those of the own teams, everything for an administrator', async () => {

@@ -13,15 +13,8 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
   return ledgerRecord({ at: Date.UTC(2026, 10, 21, 12), owner: { kind: 'user', id: 'u1' }, ...fields });
 }
 
-/** A report of a month by key. */
-const byKey: ReportQuery = {
-  viewer: admin,
-  from: Date.UTC(2026, 10, 1),
-  to: Date.UTC(2026, 11, 1),
-  step: 'month',
-  by: 'key',
-  filter: {},
-};
+const november = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1) };
+const byKey: ReportQuery = { viewer: admin, ...november, step: 'month', by: 'key', filter: {} };
 
 describe('requests by purpose', () => {
   it('are found by it, and records of releases without it are read and not found', async () => {
@@ -55,11 +48,7 @@ it('requests of other units than tokens are kept and summed up by their units', 
   const spoken = record({ characters: 12_345, searches: 4 });
   await write(record({ images: 2 }), record({ images: 1, seconds: 90 }), spoken);
   const { requests } = await reader.requests(admin, {}, 10);
-  expect(requests.map(({ images, seconds, characters }) => [images, seconds, characters])).toEqual([
-    [undefined, undefined, 12_345],
-    [1, 90, undefined],
-    [2, undefined, undefined],
-  ]);
+  expect(requests).toMatchObject([{ characters: 12_345 }, { images: 1, seconds: 90 }, { images: 2 }]);
   const report = await reader.report(byKey);
   expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, searches: 4, promptTokens: 30 });
 });
@@ -79,10 +68,8 @@ describe('totals', () => {
     const byModel = await reader.report({ ...byKey, ...range, step: 'day', by: 'model' });
     expect(byModel.times).toEqual([20, 21, 22].map((date) => Date.UTC(2026, 10, date)));
     expect(byModel.totals).toMatchObject({ requests: 3, failed: 1, cancelled: 0, promptTokens: 30, cost: 2_005 });
-    expect(byModel.groups.map(({ id, steps }) => [id, steps.map(({ requests }) => requests)])).toEqual([
-      ['m1', [1, 0, 1]],
-      ['m2', [0, 1, 0]],
-    ]);
+    const counts = byModel.groups.map(({ id, steps }) => [id, ...steps.map(({ requests }) => requests)].join(' '));
+    expect(counts).toEqual(['m1 1 0 1', 'm2 0 1 0']);
     const ofUser = await reader.report({ ...byKey, filter: { user: 'u1', tier: 'cloud' } });
     expect(ofUser.groups).toMatchObject([{ id: 'k1', totals: { requests: 1, cost: 5 } }]);
     const year = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) };

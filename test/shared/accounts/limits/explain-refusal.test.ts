@@ -5,15 +5,9 @@ import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 const nothing = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } };
 
 function spentInMonth(at: string): PartyUse {
-  return {
-    party: 'team:t1',
-    limits: { tokensPerMonth: 100 },
-    at: Date.parse(at),
-    buckets: { requests: 0, tokens: 0 },
-    active: 0,
-    day: nothing,
-    month: { ...nothing, spent: { tokens: 100, cost: 0 } },
-  };
+  const use = { buckets: { requests: 0, tokens: 0 }, active: 0, day: nothing };
+  const month = { ...nothing, spent: { tokens: 100, cost: 0 } };
+  return { party: 'team:t1', limits: { tokensPerMonth: 100 }, at: Date.parse(at), ...use, month };
 }
 
 it.each([

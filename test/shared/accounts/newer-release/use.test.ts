@@ -40,13 +40,8 @@ it('the price of a newer release holds, and keeps what this release does not kno
 describe('use that a newer release has written down', () => {
   it('is listed and exported, in words that this release has', async () => {
     const record = ledgerRecord({ id: 'r1', at: Date.UTC(2026, 10, 21) });
-    const newer = {
-      ...record,
-      key: { ...record.key, colour: 'blue' },
-      outcome: 'refused',
-      tier: 'quantum',
-      region: 'eu',
-    };
+    const key = { ...record.key, colour: 'blue' };
+    const newer = { ...record, key, outcome: 'refused', tier: 'quantum', region: 'eu' };
     for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
       await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
     const unreadable: string[] = [];

@@ -31,18 +31,10 @@ describe('an access token', () => {
   it('stands for its person, with the limits and the weight of that person', async () => {
     await open.accounts.users.change(open.ada.id, { limits: { costPerDay: 5 }, weight: 3 }, Date.now());
     const { tokens } = await open.signIn();
-    expect(await verify(open.addNode(), tokens.accessToken)).toEqual({
-      id: `session:${open.ada.id}`,
-      kind: 'user',
-      name: 'Ada',
-      class: 'normal',
-      ownerId: open.ada.id,
-      models: undefined,
-      tiers: undefined,
-      tools: undefined,
-      limits: [{ party: `user:${open.ada.id}`, limits: { costPerDay: 5 } }],
-      ownerWeight: 3,
-    });
+    const { id: ownerId } = open.ada;
+    const ada = { id: `session:${ownerId}`, kind: 'user', name: 'Ada', class: 'normal', ownerId, ownerWeight: 3 };
+    const limits = [{ party: `user:${ownerId}`, limits: { costPerDay: 5 } }];
+    expect(await verify(open.addNode(), tokens.accessToken)).toEqual({ ...ada, limits });
   });
 
   it('of a team is billed to the team, within the limits of both', async () => {
@@ -50,15 +42,10 @@ describe('an access token', () => {
     await users.change(open.ada.id, { limits: { costPerDay: 5 } }, Date.now());
     await teams.change(open.team.id, { limits: { costPerMonth: 90 }, weight: 7 });
     const { tokens } = await open.signIn(open.team.id);
-    expect(await verify(open.addNode(), tokens.accessToken)).toMatchObject({
-      kind: 'team',
-      ownerId: open.team.id,
-      limits: [
-        { party: `user:${open.ada.id}`, limits: { costPerDay: 5 } },
-        { party: `team:${open.team.id}`, limits: { costPerMonth: 90 } },
-      ],
-      ownerWeight: 7,
-    });
+    const ofAda = { party: `user:${open.ada.id}`, limits: { costPerDay: 5 } };
+    const ofTeam = { party: `team:${open.team.id}`, limits: { costPerMonth: 90 } };
+    const identity = { kind: 'team', ownerId: open.team.id, limits: [ofAda, ofTeam], ownerWeight: 7 };
+    expect(await verify(open.addNode(), tokens.accessToken)).toMatchObject(identity);
   });
 
   it('is refused when it is forged: another key, algorithm, type, issuer or audience, or a part that was changed', async () => {
@@ -208,9 +195,8 @@ describe('a change of', () => {
     const { users } = open.accounts;
     await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
     told.verifier.drop(`user:${open.ada.id}`);
-    expect((await verify(told, tokens.accessToken)).limits).toEqual([
-      { party: `user:${open.ada.id}`, limits: { costPerDay: 1 } },
-    ]);
+    const limits = [{ party: `user:${open.ada.id}`, limits: { costPerDay: 1 } }];
+    expect(await verify(told, tokens.accessToken)).toMatchObject({ limits });
     await users.endSessions(open.ada.id);
     told.verifier.drop(`user:${open.ada.id}`);
     await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);

@@ -152,11 +152,8 @@ describe('a signed-in program', () => {
     const second = await renew(first);
     const third = await renew(second);
     expect(new Set([first, second, third].map(({ tokens }) => tokens.refreshToken)).size).toBe(3);
-    expect(await refresh(first)).toEqual({
-      state: 'replayed',
-      programId: first.programId,
-      userId: open.ada.id,
-    });
+    const { programId } = first;
+    expect(await refresh(first)).toEqual({ state: 'replayed', programId, userId: open.ada.id });
     expect(await refresh(third)).toEqual({ state: 'unknown' });
     expect(await open.programs.store.signedOut()).toEqual([first.programId]);
   });
@@ -249,9 +246,8 @@ describe('a signed-in program', () => {
   it('is signed out by either of its tokens, and by its person only', async () => {
     const one = await open.signIn();
     expect(await open.programs.store.signOut(one.programId, { userId: 'somebody else' })).toBeUndefined();
-    expect(await open.programs.store.signOut(one.programId, { userId: open.ada.id })).toMatchObject({
-      isReplayed: false,
-    });
+    const byAda = await open.programs.store.signOut(one.programId, { userId: open.ada.id });
+    expect(byAda).toMatchObject({ isReplayed: false });
     const other = await open.signIn();
     expect(await open.programs.signOut(other.tokens.refreshToken)).toMatchObject({ programId: other.programId });
     expect(await open.programs.signOut(other.tokens.refreshToken)).toBeUndefined();
@@ -268,12 +264,8 @@ describe('a signed-in program', () => {
     expect(await refresh(second)).toEqual({ state: 'unknown' });
     const first = await open.signIn();
     for (let { tokens } = first, count = 0; count < 2; count++) ({ tokens } = await renew({ tokens }));
-    const { programId } = first;
-    expect(await open.programs.signOut(first.tokens.refreshToken)).toEqual({
-      programId,
-      userId: open.ada.id,
-      isReplayed: true,
-    });
+    const outcome = { programId: first.programId, userId: open.ada.id, isReplayed: true };
+    expect(await open.programs.signOut(first.tokens.refreshToken)).toEqual(outcome);
     const late = await open.signIn();
     await refresh(late);
     passTime(900_001);

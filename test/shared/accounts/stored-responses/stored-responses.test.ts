@@ -171,9 +171,8 @@ it('histories of one owner are read one after the other, so that Redis goes on a
     return reply;
   });
   const found = await Promise.all(Array.from({ length: 20 }, () => store.history('ada', 'resp_2')));
-  expect(found).toEqual(
-    Array(20).fill({ found: [{ ...response('resp_1') }, response('resp_2', { previous: 'resp_1' })] }),
-  );
+  const whole = [response('resp_1'), response('resp_2', { previous: 'resp_1' })];
+  for (const each of found) expect(each).toEqual({ found: whole });
   expect(most).toBe(1);
 });
 
@@ -200,11 +199,9 @@ describe('stored items', () => {
     const newer = response('resp_2');
     await store.keep('ada', { ...newer, input: [...newer.input, { id: 'out_resp_1', type: 'message', newer: true }] });
     const both = await store.items('ada', ['out_resp_1', 'in_resp_1', 'in_resp_2']);
-    expect(typeof both === 'object' && 'found' in both && [...both.found]).toMatchObject([
-      ['out_resp_1', { newer: true }],
-      ['in_resp_1', { role: 'user' }],
-      ['in_resp_2', { role: 'user' }],
-    ]);
+    const found = typeof both === 'object' && 'found' in both ? Object.fromEntries(both.found) : {};
+    const [newest, user] = [{ newer: true }, { role: 'user' }];
+    expect(found).toMatchObject({ out_resp_1: newest, in_resp_1: user, in_resp_2: user });
     // The removal of an older response leaves what a newer one has too.
     await store.remove('ada', 'resp_1');
     expect(await store.items('ada', ['out_resp_1'])).toHaveProperty('found');
