@@ -1,67 +1,48 @@
-import type { Redis } from 'ioredis';
-import type { BackgroundRecord, NewBackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
+import type { NewBackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import type { BackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { ResponseWork, type BegunAttempt } from '#shared/accounts/background-responses/response-work.ts';
-import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
-import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { openTestWebhooks, type TestWebhooks } from '../webhooks/open-test-webhooks.ts';
+import { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import { made } from './made.ts';
+import { openTestWebhooks } from '../webhooks/open-test-webhooks.ts';
 
 const hourMs = 3_600_000;
 const megabyte = 1024 * 1024;
 
-/** Responses in the background under a prefix of their own, as both sides see them. */
-export interface OpenBackgroundResponses {
-  redis: Redis;
-  prefix: string;
-  keys: OwnerKeys;
-  report: ReportUnreadable;
-  webhooks: TestWebhooks;
-  responses: BackgroundResponses;
-  work: ResponseWork;
-  /** The events which say that an attempt has begun. */
-  opening: { events: string; last: number };
-  /** Stores a response that waits, of `ada` unless another owner is given. @returns how many of its owner are not over */
-  create: (id: string, change?: Partial<NewBackgroundRecord> & { body?: string }) => Promise<number>;
-  /** Begins an attempt to make a response. */
-  begin: (id: string) => Promise<{ record: BackgroundRecord } & BegunAttempt>;
-}
-
-/** @param change bounds other than ten of an owner that are not over, an hour and a megabyte */
-export async function openBackgroundResponses(
-  change: Partial<BackgroundBounds> = {},
-): Promise<OpenBackgroundResponses> {
+/**
+ * Responses in the background under a prefix of their own, as both sides see them.
+ * @param change bounds other than ten of an owner that are not over, an hour and a megabyte
+ */
+export async function openBackgroundResponses(change: Partial<BackgroundBounds> = {}) {
   const webhooks = await openTestWebhooks();
-  const { connection, prefix, keys, unreadable } = webhooks;
-  const report: ReportUnreadable = (record, reason) => void unreadable.push(`${record}: ${reason}`);
+  const { redis, prefix, keys, noteUnreadable: report } = webhooks;
   const times = { openMs: hourMs, keepMs: hourMs };
   const bounds = { mostOpen: 10, ...times, ownerBytes: megabyte, totalBytes: megabyte, ...change };
   const parts = { bounds, keys, report };
-  const responses = new BackgroundResponses(connection.redis, prefix, parts);
-  const work = new ResponseWork(connection.redis, prefix, parts);
+  const responses = new BackgroundResponses(redis, prefix, parts);
+  const work = new ResponseWork(redis, prefix, parts);
   const opening = { events: 'begun;', last: 2 };
   return {
-    redis: connection.redis,
+    redis,
     prefix,
     keys,
     report,
     webhooks,
     responses,
     work,
+    /** The events which say that an attempt has begun. */
     opening,
-    create: (id, { body = 'hello', ...fields } = {}) => {
+    /** Stores a response that waits, of `ada` unless another owner is given. @returns how many of its owner are not over */
+    create: (id: string, { body = 'hello', ...fields }: Partial<NewBackgroundRecord> & { body?: string } = {}) => {
       const createdAt = Date.now();
       const facts = { id, owner: 'ada', key: 'k1', format: 'responses', requestId: `req-${id}` };
       const record = { ...facts, createdAt, expiresAt: createdAt + hourMs, ...fields };
       const queued = { id, status: 'queued' };
       return responses.create(record, { request: { body }, queued, events: 'created;queued;', last: 1 });
     },
-    begin: async (id) => {
-      const record = await work.find(id);
-      if (!record) throw new Error('there is no such response');
-      const begun = await work.begin(record, opening);
-      if (!begun) throw new Error('the response is over');
-      return { record, ...begun };
+    /** Begins an attempt to make a response. */
+    begin: async (id: string) => {
+      const record = made(await work.find(id));
+      return { record, ...made(await work.begin(record, opening)) };
     },
   };
 }

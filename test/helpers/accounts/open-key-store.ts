@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
+import type { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { made } from './made.ts';
 
 /** A key store under a prefix of its own, and every log line of its connection. */
 export interface OpenKeyStore {
   store: KeyStore;
   accounts: Accounts;
   connection: RedisConnection;
+  redis: Redis;
   prefix: string;
   logLines: string[];
   /** Every record that could not be read, with the reason. */
   unreadable: string[];
+  noteUnreadable: ReportUnreadable;
 }
 
-/** Connects to a Redis server for the duration of the running test, without waiting for it. */
-export function beginKeyStore(url: string, prefix = `test-${randomUUID()}:`): OpenKeyStore {
+/** Connects to a Redis server, that of all test files unless another is given, for the duration of the running test. Does not wait for it. */
+export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`): OpenKeyStore {
   const logLines: string[] = [];
   const stream = new Writable({
     write(line, _encoding, done) {
@@ -28,18 +33,16 @@ export function beginKeyStore(url: string, prefix = `test-${randomUUID()}:`): Op
     },
   });
   const connection = connectRedis(url, { log: pino({ level: 'trace' }, stream), name: 'test' });
-  onTestFinished(() => {
-    connection.close();
-  });
+  onTestFinished(() => connection.close());
+  const { redis } = connection;
   const unreadable: string[] = [];
-  const accounts = openAccounts(connection.redis, prefix, (record, reason) => {
-    unreadable.push(`${record}: ${reason}`);
-  });
-  return { store: accounts.keys, accounts, connection, prefix, logLines, unreadable };
+  const noteUnreadable: ReportUnreadable = (record, reason) => void unreadable.push(`${record}: ${reason}`);
+  const accounts = openAccounts(redis, prefix, noteUnreadable);
+  return { store: accounts.keys, accounts, connection, redis, prefix, logLines, unreadable, noteUnreadable };
 }
 
 /** As beginKeyStore, but returns when Redis can be used. */
-export async function openKeyStore(url: string, prefix?: string): Promise<OpenKeyStore> {
+export async function openKeyStore(url?: string, prefix?: string): Promise<OpenKeyStore> {
   const open = beginKeyStore(url, prefix);
   await open.connection.whenReady(AbortSignal.timeout(10_000));
   return open;
@@ -49,7 +52,5 @@ export async function openKeyStore(url: string, prefix?: string): Promise<OpenKe
 export async function makeAdmin({ accounts: { links } }: OpenKeyStore): Promise<UserRecord> {
   const token = (await links.issueFirstAdmin()) ?? '';
   const person = { name: 'Ada', email: 'ada@example.com', passwordHash: '' };
-  const made = await links.createFirstAdmin(token, person);
-  if (typeof made === 'string') throw new Error(made);
-  return made;
+  return made(await links.createFirstAdmin(token, person));
 }

@@ -1,37 +1,18 @@
 import { onTestFinished } from 'vitest';
-import type { Redis } from 'ioredis';
 import { LimitKeeper, type LimitKeeperTimes, type Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
-import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { createLog } from '#shared/core/log.ts';
+import type { Amount } from '#shared/accounts/limits/party-use.ts';
+import { silentLog } from '../silent-log.ts';
+import { made } from './made.ts';
 import { openKeyStore } from './open-key-store.ts';
-
-/** A keeper of limits on a prefix of its own, and ways to reach behind it. */
-export interface OpenLimitKeeper {
-  keeper: LimitKeeper;
-  redis: Redis;
-  prefix: string;
-  /** Another keeper of the same limits, as of a second node. */
-  another: (times?: LimitKeeperTimes) => LimitKeeper;
-  /** Reserves an amount, or throws the refusal. */
-  reserve: (parties: readonly PartyLimits[], amount?: Amount) => Promise<Reservation>;
-  /** The only party's use. */
-  use: (party: PartyLimits) => Promise<PartyUse>;
-  /** Ids of the reservations in force. */
-  ids: () => Promise<string[]>;
-  /** Has reservations expire now. */
-  expire: (...ids: string[]) => Promise<void>;
-}
 
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
-/** Opens a keeper for the duration of the running test. */
-export async function openLimitKeeper(url: string, times?: LimitKeeperTimes): Promise<OpenLimitKeeper> {
-  const { connection, prefix } = await openKeyStore(url);
-  const { redis } = connection;
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+/** A keeper of limits on a prefix of its own, and ways to reach behind it, for the duration of the running test. */
+export async function openLimitKeeper(url?: string, times?: LimitKeeperTimes) {
+  const { redis, prefix } = await openKeyStore(url);
   const another = (given?: LimitKeeperTimes): LimitKeeper => {
-    const made = new LimitKeeper(redis, prefix, log, given);
+    const made = new LimitKeeper(redis, prefix, silentLog, given);
     onTestFinished(() => made.close());
     return made;
   };
@@ -41,19 +22,20 @@ export async function openLimitKeeper(url: string, times?: LimitKeeperTimes): Pr
     keeper,
     redis,
     prefix,
+    /** Another keeper of the same limits, as of a second node. */
     another,
-    reserve: async (parties, amount = nothing) => {
+    /** Reserves an amount, or throws the refusal. */
+    reserve: async (parties: readonly PartyLimits[], amount = nothing): Promise<Reservation> => {
       const verdict = await keeper.reserve(parties, amount);
       if (!verdict.granted) throw verdict.error;
       return verdict.reservation;
     },
-    use: async (party) => {
-      const [use] = await keeper.read([party]);
-      if (!use) throw new Error('there is no use');
-      return use;
-    },
+    /** The only party's use. */
+    use: async (party: PartyLimits) => made((await keeper.read([party]))[0]),
+    /** Ids of the reservations in force. */
     ids: () => redis.zrange(reservations, '0', '-1'),
-    expire: async (...ids) => {
+    /** Has reservations expire now. */
+    expire: async (...ids: string[]): Promise<void> => {
       if (ids.length > 0) await redis.zadd(reservations, 'XX', ...ids.flatMap((id) => ['1', id]));
     },
   };

@@ -2,17 +2,14 @@ import { onTestFinished, vi } from 'vitest';
 import { LimitKeeper, type LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../silent-log.ts';
 import { openKeyStore } from './open-key-store.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
 /** A keeper on a connection of its own, which is as much as limits know of a node. */
 export async function openLimitNode(url: string, prefix: string, times?: LimitKeeperTimes) {
-  const { connection } = await openKeyStore(url, prefix);
-  const { redis } = connection;
+  const { connection, redis } = await openKeyStore(url, prefix);
   const sent = [vi.spyOn(redis, 'eval'), vi.spyOn(redis, 'evalsha')];
-  const keeper = new LimitKeeper(redis, prefix, log, times);
+  const keeper = new LimitKeeper(redis, prefix, silentLog, times);
   onTestFinished(() => keeper.close());
   const args = () =>
     sent.flatMap(({ mock }) => mock.calls).map((call) => JSON.parse(String(call[2])) as Record<string, unknown>);

@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Programs, type TokenOutcome } from '#shared/accounts/programs/programs.ts';
-import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
-import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 
-/** The programs of a cluster with one person, Ada, for the running test. */
-export interface OpenPrograms extends OpenKeyStore {
-  programs: Programs;
-  ada: UserRecord;
-  /** A team that Ada is in. */
-  team: TeamRecord;
-  /** Another node of the same cluster. */
-  addNode: (options?: NodeOptions) => Programs;
-  /** Signs a program in for Ada. */
-  signIn: (teamId?: string) => Promise<Extract<TokenOutcome, { state: 'issued' }>>;
-}
+/** The tokens of a program. */
+export type IssuedTokens = Extract<TokenOutcome, { state: 'issued' }>;
+
+/** What a program asks with. */
+export const asked = { client: 'Claude Code', address: '192.0.2.1' };
 
 export interface NodeOptions {
   /** Default: the cluster's. */
@@ -23,11 +15,12 @@ export interface NodeOptions {
   store?: Pick<OpenKeyStore, 'accounts' | 'connection'>;
 }
 
-/** @param url of Redis */
-export async function openPrograms(url: string): Promise<OpenPrograms> {
-  const open = await openKeyStore(url);
+/** The programs of a cluster with one person, Ada, for the running test. */
+export async function openPrograms() {
+  const open = await openKeyStore();
   const secret = randomBytes(32);
   const { teams } = open.accounts;
+  /** Another node of the same cluster. */
   const addNode = ({ secrets = [secret], store = open }: NodeOptions = {}): Programs =>
     new Programs(store.connection.redis, open.prefix, {
       ...store.accounts,
@@ -36,22 +29,30 @@ export async function openPrograms(url: string): Promise<OpenPrograms> {
     });
   const programs = addNode();
   const ada = await makeAdmin(open);
+  /** A team that Ada is in. */
   const team = await teams.create('Research');
   await teams.setMember(team.id, ada.id, 'member');
-  let signIns = 0;
-  const signIn = async (teamId?: string) => {
-    const { deviceCode, userCode } = await programs.devices.begin({
-      client: 'a test',
-      address: `192.0.2.${signIns++}`,
-    });
+  let signIns = 1;
+  /** Has Ada approve the sign-in of a program. @returns its device code */
+  const approve = async ({ teamId, clientId }: { teamId?: string; clientId?: string } = {}) => {
+    const from = { ...asked, address: `192.0.2.${signIns++}`, clientId };
+    const { deviceCode, userCode } = await programs.devices.begin(from);
     await programs.devices.approve(userCode, ada, teamId);
-    return issued(await programs.claim(deviceCode));
+    return deviceCode;
   };
-  return { ...open, programs, ada, team, addNode, signIn };
+  /** Signs a program in for Ada. */
+  const signIn = async (teamId?: string) => issued(await programs.claim(await approve(teamId ? { teamId } : {})));
+  /** What comes of the refresh token of a program. */
+  const refresh = ({ tokens }: Pick<IssuedTokens, 'tokens'>) => programs.refresh(tokens.refreshToken);
+  /** The tokens that come of it. */
+  const renew = async (of: Pick<IssuedTokens, 'tokens'>) => issued(await refresh(of));
+  return { ...open, programs, ada, team, addNode, approve, signIn, refresh, renew };
 }
 
+export type OpenPrograms = Awaited<ReturnType<typeof openPrograms>>;
+
 /** @throws an Error unless tokens were issued */
-export function issued(outcome: TokenOutcome): Extract<TokenOutcome, { state: 'issued' }> {
+export function issued(outcome: TokenOutcome): IssuedTokens {
   if (outcome.state !== 'issued') throw new Error(`no tokens: ${outcome.state}`);
   return outcome;
 }

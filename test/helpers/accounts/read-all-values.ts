@@ -12,27 +12,26 @@ export async function readAllValues(redis: Redis, prefix: string): Promise<strin
   return texts.flat(9).join('\n');
 }
 
+type Read = (redis: Redis, name: string) => Promise<unknown>;
+
+const latin1 = (value: Buffer | null): string | undefined => value?.toString('latin1');
+
+const reads: Record<string, Read> = {
+  string: async (redis, name) => latin1(await redis.getBuffer(name)),
+  hash: async (redis, name) =>
+    Object.entries(await redis.hgetallBuffer(name)).map(([field, value]) => [field, latin1(value)]),
+  list: async (redis, name) => (await redis.lrangeBuffer(name, 0, -1)).map(latin1),
+  set: (redis, name) => redis.smembers(name),
+  zset: (redis, name) => redis.zrange(name, '0', '-1', 'WITHSCORES'),
+  stream: async (redis, name) =>
+    (await redis.xrangeBuffer(name, '-', '+')).map(([id, fields]) => [id, ...fields].map(latin1)),
+  // It expired meanwhile.
+  none: async () => '',
+};
+
 async function readValue(redis: Redis, name: string): Promise<unknown> {
   const type = await redis.type(name);
-  switch (type) {
-    case 'string':
-      return (await redis.getBuffer(name))?.toString('latin1');
-    case 'hash':
-      return Object.entries(await redis.hgetallBuffer(name)).map(([field, value]) => [field, value.toString('latin1')]);
-    case 'list':
-      return (await redis.lrangeBuffer(name, 0, -1)).map((value) => value.toString('latin1'));
-    case 'set':
-      return redis.smembers(name);
-    case 'zset':
-      return redis.zrange(name, '0', '-1', 'WITHSCORES');
-    case 'stream':
-      return (await redis.xrangeBuffer(name, '-', '+')).map(([id, fields]) =>
-        [id, ...fields].map((value) => value.toString('latin1')),
-      );
-    // It expired meanwhile.
-    case 'none':
-      return '';
-    default:
-      throw new Error(`${name} is a ${type}`);
-  }
+  const read = reads[type];
+  if (!read) throw new Error(`${name} is a ${type}`);
+  return read(redis, name);
 }

@@ -1,27 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-
-/** A store of objects in JetStream, for the duration of the running test. */
-export interface OpenObjects {
-  store: JetStreamObjects;
-  broker: Broker;
-  /** Messages that the stream holds: the parts of all objects. */
-  parts: () => Promise<number>;
-  /** Bytes that the stream may hold. */
-  room: () => Promise<number>;
-  deleteStream: () => Promise<void>;
-}
-
-/** @param options `natsUrl` of another server than that of all test files */
-export async function openObjects(
-  options: { natsUrl?: string; maxBytes?: number; retryForMs?: number } = {},
-): Promise<OpenObjects> {
+/**
+ * A store of objects in JetStream, for the duration of the running test.
+ * @param options `natsUrl` of another server than that of all test files
+ */
+export async function openObjects(options: { natsUrl?: string; maxBytes?: number; retryForMs?: number } = {}) {
   const { natsUrl = inject('natsUrl'), maxBytes = 64 * 1024 * 1024, retryForMs } = options;
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const broker = await connectBroker({ url: natsUrl, name: 'test', prefix, log });
@@ -35,8 +23,12 @@ export async function openObjects(
   return {
     store: new JetStreamObjects(broker, { maxBytes, log, ...(retryForMs !== undefined && { retryForMs }) }),
     broker,
-    deleteStream: async () => void (await manager.streams.delete(objectStream)),
+    deleteStream: async (): Promise<void> => void (await manager.streams.delete(objectStream)),
+    /** Messages that the stream holds: the parts of all objects. */
     parts: async () => (await manager.streams.info(objectStream)).state.messages,
+    /** Bytes that the stream may hold. */
     room: async () => (await manager.streams.info(objectStream)).config.max_bytes,
   };
 }
+
+export type OpenObjects = Awaited<ReturnType<typeof openObjects>>;

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
-import { pino } from 'pino';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
@@ -14,6 +12,8 @@ import {
   type AttemptOutcome,
   type DeliverWebhook,
 } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { silentLog } from '../silent-log.ts';
+import { made } from '../accounts/made.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
 /** Webhooks under a prefix of their own, and a runner that sends to any address. */
@@ -40,15 +40,12 @@ export async function openTestWebhooks({
   prefix: ofCluster,
   ...options
 }: Partial<PublicPostOptions> & { prefix?: string } = {}): Promise<TestWebhooks> {
-  const open = await openKeyStore(inject('redisUrl'), ofCluster);
-  const { connection, prefix } = open;
+  const open = await openKeyStore(undefined, ofCluster);
+  const { redis, prefix, noteUnreadable: report } = open;
   const own = ofCluster === undefined ? [randomBytes(32)] : undefined;
-  const secrets = await readClusterSecret(connection.redis, prefix, own);
+  const secrets = await readClusterSecret(redis, prefix, own);
   const keys = new OwnerKeys(() => secrets);
-  const webhooks = openWebhooks(connection.redis, prefix, {
-    keys,
-    report: (record, reason) => void open.unreadable.push(`${record}: ${reason}`),
-  });
+  const webhooks = openWebhooks(redis, prefix, { keys, report });
   const { endpoints, deliveries } = webhooks;
   const outcomes: AttemptOutcome[] = [];
   const deliver = webhookDeliverer({
@@ -56,18 +53,15 @@ export async function openTestWebhooks({
     deliveries,
     post: createPublicPost({ timeoutMs: 20_000, isAllowed: () => true, ...options }),
     count: (outcome) => outcomes.push(outcome),
-    log: pino({ level: 'silent' }),
+    log: silentLog,
   });
   return {
     ...open,
     ...webhooks,
     keys,
-    states: new AlertStates(connection.redis, prefix),
-    add: async (url, { owner = 'router', events = ['batch.*'] } = {}) => {
-      const made = await endpoints.create(owner, { url, events }, undefined);
-      if (typeof made === 'string') throw new Error(made);
-      return made;
-    },
+    states: new AlertStates(redis, prefix),
+    add: async (url, { owner = 'router', events = ['batch.*'] } = {}) =>
+      made(await endpoints.create(owner, { url, events }, undefined)),
     batchEvent: (owner = 'router') => ({
       id: mintEventId(),
       type: 'batch.completed',
@@ -88,9 +82,9 @@ export async function openTestWebhooks({
     },
     makeDue: async (endpoint) => {
       const pending = `${prefix}webhook-pending:${endpoint}`;
-      for (const id of await connection.redis.zrange(pending, '0', '-1')) await connection.redis.zadd(pending, 1, id);
-      await connection.redis.del(`${prefix}webhook-running:${endpoint}`);
-      await connection.redis.zadd(`${prefix}webhook-due`, 1, endpoint);
+      for (const id of await redis.zrange(pending, '0', '-1')) await redis.zadd(pending, 1, id);
+      await redis.del(`${prefix}webhook-running:${endpoint}`);
+      await redis.zadd(`${prefix}webhook-due`, 1, endpoint);
     },
   };
 }

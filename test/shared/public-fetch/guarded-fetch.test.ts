@@ -9,17 +9,9 @@ describe('createGuardedFetch', () => {
   it('sends a form with its headers, and returns the answer', async () => {
     const receiver = await startReceiver();
     receiver.answer((response) => response.writeHead(201, { 'x-own': 'yes' }).end('{"a":"ü"}'));
-    const body = new URLSearchParams({ grant: 'a b' });
-    const answer = await createGuardedFetch(anywhere)(receiver.url, {
-      method: 'POST',
-      headers: { 'x-asked': '1' },
-      body,
-    });
-    expect({ status: answer.status, own: answer.headers.get('x-own'), body: await answer.json() }).toEqual({
-      status: 201,
-      own: 'yes',
-      body: { a: 'ü' },
-    });
+    const form = { method: 'POST', headers: { 'x-asked': '1' }, body: new URLSearchParams({ grant: 'a b' }) };
+    const answer = await createGuardedFetch(anywhere)(receiver.url, form);
+    expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([201, 'yes', { a: 'ü' }]);
     expect(receiver.messages).toEqual([{ headers: expect.objectContaining({ 'x-asked': '1' }), body: 'grant=a+b' }]);
   });
 

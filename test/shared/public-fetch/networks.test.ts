@@ -11,11 +11,9 @@ describe('isNetwork', () => {
   );
 });
 
-describe('addressesIn', () => {
-  it('finds addresses of its networks, and no others', () => {
-    const isIn = addressesIn(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
-    expect(['10.1.2.3', '127.0.0.1', 'fd12::1'].map(isIn)).toEqual([true, true, true]);
-    expect(['10.2.0.1', '127.0.0.2', 'fe80::1', 'localhost'].map(isIn)).toEqual([false, false, false, false]);
-    expect(addressesIn([])('127.0.0.1')).toBe(false);
-  });
+it('addressesIn finds addresses of its networks, and no others', () => {
+  const isIn = addressesIn(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
+  expect(['10.1.2.3', '127.0.0.1', 'fd12::1'].map(isIn)).toEqual([true, true, true]);
+  expect(['10.2.0.1', '127.0.0.2', 'fe80::1', 'localhost'].map(isIn)).toEqual([false, false, false, false]);
+  expect(addressesIn([])('127.0.0.1')).toBe(false);
 });

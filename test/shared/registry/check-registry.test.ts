@@ -24,20 +24,12 @@ function problemsOf(checked: CheckedRegistry): string[] {
 
 describe('a registry that is edited at run time', () => {
   it('is kept as it was written, beside what it says', () => {
-    expect(checkRegistry({ text })).toEqual({
-      text,
-      config: {
-        models: {
-          fast: {
-            targets: [
-              { model: 'qwen3-8b', tier: 'gpu' },
-              { model: 'gpt-5-mini', weight: 2 },
-            ],
-          },
-        },
-        auto: { tiers: ['gpu', 'cloud'] },
-      },
-    });
+    const targets = [
+      { model: 'qwen3-8b', tier: 'gpu' },
+      { model: 'gpt-5-mini', weight: 2 },
+    ];
+    const config = { models: { fast: { targets } }, auto: { tiers: ['gpu', 'cloud'] } };
+    expect(checkRegistry({ text })).toEqual({ text, config });
   });
 
   it('is written as YAML when it comes as JSON', () => {
@@ -60,9 +52,8 @@ describe('a registry that is edited at run time', () => {
       'line 2, models.__proto__: nothing can have this name',
       'line 5, models.b.agents.__proto__: nothing can have this name',
     ]);
-    expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(
-      'router.yaml: models.__proto__: nothing can have this name',
-    );
+    const said = 'router.yaml: models.__proto__: nothing can have this name';
+    expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(said);
     // A name of which every object has a property is one as others.
     expect(problemsOf(checkRegistry({ text: 'models:\n  constructor:\n    targets: [{ model: a }]\n' }))).toEqual([]);
   });
@@ -90,20 +81,17 @@ describe('a registry that is edited at run time', () => {
   });
 
   it('has none of the sections that belong into the file, whatever they say', () => {
-    const sections = Object.keys(registrySchema.shape).filter(
-      (name) => !['models', 'auto', 'hosted_tools'].includes(name),
-    );
+    const own = new Set(['models', 'auto', 'hosted_tools']);
+    const sections = Object.keys(registrySchema.shape).filter((name) => !own.has(name));
     expect(sections.length).toBeGreaterThan(5);
     const foreign = sections.map((name) => `${name}: {}\n`).join('');
     const problems = problemsOf(checkRegistry({ text: `models: {}\n${foreign}` }));
-    expect(problems.map((problem) => problem.split(':')[0])).toEqual(
-      sections.map((name, at) => `line ${at + 2}, ${name}`),
-    );
+    const places = sections.map((name, at) => `line ${at + 2}, ${name}`);
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(places);
     expect(problems.find((problem) => problem.includes('sign_in'))).toContain('ROUTER_CONFIG');
     expect(problems.find((problem) => problem.includes('prices'))).toContain('page Prices');
-    expect(problemsOf(checkRegistry({ text: readFileSync('deploy/router.example.yaml', 'utf8') }))).toHaveLength(
-      sections.length,
-    );
+    const example = readFileSync('deploy/router.example.yaml', 'utf8');
+    expect(problemsOf(checkRegistry({ text: example }))).toHaveLength(sections.length);
   });
 
   it('is bounded, as a text and as what its aliases stand for', () => {
@@ -118,16 +106,9 @@ describe('a registry that is edited at run time', () => {
   it('ends no process, however it is nested', async () => {
     const deep = `models: { x: { defaults: { a: ${'['.repeat(50_000)}${']'.repeat(50_000)} } } }`;
     const lines = ['a: &a0 [x]'];
-    for (let at = 1; at < 12; at++)
-      lines.push(
-        `b${at}: &a${at} [${Array(10)
-          .fill(`*a${at - 1}`)
-          .join(', ')}]`,
-      );
-    for (const hostile of [deep, lines.join('\n')]) {
-      const problems = problemsOf(await checkInThread({ text: hostile }));
-      expect(problems.join()).not.toBe('');
-    }
+    for (let at = 1; at < 12; at++) lines.push(`b${at}: &a${at} [${`*a${at - 1}, `.repeat(10)}]`);
+    for (const hostile of [deep, lines.join('\n')])
+      expect(problemsOf(await checkInThread({ text: hostile })).join()).not.toBe('');
   });
 
   it('is checked in a thread as it is here', async () => {

@@ -17,11 +17,12 @@ function read(text: string, environment = {}) {
 const servers = (mcpServers: object, environment = {}) => read(JSON.stringify({ mcpServers }), environment);
 
 describe('the file of MCP servers', () => {
-  it('names local servers and HTTP servers', () => {
+  it('names local servers and HTTP servers, without those that are disabled', () => {
     const config = servers({
       files: { command: 'npx', args: ['-y', 'files', '/data'], env: { A: 'b' }, cwd: '/tmp' },
       docs: { type: 'http', url: 'https://docs.test/mcp', headers: { authorization: 'Bearer x' } },
       plain: { url: 'http://127.0.0.1:3000/mcp' },
+      off: { command: 'a', disabled: true },
     });
     expect(config.refused).toEqual([]);
     expect(config.servers).toMatchObject([
@@ -32,10 +33,8 @@ describe('the file of MCP servers', () => {
   });
 
   it('takes variables from the environment', () => {
-    const { servers: found } = servers(
-      { a: { command: 'a', args: ['${X:-y}'], env: { TOKEN: '${TOKEN}' } } },
-      { TOKEN: 'secret' },
-    );
+    const a = { command: 'a', args: ['${X:-y}'], env: { TOKEN: '${TOKEN}' } };
+    const { servers: found } = servers({ a }, { TOKEN: 'secret' });
     expect(found).toMatchObject([{ server: { args: ['y'], env: { TOKEN: 'secret' } } }]);
   });
 
@@ -50,10 +49,6 @@ describe('the file of MCP servers', () => {
     const config = servers({ bad: entry, good: { command: 'a' } });
     expect(config.servers.map(({ name }) => name)).toEqual(['good']);
     expect(config.refused).toMatchObject([{ name: 'bad', reason: expect.stringContaining(reason) as string }]);
-  });
-
-  it('leaves out a disabled server', () => {
-    expect(servers({ off: { command: 'a', disabled: true } })).toEqual({ servers: [], refused: [] });
   });
 
   it.each([['{'], ['[]'], ['{}'], ['{"mcpServers": []}']])('is refused as a whole when it is %s', (text) => {

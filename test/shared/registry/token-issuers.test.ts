@@ -3,6 +3,9 @@ import { parseRegistry } from '#shared/registry/read-registry.ts';
 
 const issuersOf = (text: string) => parseRegistry(text, 'router.yaml').token_issuers;
 
+const [r, person] = ['audiences: [r]', 'rules: [{ person: email }]'];
+const grant = (sub: string, more = '') => `{ match: { sub: ${sub} }, service_account: { name: s${more} } }`;
+
 describe('token issuers in the registry', () => {
   it('have rules with claims in either form, and limits', () => {
     const [issuer] = issuersOf(`
@@ -32,31 +35,15 @@ token_issuers:
   });
 
   it.each([
-    ['no audience', 'audiences: [], rules: [{ person: email }]', 'audiences'],
-    [
-      'an algorithm with a shared secret',
-      'audiences: [r], algorithms: [HS256], rules: [{ person: email }]',
-      'algorithms',
-    ],
-    ['no algorithm', 'audiences: [r], algorithms: [none], rules: [{ person: email }]', 'algorithms'],
-    [
-      'keys over plain HTTP',
-      'audiences: [r], jwks_uri: "http://id.example.com/keys", rules: [{ person: email }]',
-      'https',
-    ],
-    [
-      'two places of keys',
-      'audiences: [r], jwks_uri: "https://a.example", jwks_file: /a, rules: [{ person: email }]',
-      'one of',
-    ],
-    ['a rule for everybody', 'audiences: [r], rules: [{ team: ml }]', 'everybody'],
-    ['a rule for nobody', 'audiences: [r], rules: [{ match: { sub: a } }]', 'one of person'],
-    ['a rule for two', 'audiences: [r], rules: [{ match: { sub: a }, team: ml, person: email }]', 'one of person'],
-    [
-      'one service account with two grants',
-      'audiences: [r], rules: [{ match: { sub: a }, service_account: { name: s } }, { match: { sub: b }, service_account: { name: s, class: high } }]',
-      'differ',
-    ],
+    ['no audience', `audiences: [], ${person}`, 'audiences'],
+    ['an algorithm with a shared secret', `${r}, algorithms: [HS256], ${person}`, 'algorithms'],
+    ['no algorithm', `${r}, algorithms: [none], ${person}`, 'algorithms'],
+    ['keys over plain HTTP', `${r}, jwks_uri: "http://id.example.com/keys", ${person}`, 'https'],
+    ['two places of keys', `${r}, jwks_uri: "https://a.example", jwks_file: /a, ${person}`, 'one of'],
+    ['a rule for everybody', `${r}, rules: [{ team: ml }]`, 'everybody'],
+    ['a rule for nobody', `${r}, rules: [{ match: { sub: a } }]`, 'one of person'],
+    ['a rule for two', `${r}, rules: [{ match: { sub: a }, team: ml, person: email }]`, 'one of person'],
+    ['one service account with two grants', `${r}, rules: [${grant('a')}, ${grant('b', ', class: high')}]`, 'differ'],
   ])('are refused with %s', (_, fields, sentence) => {
     expect(() => issuersOf(`token_issuers: [{ issuer: "https://id.example.com", ${fields} }]`)).toThrow(sentence);
   });

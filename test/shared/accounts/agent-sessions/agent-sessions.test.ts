@@ -1,60 +1,33 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { removeSessionsOf } from '#shared/accounts/agent-sessions/remove-sessions-of.ts';
-import { sessionIdOf, sessionKeys } from '#shared/accounts/agent-sessions/session-names.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { sessionIdOf, sessionKeys, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
-import { createLog } from '#shared/core/log.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { admin, member, openLedger } from '../../../helpers/accounts/open-ledger.ts';
 import { until } from '../../../helpers/until.ts';
 
 const day = 86_400_000;
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-const admin: UsageViewer = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
-const ada: UsageViewer = { userId: 'ada', isAdmin: false, keyIds: [], teamIds: ['t1'] };
-const bob: UsageViewer = { userId: 'bob', isAdmin: false, keyIds: [], teamIds: [] };
+const [ada, bob] = [member('ada', 't1'), member('bob')];
 const now = Date.now();
 
 async function open(sessionsKeptMs = 7 * day) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const { redis } = connection;
-  /** Writes requests as one batch. */
-  const write = async (...records: UsageRecord[]): Promise<void> => {
-    const bounds = { maxRequests: 100_000, requestsKeptMs: 30 * day, sessionsKeptMs };
-    const ledger = new UsageLedger(redis, prefix, log, bounds);
-    for (const record of records) ledger.add(record);
-    await ledger.close();
-  };
-  return { redis, prefix, write, reader: new AgentSessionReader(redis, prefix, sessionsKeptMs) };
+  const { redis, prefix, ledger, write } = await openLedger({ sessionsKeptMs });
+  return { redis, prefix, ledger, write, reader: new AgentSessionReader(redis, prefix, sessionsKeptMs) };
 }
 
 let count = 0;
 function turn(of: Partial<AgentTurn> = {}, fields: Partial<UsageRecord> = {}): UsageRecord {
-  return {
-    id: `r${++count}`,
-    at: now - 60_000 + count,
-    key: { id: 'k1', name: 'laptop' },
-    owner: { kind: 'user', id: 'ada' },
-    format: 'messages',
-    operation: 'generate',
-    asked: 'auto',
-    turn: { program: 'claude-code', session: 's1', ...of },
-    model: 'm1',
-    tier: 'gpu',
-    outcome: 'done',
-    attempts: 1,
-    queueMs: 10,
-    totalMs: 110,
-    promptTokens: 100,
-    cachedTokens: 80,
-    completionTokens: 5,
-    reasoningTokens: 1,
-    cost: 1_000,
-    ...fields,
-  };
+  const use = { queueMs: 10, totalMs: 110, promptTokens: 100, cachedTokens: 80 };
+  const ofSession: AgentTurn = { program: 'claude-code', session: 's1', ...of };
+  return ledgerRecord({ at: now - 60_000 + ++count, format: 'messages', turn: ofSession, ...use, ...fields });
 }
 
+/** As many turns as that. */
+const many = (length: number, of: (at: number) => UsageRecord) => Array.from({ length }, (_, at) => of(at));
+const ofAda = (name: string): string => sessionIdOf('user:ada', name);
 const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
 
 describe('a session', () => {
@@ -95,28 +68,29 @@ describe('a session', () => {
 
   it('has its single turns, page by page, without those of other sessions', async () => {
     const { write, reader } = await open();
-    const own = Array.from({ length: 5 }, () => turn());
+    const own = many(5, () => turn());
     await write(...own, turn({ session: 's2' }));
-    const id = sessionIdOf('user:ada', 's1');
-    const first = await reader.turns(id, 2);
-    expect(first.turns.map((each) => each.id)).toEqual([own[4]?.id, own[3]?.id]);
-    const second = await reader.turns(id, 2, first.next);
-    expect(second.turns.map((each) => each.id)).toEqual([own[2]?.id, own[1]?.id]);
-    const third = await reader.turns(id, 2, second.next);
-    expect(third).toMatchObject({ turns: [{ id: own[0]?.id }], next: undefined });
+    const pages: string[][] = [];
+    let next: Awaited<ReturnType<typeof reader.turns>>['next'];
+    do {
+      const page = await reader.turns(ofAda('s1'), 2, next);
+      pages.push(page.turns.map(({ id }) => id));
+      ({ next } = page);
+    } while (next !== undefined);
+    const [e, d, c, b, a] = own.map(({ id }) => id).toReversed();
+    expect(pages).toEqual([[e, d], [c, b], [a]]);
   });
 
   it('keeps its sums when the ledger has forgotten its requests', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(turn(), turn());
     await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 0);
-    expect(await reader.turns(sessionIdOf('user:ada', 's1'), 10)).toEqual({ turns: [], next: undefined });
+    expect(await reader.turns(ofAda('s1'), 10)).toEqual({ turns: [], next: undefined });
     expect((await reader.list(ada, undefined, 10)).sessions).toMatchObject([{ sums: { requests: 2 } }]);
   });
 
   it('is written once, also when a new primary is sent the batches of the last seconds again', async () => {
-    const { redis, prefix, reader } = await open();
-    const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 30 * day });
+    const { redis, ledger, reader } = await open();
     ledger.add(turn());
     ledger.add(turn({ agent: 'a1' }));
     await until(async () => (await reader.list(ada, undefined, 10)).sessions.length === 1);
@@ -126,16 +100,14 @@ describe('a session', () => {
     await ledger.close();
     expect((await reader.list(ada, undefined, 10)).sessions).toMatchObject([{ sums: { requests: 3 } }]);
     expect(await reader.sums(['user:ada'])).toMatchObject([{ sums: { requests: 3, sessions: 1, agents: 1 } }]);
-    expect((await reader.turns(sessionIdOf('user:ada', 's1'), 10)).turns).toHaveLength(3);
+    expect((await reader.turns(ofAda('s1'), 10)).turns).toHaveLength(3);
   });
 });
 
-describe('the id of a session', () => {
-  it('is of one owner and name, and is a word of the command line and of an address', () => {
-    const ids = Array.from({ length: 500 }, (_, index) => sessionIdOf('user:ada', `s${index}`));
-    expect(new Set([...ids, sessionIdOf('user:bob', 's0')]).size).toBe(501);
-    for (const id of ids) expect(id).toMatch(/^[\da-f]{32}$/);
-  });
+it('the id of a session is of one owner and name, and is a word of the command line and of an address', () => {
+  const ids = Array.from({ length: 500 }, (_, index) => sessionIdOf('user:ada', `s${index}`));
+  expect(new Set([...ids, sessionIdOf('user:bob', 's0')]).size).toBe(501);
+  for (const id of ids) expect(id).toMatch(/^[\da-f]{32}$/);
 });
 
 describe('sessions', () => {
@@ -148,19 +120,19 @@ describe('sessions', () => {
       turn({}, ofTeam),
       turn({}, { owner: undefined, key: { id: 'k4', name: 'r' } }),
     );
-    const ownersSeenBy = async (viewer: UsageViewer) =>
-      (await reader.list(viewer, undefined, 10)).sessions
-        .map(({ owner, sums }) => `${owner} ${sums.requests}`)
-        .toSorted();
+    const ownersSeenBy = async (viewer: UsageViewer, of?: SessionOwner) => {
+      const { sessions } = await reader.list(viewer, of, 10);
+      return sessions.map(({ owner, sums }) => `${owner} ${sums.requests}`).toSorted();
+    };
     expect(await ownersSeenBy(admin)).toEqual(['key:k4 1', 'team:t1 1', 'user:ada 1', 'user:bob 1']);
     expect(await ownersSeenBy(ada)).toEqual(['team:t1 1', 'user:ada 1']);
     expect(await ownersSeenBy(bob)).toEqual(['user:bob 1']);
-    expect((await reader.list(bob, 'user:ada', 10)).sessions).toEqual([]);
-    expect((await reader.list(ada, 'team:t1', 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
-    expect((await reader.list(admin, 'key:k4', 10)).sessions).toMatchObject([{ owner: 'key:k4' }]);
-    expect(await reader.find(bob, sessionIdOf('user:ada', 's1'))).toBeUndefined();
-    expect(await reader.find(bob, sessionIdOf('team:t1', 's1'))).toBeUndefined();
-    expect(await reader.find(ada, sessionIdOf('team:t1', 's1'))).toMatchObject({ owner: 'team:t1' });
+    expect(await ownersSeenBy(bob, 'user:ada')).toEqual([]);
+    expect(await ownersSeenBy(ada, 'team:t1')).toEqual(['team:t1 1']);
+    expect(await ownersSeenBy(admin, 'key:k4')).toEqual(['key:k4 1']);
+    const ofTheTeam = sessionIdOf('team:t1', 's1');
+    for (const id of [ofAda('s1'), ofTheTeam]) expect(await reader.find(bob, id)).toBeUndefined();
+    expect(await reader.find(ada, ofTheTeam)).toMatchObject({ owner: 'team:t1' });
   });
 
   it.each([
@@ -169,7 +141,7 @@ describe('sessions', () => {
   ])('of %s are listed by their last turn, page by page', async (_, viewer) => {
     const { write, reader } = await open();
     await write(
-      ...Array.from({ length: 5 }, (_each, index) => turn({ session: `s${index}` }, index % 2 === 0 ? {} : ofTeam)),
+      ...many(5, (index) => turn({ session: `s${index}` }, index % 2 === 0 ? {} : ofTeam)),
       // Of the same time as another one.
       turn({ session: 'twin' }, { at: now - 60_000 + count }),
     );
@@ -189,10 +161,10 @@ describe('sessions', () => {
   it('of one owner are bounded: the ones used longest ago go first, with all that is kept of them', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(turn({ session: 'old' }), turn({ session: 'of-team' }, ofTeam));
-    await write(...Array.from({ length: 499 }, (_, index) => turn({ session: `s${index}` })));
-    expect(await reader.find(ada, sessionIdOf('user:ada', 'old'))).toBeDefined();
+    await write(...many(499, (index) => turn({ session: `s${index}` })));
+    expect(await reader.find(ada, ofAda('old'))).toBeDefined();
     await write(turn({ session: 'one-more' }));
-    const id = sessionIdOf('user:ada', 'old');
+    const id = ofAda('old');
     expect(await reader.find(ada, id)).toBeUndefined();
     const { session, agents, turns, all, of } = sessionKeys(prefix);
     expect(await redis.exists(session(id), agents(id), turns(id))).toBe(0);
@@ -209,51 +181,40 @@ describe('sessions', () => {
     await write(turn());
     expect(await redis.zcard(all)).toBe(10_000);
     expect(await redis.zscore(all, 'key:x/0')).toBeNull();
-    expect(await redis.zscore(all, `user:ada/${sessionIdOf('user:ada', 's1')}`)).not.toBeNull();
+    expect(await redis.zscore(all, `user:ada/${ofAda('s1')}`)).not.toBeNull();
   });
 
-  it('have a bounded number of turns, agents and models apart; what comes on top is counted together', async () => {
+  it('take bounded room each, whatever clients name in them: what comes on top is counted together', async () => {
     const { redis, prefix, write, reader } = await open();
-    await write(
-      ...Array.from({ length: 600 }, (_, index) => turn({ agent: `a${index}` }, { model: `m${index}`, cost: 1 })),
-    );
-    const id = sessionIdOf('user:ada', 's1');
-    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(350);
-    expect(await redis.hlen(sessionKeys(prefix).agents(id))).toBeLessThan(210);
-    expect(await redis.llen(sessionKeys(prefix).turns(id))).toBe(500);
-    const session = await reader.findTree(ada, id);
-    expect(session?.sums.requests).toBe(600);
-    const others = session?.agents.find((agent) => agent.id === undefined);
-    expect(others?.sums.requests).toBeGreaterThan(100);
-    expect(session?.models.find(({ model }) => model === '')?.sums.requests).toBeGreaterThan(100);
+    const long = (name: string): string => name.padEnd(128, 'x');
+    const type = 't'.repeat(64);
+    const ofAgent = (at: number) =>
+      turn({ agent: long(`a${at}`), parent: long(`a${at - 1}`), type }, { model: `m${at}`, cost: 1 });
+    await write(...many(600, ofAgent));
+    const id = ofAda('s1');
+    const { session, agents, turns } = sessionKeys(prefix);
+    expect(await redis.hlen(session(id))).toBeLessThan(350);
+    expect(await redis.hlen(agents(id))).toBeLessThan(210);
+    expect(await redis.llen(turns(id))).toBe(500);
+    const sizes = [session(id), agents(id), turns(id)].map((name) => redis.memory('USAGE', name, 'SAMPLES', 0));
+    const bytes = (await Promise.all(sizes)).reduce<number>((sum, size) => sum + Number(size), 0);
+    expect(bytes).toBeLessThan(130_000);
+    const tree = made(await reader.findTree(ada, id));
+    expect(tree.sums.requests).toBe(600);
+    expect(tree.agents.find((agent) => agent.id === undefined)?.sums.requests).toBeGreaterThan(100);
+    expect(tree.models.find(({ model }) => model === '')?.sums.requests).toBeGreaterThan(100);
   });
 
   it('are listed without what clients have named in them: a page takes no more for many agents', async () => {
     const { redis, prefix, write, reader } = await open();
-    await write(...Array.from({ length: 200 }, (_, index) => turn({ agent: `a${index}`.padEnd(128, 'x') })));
-    const id = sessionIdOf('user:ada', 's1');
+    await write(...many(200, (index) => turn({ agent: `a${index}`.padEnd(128, 'x') })));
+    const id = ofAda('s1');
     // All that a list reads of a session is this hash.
     expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(30);
     await redis.del(sessionKeys(prefix).agents(id));
     const [listed] = (await reader.list(ada, undefined, 10)).sessions;
     expect(listed?.sums.requests).toBe(200);
     expect(listed?.sums.agents).toBeGreaterThan(50);
-  });
-
-  it('take bounded room each, whatever clients name in them', async () => {
-    const { redis, prefix, write } = await open();
-    const odd = (name: string): string => name.padEnd(128, 'x');
-    const type = 't'.repeat(64);
-    await write(
-      ...Array.from({ length: 600 }, (_, index) =>
-        turn({ agent: odd(`a${index}`), parent: odd(`a${index - 1}`), type }),
-      ),
-    );
-    const { session, agents, turns } = sessionKeys(prefix);
-    const id = sessionIdOf('user:ada', 's1');
-    const sizes = [session(id), agents(id), turns(id)].map((name) => redis.memory('USAGE', name, 'SAMPLES', 0));
-    const bytes = (await Promise.all(sizes)).reduce<number>((sum, size) => sum + Number(size), 0);
-    expect(bytes).toBeLessThan(110_000);
   });
 
   it('are forgotten some time after their last turn', async () => {
@@ -280,7 +241,7 @@ describe('sessions', () => {
 
   it('of a person or a team that is gone are removed, and no others', async () => {
     const { redis, prefix, write, reader } = await open();
-    await write(...Array.from({ length: 250 }, (_, index) => turn({ session: `s${index}` })), turn({}, ofTeam));
+    await write(...many(250, (index) => turn({ session: `s${index}` })), turn({}, ofTeam));
     await removeSessionsOf(redis, prefix, 'user:ada');
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
     expect((await redis.keys(`${prefix}usage:sessions:*`)).filter((name) => name.includes('ada'))).toEqual([]);
@@ -302,10 +263,7 @@ describe('sessions', () => {
       turn({ session: 's3' }, { ...other, at: now - 20 * day }),
     );
     const [sums] = await reader.sums(['team:t1']);
-    expect(sums).toMatchObject({
-      owner: 'team:t1',
-      models: [{ model: 'm1', sums: { requests: 3 } }],
-      keys: [{ key: 'session:ada:t1' }, { key: 'k2', sums: { requests: 1 } }],
-    });
+    const keys = [{ key: 'session:ada:t1' }, { key: 'k2', sums: { requests: 1 } }];
+    expect(sums).toMatchObject({ owner: 'team:t1', models: [{ model: 'm1', sums: { requests: 3 } }], keys });
   });
 });

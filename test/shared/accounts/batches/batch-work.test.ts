@@ -1,107 +1,69 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, inject, it } from 'vitest';
-import type { NewBatch } from '#shared/accounts/batches/batch-record.ts';
+import { describe, expect, it } from 'vitest';
+import type { BatchState, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { resultIn, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { SlicePart } from '#shared/accounts/batches/slice.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import type { LedgerEntry } from '#shared/accounts/ledger/ledger-entry.ts';
-import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { createLog } from '#shared/core/log.ts';
 import type { Sealer } from '#shared/core/seal.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { admin, openLedger } from '../../../helpers/accounts/open-ledger.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const keys = new OwnerKeys(() => [randomBytes(32)]);
 const hourMs = 3_600_000;
+const slice = { id: 'batch_1', slice: 0 };
 
 async function open(mostOpen = 10) {
-  const { accounts, connection, prefix, unreadable } = await openKeyStore(inject('redisUrl'));
-  const report = (record: string, reason: string): void => void unreadable.push(`${record}: ${reason}`);
+  const { accounts, redis, prefix, noteUnreadable: report } = await openKeyStore();
   const bounds = { mostOpen, keepMs: hourMs };
   const sealer = keys.storeSealer('ada') as Sealer;
-  const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
-  const files = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
-  const work = new BatchWork(connection.redis, prefix, { report });
+  const { ledger, reader } = await openLedger({}, { redis, prefix });
+  const files = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
+  const work = new BatchWork(redis, prefix, { report });
   return {
-    /** Records a line as a runner does that nobody interrupts. */
-    recordLine: async (
-      place: Parameters<BatchWork['recordLine']>[0],
-      result: LineResult,
-      entry: LedgerEntry,
-    ): Promise<boolean> => work.recordLine(place, await sealResult(result, sealer), usage, entry),
+    /** Records a line of the slice as a runner does that nobody interrupts, and which requests it took. */
+    record: async (line: number, result: LineResult, ...requests: UsageRecord[]): Promise<boolean> =>
+      work.recordLine({ ...slice, line }, await sealResult(result, sealer), usage, ledger.entryOf(requests)),
     /** What was stored as results of a slice. */
     upload: async (object: string): Promise<SlicePart> => {
       await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, kind: 'part' });
       return { object, bytes: 5 };
     },
+    results: async (lines: number[], by = sealer) => {
+      const found: (Partial<LineResult> | undefined)[] = [];
+      for await (const result of work.results('batch_1', 0, lines, by)) found.push(result);
+      return found;
+    },
+    fail: (id = 'batch_1', from: BatchState = 'running') => work.move(id, { from, to: 'failed', timed: 'failedAt' }),
+    noEntry: ledger.entryOf([]),
     accounts,
-    redis: connection.redis,
+    redis,
     prefix,
-    sealer,
-    ledger,
-    batches: new Batches(connection.redis, prefix, { bounds, report }),
+    batches: new Batches(redis, prefix, { bounds, report }),
     work,
-    usage: new UsageReader(connection.redis, prefix, report),
+    reader,
   };
 }
 
 function batch(id: string, change: Partial<NewBatch> = {}): NewBatch {
   const createdAt = Date.now();
-  return {
-    id,
-    owner: 'ada',
-    key: 'k1',
-    api: 'openai',
-    path: '/chat/completions',
-    endpoint: '/v1/chat/completions',
-    inputFile: 'f1',
-    createdAt,
-    expiresAt: createdAt + hourMs,
-    window: '24h',
-    metadata: { purpose: 'test' },
-    total: 0,
-    ...change,
-  };
-}
-
-async function allOf<T>(results: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const result of results) all.push(result);
-  return all;
+  const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', inputFile: 'f1' };
+  const times = { createdAt, expiresAt: createdAt + hourMs, window: '24h' };
+  return { id, owner: 'ada', key: 'k1', ...what, ...times, metadata: { purpose: 'test' }, total: 0, ...change };
 }
 
 const usage = { promptTokens: 5, cachedTokens: 1, completionTokens: 7, reasoningTokens: 2, cost: 120 };
 
-function requestOf(id: string): UsageRecord {
-  return {
-    id,
-    at: Date.now(),
-    key: { id: 'k1', name: 'key' },
-    format: 'chat',
-    operation: 'generate',
-    asked: 'demo',
-    model: 'demo',
-    tier: 'gpu',
-    outcome: 'done',
-    attempts: 1,
-    totalMs: 3,
-    promptTokens: 5,
-    cachedTokens: 1,
-    completionTokens: 7,
-    reasoningTokens: 2,
-    cost: 120,
-  };
-}
-
 const answered: LineResult = { outcome: 'succeeded', text: '{"custom_id":"a"}' };
 const failed: LineResult = { outcome: 'errored', text: '{"custom_id":"b"}' };
+const cancelled = { recorded: 0, cancelled: 1, expired: 0 };
 
 /** A batch with one slice of so many lines. */
 async function running(lines: number) {
@@ -116,118 +78,94 @@ async function running(lines: number) {
 
 describe('a line', () => {
   it('that two runners execute at the same time is recorded, counted and charged once', async () => {
-    const { work, ledger, sealer, recordLine, usage: reader } = await running(2);
-    const record = (line: number, result: LineResult): Promise<boolean> =>
-      recordLine({ id: 'batch_1', slice: 0, line }, result, ledger.entryOf([requestOf(`r${line}`)]));
-    const outcomes = await Promise.all([
-      record(0, answered),
-      record(0, failed),
-      record(1, failed),
-      record(0, answered),
-    ]);
-    expect(outcomes).toEqual([true, false, true, false]);
-    expect(await work.find('batch_1')).toMatchObject({
-      succeeded: 1,
-      errored: 1,
-      promptTokens: 10,
-      cachedTokens: 2,
-      completionTokens: 14,
-      reasoningTokens: 4,
-      cost: 240,
-    });
-    const { runningAt = 0, lineAt = 0 } = (await work.find('batch_1')) ?? {};
+    const { work, record, results, reader } = await running(2);
+    const recordAs = (line: number, result: LineResult) => record(line, result, ledgerRecord({ id: `r${line}` }));
+    const recorded = [recordAs(0, answered), recordAs(0, failed), recordAs(1, failed), recordAs(0, answered)];
+    expect(await Promise.all(recorded)).toEqual([true, false, true, false]);
+    const found = made(await work.find('batch_1'));
+    const twice = { promptTokens: 10, cachedTokens: 2, completionTokens: 14, reasoningTokens: 4, cost: 240 };
+    expect(found).toMatchObject({ succeeded: 1, errored: 1, ...twice });
+    const { runningAt = 0, lineAt = 0 } = found;
     expect(lineAt).toBeGreaterThanOrEqual(runningAt);
     expect(runningAt).toBeGreaterThan(0);
-    expect(await allOf(work.results('batch_1', 0, [0, 1], sealer))).toEqual([answered, failed]);
-    const viewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
-    const { requests } = await reader.requests(viewer, {}, 10);
+    expect(await results([0, 1])).toEqual([answered, failed]);
+    const { requests } = await reader.requests(admin, {}, 10);
     expect(requests.map(({ id }) => id).toSorted()).toEqual(['r0', 'r1']);
   });
 
   it('is refused once its slice is over, so that nothing is charged that is in no file', async () => {
-    const { work, ledger, recordLine, upload } = await running(2);
-    const at = { id: 'batch_1', slice: 0, line: 0 };
-    await recordLine(at, answered, ledger.entryOf([requestOf('r0')]));
+    const { work, record, upload } = await running(2);
+    await record(0, answered);
     const counts = { recorded: 1, cancelled: 0, expired: 1 };
-    expect(await work.endSlice(at, counts, { output: await upload('o1') })).toBe('ended');
-    expect(await recordLine({ ...at, line: 1 }, answered, ledger.entryOf([]))).toBe(false);
+    expect(await work.endSlice(slice, counts, { output: await upload('o1') })).toBe('ended');
+    expect(await record(1, answered)).toBe(false);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['o1'], errors: [] });
   });
 
   it('has a result in Redis that only its owner can open', async () => {
-    const { redis, prefix, work, ledger, recordLine } = await running(1);
-    await recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, ledger.entryOf([]));
-    expect(JSON.stringify(await everythingUnder(redis, prefix))).not.toContain('custom_id');
-    const other = keys.storeSealer('bob') as Sealer;
-    expect(await allOf(work.results('batch_1', 0, [0], other))).toEqual([undefined]);
+    const { redis, prefix, record, results } = await running(1);
+    await record(0, answered);
+    expect(await readAllValues(redis, prefix)).not.toContain('custom_id');
+    expect(await results([0], keys.storeSealer('bob') as Sealer)).toEqual([undefined]);
   });
 
   it('has a result that is read in its place, however large those are that an earlier release has left in Redis', async () => {
-    const { work, ledger, sealer, recordLine } = await running(9);
+    const { record, results } = await running(9);
     const texts = Array.from({ length: 9 }, (_, line) => String(line).repeat(line % 3 === 0 ? 900_000 : 9));
-    for (const [line, text] of texts.entries())
-      await recordLine({ id: 'batch_1', slice: 0, line }, { outcome: 'succeeded', text }, ledger.entryOf([]));
-    const found = await allOf(work.results('batch_1', 0, [...texts.keys()], sealer));
-    expect(found.map((result) => result && 'text' in result && result.text)).toEqual(texts);
+    for (const [line, text] of texts.entries()) await record(line, { outcome: 'succeeded', text });
+    const found = await results([...texts.keys()]);
+    expect(found.map((result) => result?.text)).toEqual(texts);
   });
 
   it('has its object held by the batch once, also when it is recorded again because the answer was lost', async () => {
-    const { work, ledger, sealer, redis, prefix, upload } = await running(2);
-    const at = { id: 'batch_1', slice: 0, line: 0 };
-    const record = (part: SlicePart) => work.recordLine(at, resultIn(part, answered), usage, ledger.entryOf([]));
+    const { work, noEntry, results, fail, redis, prefix, upload } = await running(2);
+    const record = (part: SlicePart) =>
+      work.recordLine({ ...slice, line: 0 }, resultIn(part, answered), usage, noEntry);
     const [first, second] = [await upload('o1'), await upload('o2')];
     expect([await record(first), await record(second), await record(first)]).toEqual([true, false, true]);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, cost: 120 });
     expect(await redis.hgetall(`${prefix}file-holds`)).toEqual({ o1: '1' });
     expect(await redis.hkeys(`${prefix}file-uploads`)).toEqual(['o2']);
-    expect(await allOf(work.results('batch_1', 0, [0], sealer))).toEqual([{ outcome: 'succeeded', object: 'o1' }]);
-    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    expect(await results([0])).toEqual([{ outcome: 'succeeded', object: 'o1' }]);
+    await fail();
     expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
   });
 
   it('is not recorded with an object whose upload counts as dead', async () => {
-    const { work, ledger } = await running(1);
-    const at = { id: 'batch_1', slice: 0, line: 0 };
+    const { work, noEntry } = await running(1);
     const dead = resultIn({ object: 'unknown', bytes: 5 }, answered);
-    await expect(work.recordLine(at, dead, usage, ledger.entryOf([]))).rejects.toThrow();
+    await expect(work.recordLine({ ...slice, line: 0 }, dead, usage, noEntry)).rejects.toThrow();
     expect(await work.recordedLines('batch_1', 0)).toEqual(new Set());
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0 });
   });
 });
 
-describe('the first errors of a batch', () => {
-  it('are kept in the order in which they were recorded, each line once, and are few', async () => {
-    const { work, ledger, recordLine, batches } = await running(30);
-    expect(await work.firstErrors('batch_1')).toEqual([]);
-    for (const line of [3, 3, ...Array(30).keys()]) {
-      const result: LineResult = { ...failed, error: { code: 'upstream_failed', line: line + 1 } };
-      await recordLine({ id: 'batch_1', slice: 0, line }, result, ledger.entryOf([]));
-    }
-    const errors = await work.firstErrors('batch_1');
-    expect(errors).toHaveLength(20);
-    expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
-    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
-    await batches.remove('batch_1');
-    expect(await work.firstErrors('batch_1')).toEqual([]);
-  });
+it('the first errors of a batch are kept in the order in which they were recorded, each line once, and are few', async () => {
+  const { work, record, batches, fail } = await running(30);
+  expect(await work.firstErrors('batch_1')).toEqual([]);
+  for (const line of [3, 3, ...Array(30).keys()])
+    await record(line, { ...failed, error: { code: 'upstream_failed', line: line + 1 } });
+  const errors = await work.firstErrors('batch_1');
+  expect(errors).toHaveLength(20);
+  expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
+  await fail();
+  await batches.remove('batch_1');
+  expect(await work.firstErrors('batch_1')).toEqual([]);
 });
 
 describe('a slice', () => {
   it('does not end without a result that was recorded meanwhile', async () => {
-    const { work, ledger, recordLine } = await running(1);
-    const at = { id: 'batch_1', slice: 0 };
-    await recordLine({ ...at, line: 0 }, answered, ledger.entryOf([]));
-    expect(await work.endSlice(at, { recorded: 0, cancelled: 1, expired: 0 }, {})).toBe('changed');
+    const { work, record } = await running(1);
+    await record(0, answered);
+    expect(await work.endSlice(slice, cancelled, {})).toBe('changed');
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
   });
 
   it('ends once, whoever tries', async () => {
     const { work, upload } = await running(1);
-    const at = { id: 'batch_1', slice: 0 };
-    const counts = { recorded: 0, cancelled: 1, expired: 0 };
     const uploads = [await upload('a'), await upload('b')];
-    const ends = await Promise.all(uploads.map((output) => work.endSlice(at, counts, { output })));
+    const ends = await Promise.all(uploads.map((output) => work.endSlice(slice, cancelled, { output })));
     expect(ends).toEqual(['ended', 'was over']);
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['a'], errors: [] });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
@@ -235,9 +173,7 @@ describe('a slice', () => {
 
   it('does not end with results whose upload counts as dead', async () => {
     const { work } = await running(1);
-    const counts = { recorded: 0, cancelled: 1, expired: 0 };
-    const end = work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output: { object: 'unknown', bytes: 1 } });
-    expect(await end).toBe('lapsed');
+    expect(await work.endSlice(slice, cancelled, { output: { object: 'unknown', bytes: 1 } })).toBe('lapsed');
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
   });
 });
@@ -246,15 +182,13 @@ describe('what belongs to a batch in Redis', () => {
   const dayMs = 24 * hourMs;
 
   it('is there for as long as its record, however long its window is', async () => {
-    const { batches, work, ledger, recordLine, redis, prefix } = await open();
+    const { batches, work, record, redis, prefix } = await open();
     await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
     await work.move('batch_1', { from: 'validating', to: 'running', fields: { slices: 1, slicesLeft: 1 } });
-    await recordLine({ id: 'batch_1', slice: 0, line: 0 }, answered, ledger.entryOf([]));
-    for (const kind of ['batch', 'batch-slices', 'batch-results']) {
-      const name = `${prefix}${kind}:batch_1${kind === 'batch-results' ? ':0' : ''}`;
-      expect(await redis.pttl(name), kind).toBeGreaterThan(dayMs + hourMs - 60_000);
-    }
+    await record(0, answered);
+    for (const name of ['batch:batch_1', 'batch-slices:batch_1', 'batch-results:batch_1:0'])
+      expect(await redis.pttl(`${prefix}${name}`), name).toBeGreaterThan(dayMs + hourMs - 60_000);
   });
 
   it('says where its slices are, and is not written again once it runs', async () => {
@@ -265,8 +199,7 @@ describe('what belongs to a batch in Redis', () => {
 
   it('has the names of the objects that it holds until it releases them', async () => {
     const { work, redis, prefix, upload } = await running(1);
-    const counts = { recorded: 0, cancelled: 1, expired: 0 };
-    await work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output: await upload('o1') });
+    await work.endSlice(slice, cancelled, { output: await upload('o1') });
     expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
     expect(await redis.pttl(`${prefix}batch-held:batch_1`)).toBe(-1);
     await redis.del(`${prefix}batch:batch_1`);
@@ -277,12 +210,10 @@ describe('what belongs to a batch in Redis', () => {
   });
 
   it('holds nothing more once it is over', async () => {
-    const { work, upload } = await running(1);
-    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
+    const { work, upload, fail } = await running(1);
+    await fail();
     await work.close('batch_1');
-    const counts = { recorded: 0, cancelled: 1, expired: 0 };
-    const output = await upload('o1');
-    expect(await work.endSlice({ id: 'batch_1', slice: 0 }, counts, { output })).toBe('was over');
+    expect(await work.endSlice(slice, cancelled, { output: await upload('o1') })).toBe('was over');
     expect(await work.holdInput('batch_1')).toBeUndefined();
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
     expect(await work.slice('batch_1', 0)).toBeUndefined();
@@ -305,13 +236,22 @@ describe('what belongs to a batch in Redis', () => {
 describe('a pause', () => {
   const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
 
-  it('is noted and taken back while its batch is not over', async () => {
-    const { work } = await running(1);
+  it('is noted and taken back while its batch is not over, and makes none of one that is gone', async () => {
+    const { work, batches, redis, prefix, fail } = await running(1);
+    const untilAndFor = async () => {
+      const { pausedUntil, pausedFor } = made(await work.find('batch_1'));
+      return [pausedUntil, pausedFor];
+    };
     await work.pause('batch_1', pause);
-    expect(await work.find('batch_1')).toMatchObject({ pausedUntil: pause.until, pausedFor: 'a budget' });
+    expect(await untilAndFor()).toEqual([pause.until, 'a budget']);
     await work.pause('batch_1', undefined);
-    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
-    expect((await work.find('batch_1'))?.pausedFor).toBeUndefined();
+    expect(await untilAndFor()).toEqual([undefined, undefined]);
+    await fail();
+    await work.pause('batch_1', pause);
+    expect(await untilAndFor()).toEqual([undefined, undefined]);
+    await batches.remove('batch_1');
+    await work.pause('batch_1', pause);
+    expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
   });
 
   it('is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
@@ -324,21 +264,11 @@ describe('a pause', () => {
     expect(await shown(Date.now() - 30_000)).toEqual(['a budget', 'a budget']);
     expect(await shown(Date.now() - 61_000)).toEqual([undefined, undefined]);
   });
-
-  it('does not mark a batch that is over, and makes none of one that is gone', async () => {
-    const { work, batches, redis, prefix } = await running(1);
-    await work.move('batch_1', { from: 'running', to: 'failed', timed: 'failedAt' });
-    await work.pause('batch_1', pause);
-    expect((await work.find('batch_1'))?.pausedUntil).toBeUndefined();
-    await batches.remove('batch_1');
-    await work.pause('batch_1', pause);
-    expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
-  });
 });
 
 describe('a batch', () => {
-  it('is found, listed and cancelled by its owner alone', async () => {
-    const { batches } = await open();
+  it('is found, listed and cancelled by its owner alone, and removed only when it is over', async () => {
+    const { batches, fail } = await open();
     await batches.create(batch('batch_1'));
     expect(await batches.find('ada', 'openai', 'batch_1')).toMatchObject({ state: 'validating', total: 0 });
     expect((await batches.find('ada', 'openai', 'batch_1'))?.metadata).toEqual({ purpose: 'test' });
@@ -347,6 +277,11 @@ describe('a batch', () => {
     expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
     expect(await batches.cancel('batch_1')).toBe(true);
     expect((await batches.find('ada', 'openai', 'batch_1'))?.cancelledAt).toBeGreaterThan(0);
+    expect(await batches.remove('batch_1')).toBe(false);
+    await fail('batch_1', 'validating');
+    expect(await batches.remove('batch_1')).toBe(true);
+    expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
+    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
   });
 
   it('leaves each state once, and is worked on until it is closed', async () => {
@@ -363,64 +298,54 @@ describe('a batch', () => {
   });
 
   it('is one of a bounded number that are not over', async () => {
-    const { batches, work } = await open(2);
+    const { batches, work, fail } = await open(2);
     await batches.create(batch('batch_1'));
     await batches.create(batch('batch_2'));
     await expect(batches.create(batch('batch_3'))).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
     await batches.create(batch('batch_4', { owner: 'bob' }));
-    await work.move('batch_1', { from: 'validating', to: 'failed', timed: 'failedAt' });
+    await fail('batch_1', 'validating');
     await work.close('batch_1');
     await batches.create(batch('batch_3'));
     expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
   });
 
   it('is cancelled when its owner is gone, unless it is over, and those of others are not', async () => {
-    const { accounts, batches, work } = await open();
-    const { keys, teams } = accounts;
-    const { record: key } = await createKey(keys, { kind: 'router', name: 'Key', class: 'normal' });
-    const team = await teams.create('Team');
+    const { accounts, batches, work, fail } = await open();
+    const { key, team, end } = await makeOwners(accounts);
     for (const owner of [key.id, team.id, 'ada'])
       for (const name of ['over', 'open']) await batches.create(batch(`${owner}-${name}`, { owner }));
-    await work.move(`${team.id}-over`, { from: 'validating', to: 'failed', timed: 'failedAt' });
-    await keys.revoke(key.id, 1);
-    await teams.delete(team.id, 1);
+    await fail(`${team.id}-over`, 'validating');
+    await end();
     const cancelledAt = async (id: string): Promise<number | undefined> => (await work.find(id))?.cancelledAt;
     for (const id of [`${key.id}-over`, `${key.id}-open`, `${team.id}-open`])
       expect(await cancelledAt(id)).toBeGreaterThan(Date.now() - hourMs);
     for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect(await cancelledAt(id)).toBeUndefined();
   });
 
-  it('is removed only when it is over', async () => {
-    const { batches, work } = await open();
-    await batches.create(batch('batch_1'));
-    expect(await batches.remove('batch_1')).toBe(false);
-    await work.move('batch_1', { from: 'validating', to: 'failed', timed: 'failedAt' });
-    expect(await batches.remove('batch_1')).toBe(true);
-    expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
-    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
-  });
-
   it('stands in a list of the newest first, in pages in both directions, also from one that was removed', async () => {
-    const { batches, work } = await open();
+    const { batches, fail } = await open();
     const now = Date.now();
     for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
-    const ids = async (page: Parameters<Batches['list']>[2]) => {
-      const found = await batches.list('ada', 'openai', page);
-      return found && [...found.batches.map(({ id }) => id.slice(-1)), found.hasMore];
+    /** The batches of a page, with `…` behind them where more follow. */
+    const ids = async (page: Partial<Parameters<Batches['list']>[2]>) => {
+      const found = await batches.list('ada', 'openai', { limit: 2, ...page });
+      return found && found.batches.map(({ id }) => id.slice(-1)).join('') + (found.hasMore ? '…' : '');
     };
-    expect(await ids({ limit: 2 })).toEqual(['5', '4', true]);
-    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
-    expect(await ids({ limit: 2, after: 'batch_2' })).toEqual(['1', false]);
-    expect(await ids({ limit: 2, before: 'batch_2' })).toEqual(['4', '3', true]);
-    expect(await ids({ limit: 5, before: 'batch_4' })).toEqual(['5', false]);
-    expect(await ids({ limit: 5, after: 'batch_unknown' })).toBeUndefined();
+    const pages = [
+      {},
+      { after: 'batch_4' },
+      { after: 'batch_2' },
+      { before: 'batch_2' },
+      { limit: 5, before: 'batch_4' },
+    ];
+    expect(await Promise.all(pages.map(ids))).toEqual(['54…', '32…', '1', '43…', '5']);
+    expect(await ids({ after: 'batch_unknown' })).toBeUndefined();
     for (const id of ['batch_4', 'batch_5']) {
-      await work.move(id, { from: 'validating', to: 'failed', timed: 'failedAt' });
+      await fail(id, 'validating');
       await batches.remove(id);
     }
-    expect(await ids({ limit: 2, after: 'batch_4' })).toEqual(['3', '2', true]);
-    expect(await ids({ limit: 2, before: 'batch_4' })).toEqual([false]);
-    expect(await ids({ limit: 5, after: 'batch_5' })).toEqual(['3', '2', '1', false]);
+    const beside = [{ after: 'batch_4' }, { before: 'batch_4' }, { limit: 5, after: 'batch_5' }];
+    expect(await Promise.all(beside.map(ids))).toEqual(['32…', '', '321']);
     expect(await batches.list('bob', 'openai', { limit: 5, after: 'batch_5' })).toBeUndefined();
   });
 });

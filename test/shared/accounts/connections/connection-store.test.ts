@@ -1,58 +1,48 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConnectionStore, type NewConnection } from '#shared/accounts/connections/connection-store.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-const connection = (token: string): NewConnection => ({
-  url: 'https://notes.test/mcp',
-  connectedAt: 1,
-  refreshedAt: 1,
-  canRefresh: true,
-  secrets: { token },
-});
+const facts = { url: 'https://notes.test/mcp', connectedAt: 1, refreshedAt: 1, canRefresh: true };
+const connection = (token: string): NewConnection => ({ ...facts, secrets: { token } });
 
 async function openStore() {
-  const open = await openKeyStore(inject('redisUrl'));
-  const { redis } = open.connection;
+  const open = await openKeyStore();
+  const { redis } = open;
   const keys = new OwnerKeys(() => [Buffer.alloc(32, 1)]);
-  const reported: string[] = [];
-  const report = (record: string): void => void reported.push(record);
-  const store = new ConnectionStore(redis, open.prefix, { keys, report });
+  const store = new ConnectionStore(redis, open.prefix, { keys, report: open.noteUnreadable });
   const { id: person } = await makeAdmin(open);
   await store.keep(person, 'notes', connection('first'));
   const name = `${open.prefix}connections-of:${person}`;
-  return { ...open, redis, store, person, name, reported };
+  return { ...open, store, person, name };
 }
 
 describe('a connection to a server', () => {
   it('is refreshed by one at a time, and keeps what came of it', async () => {
     const { store, person } = await openStore();
-    const before = await store.find(person, 'notes');
-    if (!before) throw new Error('it is not kept');
+    const before = made(await store.find(person, 'notes'));
     const holder = (await store.beginRefresh(person, 'notes')) ?? '';
     expect(await store.beginRefresh(person, 'notes')).toBeUndefined();
     // Who did not begin it cannot end it for others.
     await store.endRefresh(person, 'notes', before, 'somebody else', undefined);
     expect(await store.beginRefresh(person, 'notes')).toBeUndefined();
     await store.endRefresh(person, 'notes', before, holder, connection('second'));
-    const after = await store.find(person, 'notes');
-    expect(after && store.secretsOf(person, 'notes', after)).toEqual({ token: 'second' });
+    expect(store.secretsOf(person, 'notes', made(await store.find(person, 'notes')))).toEqual({ token: 'second' });
     expect(await store.beginRefresh(person, 'notes')).toBeDefined();
   });
 
   it('that is removed or replaced during its refresh does not come back', async () => {
     const { store, person } = await openStore();
-    const before = await store.find(person, 'notes');
-    if (!before) throw new Error('it is not kept');
+    const before = made(await store.find(person, 'notes'));
     const holder = (await store.beginRefresh(person, 'notes')) ?? '';
     await store.keep(person, 'notes', connection('of another account'));
     await store.endRefresh(person, 'notes', before, holder, connection('second'));
-    const after = await store.find(person, 'notes');
-    expect(after && store.secretsOf(person, 'notes', after)).toEqual({ token: 'of another account' });
-
+    const after = made(await store.find(person, 'notes'));
+    expect(store.secretsOf(person, 'notes', after)).toEqual({ token: 'of another account' });
     const again = (await store.beginRefresh(person, 'notes')) ?? '';
     expect(await store.remove(person, 'notes')).toBe(true);
-    if (after) await store.endRefresh(person, 'notes', after, again, connection('third'));
+    await store.endRefresh(person, 'notes', after, again, connection('third'));
     expect(await store.find(person, 'notes')).toBeUndefined();
   });
 
@@ -70,21 +60,16 @@ describe('a connection to a server', () => {
     expect(text).not.toContain('first');
     await redis.hset(name, 'mail', text);
     await redis.hset(`${prefix}connections-of:other`, 'notes', text);
-    for (const [of, server] of [
-      [person, 'mail'],
-      ['other', 'notes'],
-    ] as const) {
-      const found = await store.find(of, server);
-      expect(found && store.secretsOf(of, server, found)).toBeUndefined();
-    }
-    const own = await store.find(person, 'notes');
-    expect(own && store.secretsOf(person, 'notes', own)).toEqual({ token: 'first' });
+    const secretsOf = async (of: string, server: string) =>
+      store.secretsOf(of, server, made(await store.find(of, server)));
+    expect([await secretsOf(person, 'mail'), await secretsOf('other', 'notes')]).toEqual([undefined, undefined]);
+    expect(await secretsOf(person, 'notes')).toEqual({ token: 'first' });
   });
 
   it('that this release cannot read is reported, and costs no other one', async () => {
-    const { store, redis, person, name, reported } = await openStore();
+    const { store, redis, person, name, unreadable } = await openStore();
     await redis.hset(name, 'mail', '{"of":"another release"}');
     expect([...(await store.list(person)).keys()]).toEqual(['notes']);
-    expect(reported).toEqual([`connection ${person} mail`]);
+    expect(unreadable).toEqual([expect.stringContaining(`connection ${person} mail`)]);
   });
 });

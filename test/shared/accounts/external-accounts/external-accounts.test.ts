@@ -1,18 +1,19 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const subject = { provider: 'p', issuer: 'https://p.example', subject: 's' };
 
 /** The accounts at providers, and Bob, who has none. */
 async function open() {
-  const store = await openKeyStore(inject('redisUrl'));
-  const { accounts, connection, prefix } = store;
+  const store = await openKeyStore();
+  const { accounts, redis, prefix } = store;
   const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
-  const externals = new ExternalAccounts(connection.redis, prefix, { keys, report: () => undefined });
-  const user = await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' });
-  if (typeof user === 'string') throw new Error(user);
+  const externals = new ExternalAccounts(redis, prefix, { keys, report: () => undefined });
+  const user = made(await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' }));
   return { ...store, externals, user };
 }
 
@@ -25,7 +26,7 @@ it('of a person who has not signed in before voids the links that were made for 
 });
 
 it('is kept for the person whose it is, and for nobody else', async () => {
-  const { externals, user, connection, prefix } = await open();
+  const { externals, user, redis, prefix } = await open();
   const account = { ...subject, goodUntil: 1, refreshToken: 'secret' };
   expect(await externals.keep(user.id, account)).toBeUndefined();
   expect(await externals.find(user.id)).toBeUndefined();
@@ -33,22 +34,20 @@ it('is kept for the person whose it is, and for nobody else', async () => {
   expect(await externals.keep(user.id, account)).toBeDefined();
   expect(await externals.keep('somebody', account)).toBeUndefined();
   expect(await externals.find(user.id)).toMatchObject({ ...account, isSealed: false });
-  expect(JSON.stringify(await connection.redis.hgetall(`${prefix}external-account:${user.id}`))).not.toContain(
-    'secret',
-  );
+  expect(await readAllValues(redis, prefix)).not.toContain('secret');
 });
 
 it.each([
   ['https://p.example', 'https://p.example/'],
   ['https://p.example/', 'https://p.example'],
 ])('that was linked at %s is found and kept at %s, and stays stored as it is', async (issuer, named) => {
-  const { accounts, externals, user, connection, prefix } = await open();
+  const { accounts, externals, user, redis, prefix } = await open();
   expect(await externals.link(user, { ...subject, issuer })).toBe(true);
   expect(await externals.findPerson({ issuer: named, subject: 's' })).toBe(user.id);
   expect(await externals.keep(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBeDefined();
   expect(await externals.keep('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBeUndefined();
   expect(await externals.find(user.id)).toMatchObject({ ...subject, issuer, goodUntil: 1, isSealed: false });
-  expect(await connection.redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
+  expect(await redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
   for (const other of ['https://p.example/realm', 'https://p.example//', 'https://p.example:8443', 'http://p.example'])
     expect(await externals.findPerson({ issuer: other, subject: 's' })).toBeUndefined();
   expect(await accounts.deletePerson(user.id)).toBe('deleted');
@@ -62,10 +61,10 @@ it('at an issuer with a path is not that at the same with a slash', async () => 
 });
 
 it('is checked by one node at a time, and one that took too long does not free it for a third', async () => {
-  const { externals, user, connection, prefix } = await open();
+  const { externals, user, redis, prefix } = await open();
   const first = (await externals.beginCheck(user.id)) ?? '';
   expect(await externals.beginCheck(user.id)).toBeUndefined();
-  await connection.redis.del(`${prefix}external-check:${user.id}`);
+  await redis.del(`${prefix}external-check:${user.id}`);
   const second = (await externals.beginCheck(user.id)) ?? '';
   await externals.endCheck(user.id, first);
   expect(await externals.isChecked(user.id)).toBe(true);
@@ -74,7 +73,7 @@ it('is checked by one node at a time, and one that took too long does not free i
 });
 
 it('that cannot be read by this release is an error, and no account that is missing', async () => {
-  const { externals, user, connection, prefix } = await open();
-  await connection.redis.hset(`${prefix}external-account:${user.id}`, { provider: 'p' });
+  const { externals, user, redis, prefix } = await open();
+  await redis.hset(`${prefix}external-account:${user.id}`, { provider: 'p' });
   await expect(externals.find(user.id)).rejects.toMatchObject({ code: 'store_unavailable' });
 });

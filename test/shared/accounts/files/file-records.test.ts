@@ -1,16 +1,18 @@
-import { describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileRecords, type FileBounds, type FileRecord } from '#shared/accounts/files/file-records.ts';
-import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
 
 const roomy: FileBounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
 
-function openRecords({ connection, prefix, unreadable }: OpenKeyStore, bounds: Partial<FileBounds> = {}) {
-  return new FileRecords(connection.redis, prefix, {
-    bounds: { ...roomy, ...bounds },
-    report: (record, reason) => unreadable.push(`${record}: ${reason}`),
-  });
+let open: OpenKeyStore;
+beforeEach(async () => {
+  open = await openKeyStore();
+});
+
+function openRecords(bounds: Partial<FileBounds> = {}): FileRecords {
+  return new FileRecords(open.redis, open.prefix, { bounds: { ...roomy, ...bounds }, report: open.noteUnreadable });
 }
 
 function record(id: string, facts: Partial<FileRecord> = {}): FileRecord {
@@ -31,7 +33,7 @@ const newest = { newestFirst: true, limit: 100 };
 
 describe('the records of files', () => {
   it('are found, listed and removed by their owner alone', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')));
+    const records = openRecords();
     const file = record('a');
     await add(records, 'ada', file);
     expect(await records.find('ada', 'a')).toEqual(file);
@@ -44,37 +46,40 @@ describe('the records of files', () => {
   });
 
   it('are listed page by page in both orders and directions, also of one purpose', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')));
+    const records = openRecords();
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     for (const [at, id] of ids.entries())
       await add(records, 'ada', record(id, { purpose: at % 2 === 0 ? 'batch' : 'vision', createdAt: 5 }));
-    const page = async (query: object): Promise<[string, boolean] | undefined> => {
+    /** The files of a page, with `…` behind them where more follow. */
+    const page = async (query: object): Promise<string | undefined> => {
       const found = await records.list('ada', { newestFirst: true, limit: 3, ...query });
-      return found && [found.files.map(({ id }) => id).join(''), found.hasMore];
+      return found && `${found.files.map(({ id }) => id).join('')}${found.hasMore ? '…' : ''}`;
     };
-    expect(await page({})).toEqual(['gfe', true]);
-    expect(await page({ after: 'e' })).toEqual(['dcb', true]);
-    expect(await page({ after: 'b' })).toEqual(['a', false]);
-    expect(await page({ after: 'a' })).toEqual(['', false]);
-    expect(await page({ before: 'a' })).toEqual(['dcb', true]);
-    expect(await page({ before: 'd' })).toEqual(['gfe', false]);
-    expect(await page({ before: 'g' })).toEqual(['', false]);
-    expect(await page({ newestFirst: false, after: 'c' })).toEqual(['def', true]);
-    expect(await page({ purpose: 'vision' })).toEqual(['fdb', false]);
-    expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toEqual(['ec', true]);
-    expect(await page({ after: 'unknown' })).toBeUndefined();
-    expect(await page({ purpose: 'vision', after: 'g' })).toBeUndefined();
+    const oldest = { newestFirst: false };
+    const before = [
+      {},
+      { after: 'e' },
+      { after: 'b' },
+      { after: 'a' },
+      { before: 'a' },
+      { before: 'd' },
+      { before: 'g' },
+    ];
+    expect(await Promise.all(before.map(page))).toEqual(['gfe…', 'dcb…', 'a', '', 'dcb…', 'gfe', '']);
+    expect(await page({ ...oldest, after: 'c' })).toBe('def…');
+    expect(await page({ purpose: 'vision' })).toBe('fdb');
+    expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toBe('ec…');
+    for (const unknown of [{ after: 'unknown' }, { purpose: 'vision', after: 'g' }])
+      expect(await page(unknown)).toBeUndefined();
     for (const id of ['g', 'f', 'e']) await records.remove('ada', id);
-    expect(await page({ after: 'e' })).toEqual(['dcb', true]);
-    expect(await page({ before: 'e' })).toEqual(['', false]);
-    expect(await page({ purpose: 'batch', after: 'e' })).toEqual(['ca', false]);
-    expect(await page({ newestFirst: false, before: 'f' })).toEqual(['bcd', true]);
-    expect(await page({ newestFirst: false, after: 'f' })).toEqual(['', false]);
+    const after = [{ after: 'e' }, { before: 'e' }, { purpose: 'batch', after: 'e' }];
+    expect(await Promise.all(after.map(page))).toEqual(['dcb…', '', 'ca']);
+    expect(await page({ ...oldest, before: 'f' })).toBe('bcd…');
+    expect(await page({ ...oldest, after: 'f' })).toBe('');
   });
 
   it('leave nothing in Redis when they are removed but their place for a day, and that their objects are to be removed', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open);
+    const records = openRecords();
     await add(records, 'ada', record('a'));
     await reserve(records, 'ada', 'upload', 500);
     await records.abandon('upload');
@@ -82,19 +87,18 @@ describe('the records of files', () => {
     expect((await records.takeRemovals(10)).sort()).toEqual(['object-a', 'upload']);
     expect(await records.takeRemovals(10)).toEqual([]);
     for (const object of ['object-a', 'upload']) await records.removed(object);
-    const left = (await open.connection.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
+    const left = (await open.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
     expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
-    expect(await open.connection.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
-    expect(await open.connection.redis.get(`${open.prefix}file-total`)).toBe('0');
+    expect(await open.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
+    expect(await open.redis.get(`${open.prefix}file-total`)).toBe('0');
   });
 
   it('of a newer release are read as far as this one knows them, and others are left out', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open);
+    const records = openRecords();
     await add(records, 'ada', record('a'));
     await add(records, 'ada', record('b'));
     const name = `${open.prefix}files-of:ada`;
-    await open.connection.redis.hset(name, 'a', JSON.stringify({ ...record('a'), colour: 'blue' }), 'b', '{"id":"b"}');
+    await open.redis.hset(name, 'a', JSON.stringify({ ...record('a'), colour: 'blue' }), 'b', '{"id":"b"}');
     expect((await records.list('ada', newest))?.files.map(({ id }) => id)).toEqual(['a']);
     expect(await records.find('ada', 'b')).toBeUndefined();
     expect(open.unreadable[0]).toContain('a file: object: invalid_type');
@@ -103,8 +107,7 @@ describe('the records of files', () => {
 
 describe('the bounds of files', () => {
   it('hold when many uploads of one owner race, to the byte', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open, { ownerBytes: 1_000 });
+    const records = openRecords({ ownerBytes: 1_000 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, at) => reserve(records, 'ada', `object-${at}`, 100)),
     );
@@ -120,7 +123,7 @@ describe('the bounds of files', () => {
   });
 
   it('count a file with what it has, in place of what its upload has reserved', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 1_000 });
+    const records = openRecords({ ownerBytes: 1_000 });
     await reserve(records, 'ada', 'object-a', 900);
     await records.keep('ada', record('a', { bytes: 300 }));
     await reserve(records, 'ada', 'object-b', 700);
@@ -131,90 +134,77 @@ describe('the bounds of files', () => {
   });
 
   it('of all owners together have an error of their own', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')), { totalBytes: 1_000 });
+    const records = openRecords({ totalBytes: 1_000 });
     await reserve(records, 'ada', 'a', 800);
     await expect(reserve(records, 'bob', 'b', 300)).rejects.toMatchObject({ code: 'storage_full' });
     await reserve(records, 'bob', 'b', 200);
   });
 
   it('do not stop the result of work that is done, which counts all the same', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 100 });
+    const records = openRecords({ ownerBytes: 100 });
     await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, kind: 'part' });
     await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
     await expect(reserve(records, 'ada', 'more', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
   });
 });
 
-describe('the results of batches', () => {
-  it('leave room for the files that they are joined into, and give it back', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open, { totalBytes: 1_000 });
-    const place = { owner: 'ada', begins: true };
-    await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
-    const full = { code: 'storage_full' };
-    await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
-    await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
-    await reserve(records, 'bob', 'b', 400);
-    await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
-    await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
-    // The owner has it once: as a part, and then as a file.
-    expect((await records.use('ada')).bytes).toBe(300);
-    await records.abandon('part');
-    await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
-    expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
-    await reserve(records, 'bob', 'c', 300);
-    expect(await open.connection.redis.get(`${open.prefix}file-joins`)).toBe('0');
-  });
+it('the results of batches leave room for the files that they are joined into, and give it back', async () => {
+  const records = openRecords({ totalBytes: 1_000 });
+  const place = { owner: 'ada', begins: true };
+  await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
+  const full = { code: 'storage_full' };
+  await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
+  await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
+  await reserve(records, 'bob', 'b', 400);
+  await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
+  await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
+  // The owner has it once: as a part, and then as a file.
+  expect((await records.use('ada')).bytes).toBe(300);
+  await records.abandon('part');
+  await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
+  expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
+  await reserve(records, 'bob', 'c', 300);
+  expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
 });
 
-describe('a file that expires', () => {
-  it('is unknown from then on, gives back its room, and its object is to be removed', async () => {
-    const records = openRecords(await openKeyStore(inject('redisUrl')), { ownerBytes: 10 });
-    await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
-    await until(async () => (await records.find('ada', 'a')) === undefined);
-    expect(await records.list('ada', newest)).toEqual({ files: [], hasMore: false });
-    await add(records, 'ada', record('b'));
-    expect(await records.takeRemovals(10)).toEqual(['object-a']);
-  });
+it('a file that expires is unknown from then on, gives back its room, and its object is to be removed', async () => {
+  const records = openRecords({ ownerBytes: 10 });
+  await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
+  await until(async () => (await records.find('ada', 'a')) === undefined);
+  expect(await records.list('ada', newest)).toEqual({ files: [], hasMore: false });
+  await add(records, 'ada', record('b'));
+  expect(await records.takeRemovals(10)).toEqual(['object-a']);
 });
 
-describe('an upload', () => {
-  it('whose process dies gives back its room, and cannot become a file afterwards', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open, { ownerBytes: 100 });
-    await reserve(records, 'ada', 'object-a', 100);
-    expect(await records.takeRemovals(10)).toEqual([]);
-    // Its lease has ended.
-    await open.connection.redis.zadd(`${open.prefix}file-removals`, 1, 'object-a');
-    expect(await records.takeRemovals(10)).toEqual(['object-a']);
-    await reserve(records, 'ada', 'object-b', 100);
-    const lapsed = { code: 'store_unavailable' };
-    await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
-    const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, kind: 'file' } as const;
-    await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
-    expect(await records.find('ada', 'a')).toBeUndefined();
-  });
+it('an upload whose process dies gives back its room, and cannot become a file afterwards', async () => {
+  const records = openRecords({ ownerBytes: 100 });
+  await reserve(records, 'ada', 'object-a', 100);
+  expect(await records.takeRemovals(10)).toEqual([]);
+  // Its lease has ended.
+  await open.redis.zadd(`${open.prefix}file-removals`, 1, 'object-a');
+  expect(await records.takeRemovals(10)).toEqual(['object-a']);
+  await reserve(records, 'ada', 'object-b', 100);
+  const lapsed = { code: 'store_unavailable' };
+  await expect(records.keep('ada', record('a'))).rejects.toMatchObject(lapsed);
+  const goesOn = { owner: 'ada', object: 'object-a', bytes: 0, begins: false, kind: 'file' } as const;
+  await expect(records.reserve(goesOn)).rejects.toMatchObject(lapsed);
+  expect(await records.find('ada', 'a')).toBeUndefined();
 });
 
-describe('an owner who is gone', () => {
-  it('has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const records = openRecords(open);
-    const { record: key } = await createKey(open.accounts.keys, { kind: 'router', name: 'Key', class: 'normal' });
-    const team = await open.accounts.teams.create('Team');
-    for (const owner of [key.id, team.id, 'ada']) {
-      await add(records, owner, record(`f-${owner}`));
-      await reserve(records, owner, `running-${owner}`, 5);
-    }
-    await open.accounts.keys.revoke(key.id, 1);
-    await open.accounts.teams.delete(team.id, 1);
-    for (const owner of [key.id, team.id]) {
-      expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
-      const late = record('late', { object: `running-${owner}` });
-      await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
-      await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-    }
-    expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
-    expect(await records.find('ada', 'f-ada')).toBeDefined();
-  });
+it('an owner who is gone has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
+  const records = openRecords();
+  const { key, team, end } = await makeOwners(open.accounts);
+  for (const owner of [key.id, team.id, 'ada']) {
+    await add(records, owner, record(`f-${owner}`));
+    await reserve(records, owner, `running-${owner}`, 5);
+  }
+  await end();
+  for (const owner of [key.id, team.id]) {
+    expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
+    const late = record('late', { object: `running-${owner}` });
+    await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+  }
+  expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
+  expect(await records.find('ada', 'f-ada')).toBeDefined();
 });

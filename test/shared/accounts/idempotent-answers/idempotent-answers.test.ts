@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   IdempotentAnswers,
   type AnswerEntry,
@@ -16,13 +16,13 @@ const secrets = [randomBytes(32)];
 let open: OpenKeyStore;
 let answers: IdempotentAnswers;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   answers = make();
 });
 
 function make(changed: Partial<typeof bounds> = {}): IdempotentAnswers {
   const parts = { bounds: { ...bounds, ...changed }, keys: new OwnerKeys(() => secrets) };
-  return new IdempotentAnswers(open.connection.redis, open.prefix, parts);
+  return new IdempotentAnswers(open.redis, open.prefix, parts);
 }
 
 async function claimed(owner: string, key: string, from = answers): Promise<KeyedAttempt> {
@@ -31,24 +31,18 @@ async function claimed(owner: string, key: string, from = answers): Promise<Keye
   return claim.of;
 }
 
-const entry = (
-  from: number,
-  last: number,
-  bytes: Buffer | undefined,
-  more: Partial<AnswerEntry> = {},
-): AnswerEntry => ({
-  from,
-  last,
-  bytes,
-  head: undefined,
-  facts: undefined,
-  ...more,
-});
+function entry(from: number, last: number, bytes?: Buffer, head?: AnswerEntry['head']): AnswerEntry {
+  return { from, last, bytes, head, facts: undefined };
+}
+
+/** Whether the content of each of these was removed. */
+const areLost = (...attempts: { of: KeyedAttempt }[]) =>
+  Promise.all(attempts.map(async ({ of }) => (await answers.read(of, 'f', -1))?.isLost));
 const outcomes = (claims: readonly Claim[]) => claims.map(({ outcome }) => outcome);
 
 /** Ends the lease of an execution. */
 async function expireLease({ owner, id }: KeyedAttempt): Promise<void> {
-  await open.connection.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
+  await open.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
 }
 
 describe('a claim', () => {
@@ -77,10 +71,8 @@ describe('a claim', () => {
   it('is granted again to who repeats it, because the reply was lost', async () => {
     const first = await answers.claim('ada', 'k', facts, false, 'mine');
     expect(await answers.claim('ada', 'k', facts, false, 'mine')).toEqual(first);
-    expect(await answers.claim('ada', 'k', facts, false, 'other')).toMatchObject({
-      outcome: 'taken',
-      of: { attempt: 'mine' },
-    });
+    const other = await answers.claim('ada', 'k', facts, false, 'other');
+    expect(other).toMatchObject({ outcome: 'taken', of: { attempt: 'mine' } });
   });
 
   it('is not granted for going on with an answer that is not there', async () => {
@@ -94,7 +86,7 @@ describe('an answer', () => {
     const of = await claimed('ada', 'k');
     const head = { status: 200, headers: { a: 'b' }, requestId: 'r', isEvents: true };
     const pieces = [randomBytes(500), randomBytes(10), randomBytes(300)];
-    expect(await answers.append(of, entry(0, 4, pieces[0], { head }))).toBe('kept');
+    expect(await answers.append(of, entry(0, 4, pieces[0], head))).toBe('kept');
     expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
     // Written again, because the reply was lost.
     expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
@@ -117,7 +109,7 @@ describe('an answer', () => {
     expect(await answers.read(of, 'f', -1)).toMatchObject({ isLost: true, entries: [] });
     const other = await claimed('ada', 'other');
     await answers.append(other, entry(0, 4, Buffer.from('a')));
-    await answers.finish(other, entry(6, 6, undefined), 'whole', false);
+    await answers.finish(other, entry(6, 6), 'whole', false);
     expect(await answers.read(other, 'f', -1)).toMatchObject({ isLost: true, state: 'whole' });
     // Nobody executes it again.
     expect((await answers.claim('ada', 'other', facts, false)).outcome).toBe('taken');
@@ -131,7 +123,7 @@ describe('an answer', () => {
     await answers.leave(of, 'one');
     expect(await answers.renew(of)).toBe(1);
     const followers = `${open.prefix}idempotent-followers:${of.owner}:${of.id}`;
-    await open.connection.redis.zadd(followers, 1, 'two');
+    await open.redis.zadd(followers, 1, 'two');
     expect(await answers.abandon(of)).toBe(0);
     expect(await answers.read(of, 'three', -1)).toMatchObject({ state: 'cancelled' });
     expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
@@ -140,15 +132,12 @@ describe('an answer', () => {
 
 describe('the bounds', () => {
   it('count what there is, and nothing once it has expired', async () => {
-    const { redis } = open.connection;
-    for (const [owner, key] of [
-      ['ada', 'a'],
-      ['ada', 'b'],
-      ['bob', 'a'],
-    ] as const) {
+    const { redis } = open;
+    for (const pair of ['ada a', 'ada b', 'bob a']) {
+      const [owner = '', key = ''] = pair.split(' ');
       const of = await claimed(owner, key);
       await answers.append(of, entry(0, 0, Buffer.alloc(1_000)));
-      await answers.finish(of, entry(1, 1, undefined), 'whole', false);
+      await answers.finish(of, entry(1, 1), 'whole', false);
     }
     const name = (kind: string) => `${open.prefix}idempotent-${kind}`;
     const sum = async () => {
@@ -162,33 +151,23 @@ describe('the bounds', () => {
     expect(Number(await redis.get(name('total')))).toBe(512);
     expect(await sum()).toBe(512);
     const left = (await redis.keys(`${open.prefix}idempotent-*`)).filter((each) => !each.includes('eve'));
-    expect(left.map((each) => each.slice(open.prefix.length)).toSorted()).toEqual([
-      'idempotent-bytes',
-      'idempotent-expiries',
-      'idempotent-total',
-    ]);
+    expect(left.toSorted()).toEqual(['bytes', 'expiries', 'total'].map(name));
   });
 
   it('remove the oldest answers of the owner, and of all those of who has most', async () => {
     const fill = async (owner: string, key: string, bytes: number, from = answers) => {
       const of = await claimed(owner, key, from);
       const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
-      await from.finish(of, entry(1, 1, undefined), 'whole', false);
+      await from.finish(of, entry(1, 1), 'whole', false);
       return { of, kept };
     };
-    const isLost = async (of: KeyedAttempt) => (await answers.read(of, 'f', -1))?.isLost;
     const old = await fill('ada', '1', 6_000);
     const next = await fill('ada', '2', 6_000);
     const bob = await fill('bob', '1', 5_000);
     const last = await fill('ada', '3', 6_000);
-    expect([await isLost(old.of), await isLost(next.of), await isLost(last.of), await isLost(bob.of)]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(await areLost(old, next, last, bob)).toEqual([true, false, false, false]);
     const eve = await fill('eve', '1', 5_000);
-    expect([await isLost(next.of), await isLost(bob.of), await isLost(eve.of)]).toEqual([true, false, false]);
+    expect(await areLost(next, bob, eve)).toEqual([true, false, false]);
     expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
   });
 
@@ -202,17 +181,11 @@ describe('the bounds', () => {
     const eve = await begin('eve', '1', 7_000);
     const bob = await begin('bob', '1', 5_000);
     expect([small.kept, large.kept, eve.kept, bob.kept]).toEqual(['kept', 'kept', 'kept', 'kept']);
-    const append = ({ of }: { of: KeyedAttempt }) => answers.append(of, entry(1, 1, Buffer.from('b')));
-    expect([await append(large), await append(small), await append(eve), await append(bob)]).toEqual([
-      'lost',
-      'kept',
-      'kept',
-      'kept',
-    ]);
+    const appended = [large, small, eve, bob].map(({ of }) => answers.append(of, entry(1, 1, Buffer.from('b'))));
+    expect(await Promise.all(appended)).toEqual(['lost', 'kept', 'kept', 'kept']);
     // Now another one has most.
     expect((await begin('bob', '2', 7_000)).kept).toBe('kept');
-    const isLost = async ({ of }: { of: KeyedAttempt }) => (await answers.read(of, 'f', -1))?.isLost;
-    expect([await isLost(eve), await isLost(small), await isLost(bob)]).toEqual([true, false, false]);
+    expect(await areLost(eve, small, bob)).toEqual([true, false, false]);
   });
 
   it('refuse further keys of an owner who has too many, and nobody else', async () => {

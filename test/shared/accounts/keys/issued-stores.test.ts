@@ -1,26 +1,26 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let open: OpenKeyStore;
 let files: FileRecords;
 let teamId: string;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
-  files = new FileRecords(open.connection.redis, open.prefix, { bounds, report: () => undefined });
+  files = new FileRecords(open.redis, open.prefix, { bounds, report: () => undefined });
   ({ id: teamId } = await open.accounts.teams.create('Blue'));
 });
 
 /** A key of the team that an administrator has issued, and that has a file. */
 async function issue(): Promise<FoundKey> {
   const facts = { kind: 'team', ownerId: teamId, name: 'issued', class: 'normal', createdBy: 'ada' } as const;
-  const made = await createOwnedKey(open.store, { ...facts, issuedBy: 'ada' });
-  if (typeof made === 'string') throw new Error(made);
-  await keep(made.record.id);
-  return made.record;
+  const { record } = made(await createOwnedKey(open.store, { ...facts, issuedBy: 'ada' }));
+  await keep(record.id);
+  return record;
 }
 
 async function keep(owner: string): Promise<void> {
@@ -31,11 +31,9 @@ async function keep(owner: string): Promise<void> {
 }
 
 async function rotate({ id }: FoundKey, overlapMs: number, issuedBy?: string): Promise<FoundKey> {
-  const old = await open.store.find(id);
-  if (!old) throw new Error('no key');
-  const made: CreatedKey | string = await rotateKey(open.store, old, { createdBy: 'bob', issuedBy, overlapMs });
-  if (typeof made === 'string') throw new Error(made);
-  return { ...made.record, ...(await open.store.find(made.record.id)) };
+  const old = made(await open.store.find(id));
+  const { record } = made(await rotateKey(open.store, old, { createdBy: 'bob', issuedBy, overlapMs }));
+  return made(await open.store.find(record.id));
 }
 
 const has = async (owner: string) => (await files.find(owner, `file-${owner}`)) !== undefined;
@@ -79,7 +77,7 @@ describe('what an issued key has stored', () => {
     const first = await issue();
     const second = await rotate(first, 60_000);
     // Others are in use, and the successor is the oldest one that is not.
-    await open.connection.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
+    await open.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
     await fill();
     expect(await open.store.find(second.id)).toBeUndefined();
     expect(await has(first.id)).toBe(true);
@@ -87,7 +85,7 @@ describe('what an issued key has stored', () => {
 
   it('goes when the last key with it makes room for another key', async () => {
     const first = await issue();
-    await open.connection.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
+    await open.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
     await fill();
     expect(await open.store.find(first.id)).toBeUndefined();
     expect(await has(first.id)).toBe(false);

@@ -12,9 +12,7 @@ beforeEach(() => {
   written = [];
   recorder = new KeyUseRecorder({ noteUses: async (uses) => void written.push(Object.fromEntries(uses)) }, log);
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe('KeyUseRecorder', () => {
   it('writes uses together, to the minute, once a minute for a key', async () => {

@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey, createOwnedKey, type CreatedKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import { openThroughProxy } from '../../../helpers/accounts/open-through-proxy.ts';
 import { until } from '../../../helpers/until.ts';
 
 const refused = { code: 'invalid_api_key' };
@@ -13,19 +14,18 @@ let verifier: KeyVerifier;
 let ada: UserRecord;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   verifier = new KeyVerifier(open.store);
   ada = await makeAdmin(open);
 });
 
-async function makeKey(
-  settings: Partial<NewKey> = {},
-  { store } = open,
-  ownerId: string = ada.id,
-): Promise<CreatedKey> {
-  const key = await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...settings, ownerId });
-  if (typeof key === 'string') throw new Error(key);
-  return key;
+async function makeKey(settings: Partial<NewKey> = {}, { store } = open, ownerId = ada.id): Promise<CreatedKey> {
+  return made(await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...settings, ownerId }));
+}
+
+function stopClocks(): void {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 describe('KeyVerifier, of keys with an owner', () => {
@@ -37,11 +37,8 @@ describe('KeyVerifier, of keys with an owner', () => {
     for (const { raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
     verifier.drop(`user:${ada.id}`);
     expect(verifier.verify(other.raw)).toMatchObject({ id: other.record.id });
-    for (const { raw } of keys) {
-      expect(await verifier.verify(raw)).toMatchObject({
-        limits: [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }],
-      });
-    }
+    const limits = [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }];
+    for (const { raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
   });
 
   it('begins anew when the person is announced while a key is verified for the first time', async () => {
@@ -60,7 +57,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     const verification = slow.verify(raw);
     await until(() => expect(reads).toBe(1));
     // The only administrator cannot be blocked by rights: written by hand.
-    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
+    await open.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
     slow.drop(`user:${ada.id}`);
     resolve();
     await expect(verification).rejects.toMatchObject(refused);
@@ -71,7 +68,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     const team = await teams.create('Blue');
     const { raw, record } = await makeKey({ kind: 'team' }, open, team.id);
     await verifier.verify(raw);
-    await open.connection.redis.del(`${open.prefix}team:${team.id}`);
+    await open.redis.del(`${open.prefix}team:${team.id}`);
     verifier.drop(`team:${team.id}`);
     await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
     expect(await open.store.create({ ...record, id: 'aaaaaaaaaaaa' })).toBe('no owner');
@@ -82,7 +79,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     const { raw } = await makeKey();
     await open.accounts.users.refuse(ada.id);
     await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
-    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
+    await open.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
     verifier.drop(`user:${ada.id}`);
     expect(await verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
     expect(await open.accounts.users.changePassword(ada.id, 'old', 'new')).toBe(true);
@@ -91,20 +88,15 @@ describe('KeyVerifier, of keys with an owner', () => {
 
   it('goes on letting keys pass that were stored before there were owners', async () => {
     const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
-    const stored = await open.connection.redis.hgetall(`${open.prefix}key:${record.id}`);
-    expect(Object.keys(stored).sort()).toEqual(
-      ['class', 'createdAt', 'firstFour', 'hash', 'id', 'kind', 'lastFour', 'name'].sort(),
-    );
+    const stored = await open.redis.hgetall(`${open.prefix}key:${record.id}`);
+    expect(Object.keys(stored).sort().join(' ')).toBe('class createdAt firstFour hash id kind lastFour name');
     expect(await verifier.verify(raw)).toMatchObject({ kind: 'user', ownerId: undefined, limits: [] });
   });
 });
 
 describe('KeyVerifier, of keys that expire', () => {
   it('refuses them from that moment on, also when it has just let them pass', async () => {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    stopClocks();
     const { raw } = await makeKey({ expiresAt: Date.now() + 10_000 });
     await verifier.verify(raw);
     vi.advanceTimersByTime(9_990);
@@ -115,19 +107,14 @@ describe('KeyVerifier, of keys that expire', () => {
   });
 
   it('gives them no grace while Redis is away', async () => {
-    const server = await startRedis();
-    onTestFinished(() => server.stop());
-    const away = await openKeyStore(server.url);
+    const { proxy, behind: away } = await openThroughProxy();
     const user = await makeAdmin(away);
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    stopClocks();
     const { raw } = await makeKey({ expiresAt: Date.now() + 60_000 }, away, user.id);
     const itsVerifier = new KeyVerifier(away.store);
     await itsVerifier.verify(raw);
-    await server.kill();
-    await until(() => expect(away.connection.redis.status).not.toBe('ready'));
+    proxy.cut();
+    await until(() => away.redis.status !== 'ready');
     vi.advanceTimersByTime(40_000);
     expect(await itsVerifier.verify(raw)).toMatchObject({ ownerId: user.id });
     vi.advanceTimersByTime(20_001);

@@ -1,42 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { startRedis } from '../../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../../helpers/servers/test-server.ts';
+import type { OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openThroughProxy } from '../../../helpers/accounts/open-through-proxy.ts';
 import { until } from '../../../helpers/until.ts';
 
-let server: TestServer;
 let open: OpenKeyStore;
 let known: CreatedKey;
 let unknown: CreatedKey;
 let verifier: KeyVerifier;
-
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
+let redisIsBack: () => Promise<void>;
 
 beforeEach(async () => {
-  open = await openKeyStore(server.url);
+  const { proxy, behind } = await openThroughProxy();
+  open = behind;
   known = await createKey(open.store, { kind: 'router', name: 'known', class: 'normal' });
   unknown = await createKey(open.store, { kind: 'user', name: 'unknown', class: 'normal' });
   vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   verifier = new KeyVerifier(open.store, { freshMs: 30_000, graceMs: 3_600_000 });
   await verifier.verify(known.raw);
-  await server.restart();
-  await server.kill();
-  await until(() => expect(open.connection.redis.status).not.toBe('ready'));
+  proxy.cut();
+  await until(() => open.redis.status !== 'ready');
+  redisIsBack = () => {
+    proxy.resume();
+    return open.connection.whenReady(AbortSignal.timeout(10_000));
+  };
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await server.restart();
-});
-
-async function redisIsBack(): Promise<void> {
-  await server.restart();
-  await open.connection.whenReady(AbortSignal.timeout(10_000));
-}
 
 describe('KeyVerifier while Redis is away', () => {
   it('lets a known key work on for the grace time, and not longer', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, inject, it, vi } from 'vitest';
+import type { LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { scriptParty } from '#shared/accounts/limits/party-use.ts';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
@@ -7,7 +8,12 @@ import { openLimitNode, warm, type LimitNode } from '../../../helpers/accounts/o
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 import { until } from '../../../helpers/until.ts';
 
-const open = (prefix: string, times = {}) => openLimitNode(inject('redisUrl'), prefix, times);
+/** The limits of a cluster, and a node of it. */
+async function start(times?: LimitKeeperTimes) {
+  const limits = await openLimitKeeper();
+  const addNode = () => openLimitNode(inject('redisUrl'), limits.prefix, times);
+  return { ...limits, addNode, node: await addNode() };
+}
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const key = keyWith({ requestsPerMinute: 100_000, tokensPerDay: 1_000_000 });
@@ -16,8 +22,7 @@ const amount = { tokens: 100, cost: 1_000 };
 
 describe('where limits are far', () => {
   it('requests ask Redis seldom, and every token is counted', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use } = await start();
     const before = await warm(node, [key, owner], amount);
     await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -36,8 +41,7 @@ describe('where limits are far', () => {
   });
 
   it('what is left is reported without what the share holds', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node } = await start();
     const served = await warm(node, [key], amount);
     await until(() => node.keeper.uncommitted === 0);
     const verdict = await node.keeper.reserve([key], amount);
@@ -47,25 +51,19 @@ describe('where limits are far', () => {
   });
 
   it('a share is given back a second after the last request, and nothing of it stays', async () => {
-    const { prefix, use, redis } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use, redis, prefix } = await start();
     const served = await warm(node, [key], amount);
     expect((await use(key)).day.reserved.tokens).toBeGreaterThan(0);
     await until(async () => (await redis.keys(`${prefix}limit:reserv*`)).length === 0, 5_000);
     const { day, active, buckets } = await use(key);
-    expect({ day, active, tokens: buckets.tokens }).toEqual({
-      day: { spent: { tokens: served * 100, cost: served * 1_000 }, reserved: nothing },
-      active: 0,
-      tokens: 0,
-    });
-    expect(
-      Object.keys(await redis.hgetall(`${prefix}limit:key:k1`)).filter((name) => name.startsWith('share')),
-    ).toEqual([]);
+    expect(day).toEqual({ spent: { tokens: served * 100, cost: served * 1_000 }, reserved: nothing });
+    expect([active, buckets.tokens]).toEqual([0, 0]);
+    const fields = await redis.hkeys(`${prefix}limit:key:k1`);
+    expect(fields.filter((name) => name.startsWith('share'))).toEqual([]);
   });
 
   it('a request is not refused for what its own node holds', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node } = await start();
     const served = await warm(node, [key], amount);
     const rest = { tokens: 1_000_000 - served * 100, cost: 0 };
     expect(await node.keeper.reserve([key], { ...rest, tokens: rest.tokens + 1 })).toMatchObject({ granted: false });
@@ -74,8 +72,7 @@ describe('where limits are far', () => {
   });
 
   it('a limit of requests at the same time is asked for each request', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use } = await start();
     const party = keyWith({ concurrentRequests: 1_000 });
     for (let count = 0; count < 50; count++) await node.keeper.reserve([party], nothing);
     await pause(120);
@@ -84,8 +81,7 @@ describe('where limits are far', () => {
   });
 
   it('running requests of a share count for a limit that is set later', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use } = await start();
     await warm(node, [key], amount);
     const draws = await Promise.all(Array.from({ length: 3 }, () => node.keeper.reserve([key], amount)));
     await until(async () => expect((await use(key)).active).toBe(3));
@@ -94,35 +90,32 @@ describe('where limits are far', () => {
   });
 });
 
-describe('many nodes', () => {
-  it('use a budget up to the last token, and no further', { timeout: 30_000 }, async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const nodes = await Promise.all(Array.from({ length: 4 }, () => open(prefix)));
-    const budget = [keyWith({ tokensPerDay: 20_000 }), owner];
-    let served = 0;
-    const client = async ({ keeper }: LimitNode): Promise<void> => {
-      for (;;) {
-        const verdict = await keeper.reserve(budget, { tokens: 10, cost: 0 });
-        if (verdict.granted) {
-          served++;
-          if (served % 3 === 0) await pause(1);
-          verdict.reservation.commit({ tokens: 10, cost: 0 });
-        } else if (verdict.error.code === 'insufficient_quota') return;
-        else await pause(20);
-      }
-    };
-    await Promise.all(nodes.flatMap((node) => Array.from({ length: 8 }, () => client(node))));
-    expect(served).toBe(2_000);
-    expect(nodes.some(({ reports }) => reports().length > 0)).toBe(true);
-    const [first] = budget;
-    if (first) await until(async () => expect((await use(first)).day.spent.tokens).toBe(20_000));
-  });
+it('many nodes use a budget up to the last token, and no further', async () => {
+  const { use, addNode } = await start();
+  const nodes = await Promise.all(Array.from({ length: 4 }, addNode));
+  const budget = [keyWith({ tokensPerDay: 20_000 }), owner];
+  let served = 0;
+  const client = async ({ keeper }: LimitNode): Promise<void> => {
+    for (;;) {
+      const verdict = await keeper.reserve(budget, { tokens: 10, cost: 0 });
+      if (verdict.granted) {
+        served++;
+        if (served % 3 === 0) await pause(1);
+        verdict.reservation.commit({ tokens: 10, cost: 0 });
+      } else if (verdict.error.code === 'insufficient_quota') return;
+      else await pause(20);
+    }
+  };
+  await Promise.all(nodes.flatMap((node) => Array.from({ length: 8 }, () => client(node))));
+  expect(served).toBe(2_000);
+  expect(nodes.some(({ reports }) => reports().length > 0)).toBe(true);
+  const [first] = budget;
+  if (first) await until(async () => expect((await use(first)).day.spent.tokens).toBe(20_000));
 });
 
 describe('a share', () => {
   it('is not drawn on while Redis is away', async () => {
-    const { prefix } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node } = await start();
     await warm(node, [key], amount);
     node.connection.close();
     await until(() => node.redis.status !== 'ready');
@@ -130,8 +123,7 @@ describe('a share', () => {
   });
 
   it('is reported once, also when the answer was lost', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use } = await start();
     const served = await warm(node, [key], amount);
     const { redis } = node;
     const evalsha = redis.evalsha.bind(redis);
@@ -145,8 +137,7 @@ describe('a share', () => {
   });
 
   it('that Redis has lost is made anew with what runs, and what is spent is counted', async () => {
-    const { prefix, use, redis, ids } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use, redis, ids, prefix } = await start();
     await warm(node, [key], amount);
     const running = await node.keeper.reserve([key], { tokens: 70, cost: 0 });
     await until(() => node.keeper.uncommitted === 0);
@@ -167,12 +158,9 @@ describe('a share', () => {
   });
 
   it('is not kept where a report is missing, as after a failover: only what runs is', async () => {
-    const { prefix, use, redis } = await openLimitKeeper(inject('redisUrl'));
-    const script = new RedisScript(
-      ...['reservations', 'share'].map(
-        (file) => new URL(`../../../../shared/accounts/limits/lua/${file}.lua`, import.meta.url),
-      ),
-    );
+    const { prefix, use, redis } = await openLimitKeeper();
+    const lua = new URL('../../../../shared/accounts/limits/lua/', import.meta.url);
+    const script = new RedisScript(new URL('reservations.lua', lua), new URL('share.lua', lua));
     const none = { requests: 0, tokens: 0, cost: 0 };
     const report = async (number: number, fields: object): Promise<unknown> => {
       const same = { prefix: `${prefix}limit:`, id: 's1', number, keepMs: 60_000, parties: [scriptParty(key)] };
@@ -191,8 +179,7 @@ describe('a share', () => {
   });
 
   it('of a dead node counts until its time is over, and not after', async () => {
-    const { prefix, use } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix, { reservationMs: 1_000, renewEveryMs: 300 });
+    const { node, use } = await start({ reservationMs: 1_000, renewEveryMs: 300 });
     const served = await warm(node, [key], amount);
     await until(() => node.keeper.uncommitted === 0);
     node.connection.close();
@@ -205,8 +192,7 @@ describe('a share', () => {
   });
 
   it('is given back when its node ends', async () => {
-    const { prefix, use, ids } = await openLimitKeeper(inject('redisUrl'));
-    const node = await open(prefix);
+    const { node, use, ids } = await start();
     const served = await warm(node, [key], amount);
     await node.keeper.close();
     expect(await ids()).toEqual([]);

@@ -1,61 +1,47 @@
 import type { Redis } from 'ioredis';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
+import { admin } from '../../../helpers/accounts/open-ledger.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
 let redis: Redis;
 let prefix: string;
 beforeEach(async () => {
-  const open = await openKeyStore(inject('redisUrl'));
-  ({ prefix } = open);
-  ({ redis } = open.connection);
+  ({ prefix, redis } = await openKeyStore());
 });
 
-describe('the price of a newer release', () => {
-  it('holds, and keeps what this release does not know; one that cannot be read is left out', async () => {
-    const lines: string[] = [];
-    const log = pino({ level: 'warn' }, new Writable({ write: (line, _, done) => (lines.push(String(line)), done()) }));
-    const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
-    onTestFinished(() => prices.close());
-    const price = { input: 1, output: 2, asOf: '2026-11-01' };
-    await redis.hset(`${prefix}prices`, {
-      m: JSON.stringify({ ...price, frame: 3 }),
-      bad: 'hunter2',
-      free: '{"input":"0"}',
-    });
-    await prices.refresh();
-    await prices.refresh();
-    expect(prices.changed('m')).toEqual(price);
-    expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
-    await prices.change('m', { ...price, input: 5 });
-    expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, frame: 3 });
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ record: 'price bad' }, { record: 'price free' }]);
-    expect(lines.join()).not.toContain('hunter2');
+it('the price of a newer release holds, and keeps what this release does not know; one that cannot be read is left out', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, new Writable({ write: (line, _, done) => (lines.push(String(line)), done()) }));
+  const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
+  onTestFinished(() => prices.close());
+  const price = { input: 1, output: 2, asOf: '2026-11-01' };
+  await redis.hset(`${prefix}prices`, {
+    m: JSON.stringify({ ...price, frame: 3 }),
+    bad: 'hunter2',
+    free: '{"input":"0"}',
   });
+  await prices.refresh();
+  await prices.refresh();
+  expect(prices.changed('m')).toEqual(price);
+  expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
+  await prices.change('m', { ...price, input: 5 });
+  expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, frame: 3 });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ record: 'price bad' }, { record: 'price free' }]);
+  expect(lines.join()).not.toContain('hunter2');
 });
 
 describe('use that a newer release has written down', () => {
-  const admin = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
-  const used = { promptTokens: 1, cachedTokens: 0, completionTokens: 1, reasoningTokens: 0, cost: 5 };
-  const request = {
-    id: 'r1',
-    at: Date.UTC(2026, 10, 21),
-    key: { id: 'k1', name: 'laptop', colour: 'blue' },
-    format: 'chat',
-    operation: 'generate',
-    asked: 'auto',
-    attempts: 1,
-    totalMs: 1,
-    ...used,
-  };
-
   it('is listed and exported, in words that this release has', async () => {
-    const newer = { ...request, outcome: 'refused', tier: 'quantum', region: 'eu' };
+    const record = ledgerRecord({ id: 'r1', at: Date.UTC(2026, 10, 21) });
+    const key = { ...record.key, colour: 'blue' };
+    const newer = { ...record, key, outcome: 'refused', tier: 'quantum', region: 'eu' };
     for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
       await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
     const unreadable: string[] = [];
@@ -85,42 +71,30 @@ describe('use that a newer release has written down', () => {
   });
 });
 
-describe('a reservation that cannot be read', () => {
-  it.each([
-    ['a newer release has left fields out', { parties: 'key:k1' }],
-    ['counts are no numbers', { tokens: 'x', cost: 'y', day: '1', month: '2026-11', parties: 'key:k1' }],
-  ])('does not keep others from expiring: %s', async (_, fields) => {
-    const {
-      keeper,
-      reserve,
-      use,
-      ids,
-      expire,
-      redis: limitsRedis,
-      prefix: at,
-    } = await openLimitKeeper(inject('redisUrl'));
-    const party = keyWith({ concurrentRequests: 1 });
-    await reserve([party]);
-    await limitsRedis.hset(`${at}limit:reservation:bad`, fields);
-    await limitsRedis.zadd(`${at}limit:reservations`, 1, 'bad');
-    await limitsRedis.set(`${at}limit:reservation:worse`, 'no hash');
-    await limitsRedis.zadd(`${at}limit:reservations`, 2, 'worse');
-    await expire(...(await ids()));
-    expect((await keeper.reserve([party], nothing)).granted).toBe(true);
-    expect(await use(party)).toMatchObject({ active: 1 });
-    expect(await ids()).toHaveLength(1);
-  });
+it.each([
+  ['a newer release has left fields out', { parties: 'key:k1' }],
+  ['counts are no numbers', { tokens: 'x', cost: 'y', day: '1', month: '2026-11', parties: 'key:k1' }],
+])('a reservation that cannot be read does not keep others from expiring: %s', async (_, fields) => {
+  const { keeper, reserve, use, ids, expire, redis: limitsRedis, prefix: at } = await openLimitKeeper();
+  const party = keyWith({ concurrentRequests: 1 });
+  await reserve([party]);
+  await limitsRedis.hset(`${at}limit:reservation:bad`, fields);
+  await limitsRedis.zadd(`${at}limit:reservations`, 1, 'bad');
+  await limitsRedis.set(`${at}limit:reservation:worse`, 'no hash');
+  await limitsRedis.zadd(`${at}limit:reservations`, 2, 'worse');
+  await expire(...(await ids()));
+  expect((await keeper.reserve([party], nothing)).granted).toBe(true);
+  expect(await use(party)).toMatchObject({ active: 1 });
+  expect(await ids()).toHaveLength(1);
 });
 
-describe('the log', () => {
-  it('names a record once in a while, and a hundred at most', () => {
-    const lines: object[] = [];
-    const report = logUnreadable({ error: (facts: object) => void lines.push(facts) } as never);
-    for (let index = 0; index < 500; index++) {
-      report('key a', 'limits: invalid_type');
-      report(`key ${index}`, 'limits: invalid_type');
-    }
-    expect(lines).toHaveLength(100);
-    expect(lines[0]).toEqual({ record: 'key a', reason: 'limits: invalid_type' });
-  });
+it('the log names a record once in a while, and a hundred at most', () => {
+  const lines: object[] = [];
+  const report = logUnreadable({ error: (facts: object) => void lines.push(facts) } as never);
+  for (let index = 0; index < 500; index++) {
+    report('key a', 'limits: invalid_type');
+    report(`key ${index}`, 'limits: invalid_type');
+  }
+  expect(lines).toHaveLength(100);
+  expect(lines[0]).toEqual({ record: 'key a', reason: 'limits: invalid_type' });
 });

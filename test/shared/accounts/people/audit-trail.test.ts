@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditNote, AuditTrail } from '#shared/accounts/people/audit-trail.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
@@ -10,7 +10,7 @@ const eve = { id: 'eve', name: 'Eve', role: 'member' as const };
 let open: OpenKeyStore;
 let audit: AuditTrail;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   ({ audit } = open.accounts);
 });
 
@@ -18,6 +18,12 @@ beforeEach(async () => {
 function change(actor: AuditNote['actor'], id: string, before: unknown, after: unknown, field = 'name'): AuditNote {
   const details = { before: { [field]: before }, after: { [field]: after } };
   return { actor, action: 'key.change', target: { kind: 'key', id, name: id }, details };
+}
+
+/** Adds so many entries in their order, a hundred at once, so that none waits for longer than a command may take. */
+async function addAll(count: number, of: (at: number) => AuditNote): Promise<void> {
+  const notes = Array.from({ length: count }, (_, at) => of(at));
+  while (notes.length > 0) await Promise.all(notes.splice(0, 100).map((note) => audit.add(note)));
 }
 
 /** The whole trail, newest first. */
@@ -36,29 +42,25 @@ const of = (entries: readonly AuditEntry[], actor: { id: string } | null): Audit
   entries.filter((entry) => entry.actor?.id === actor?.id);
 
 describe('the audit trail', () => {
-  it('is not washed out by 10,000 changes of one member', { timeout: 60_000 }, async () => {
+  it('is not washed out by hundreds of changes of one member', async () => {
     await audit.add({ ...change(admin, 'k1', 1, 2), action: 'user.role' });
     await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
     await audit.add({ ...change(bob, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add({ ...change(eve, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add(change(bob, 'k2', 'a', 'b'));
-    for (let from = 0; from < 10_200; from += 200) {
-      const some = Array.from({ length: 200 }, (_, index) => change(eve, `k${from + index}`, 'a', 'b'));
-      await Promise.all(some.map((note) => audit.add(note)));
-    }
+    await addAll(600, (at) => change(eve, `k${at}`, 'a', 'b'));
     const entries = await everything();
     expect(of(entries, admin)).toMatchObject([{ action: 'user.role' }]);
     expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
     expect(of(entries, bob)).toMatchObject([{ action: 'key.change' }, { action: 'team.change' }]);
     expect(of(entries, eve)).toHaveLength(201);
     expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
-    const names = await open.connection.redis.keys(`${open.prefix}audit-entry:*`);
+    const names = await open.redis.keys(`${open.prefix}audit-entry:*`);
     expect(names).toHaveLength(entries.length);
   });
 
-  it('keeps the last 1,000 of a member about teams and people', { timeout: 60_000 }, async () => {
-    const notes = Array.from({ length: 1_100 }, (_, index) => change(bob, `t${index}`, 'a', 'b'));
-    for (const note of notes) await audit.add({ ...note, action: 'team.change' });
+  it('keeps the last 1,000 of a member about teams and people', async () => {
+    await addAll(1_100, (at) => ({ ...change(bob, `t${at}`, 'a', 'b'), action: 'team.change' }));
     const kept = await everything();
     expect(kept).toHaveLength(1_000);
     expect(kept.at(-1)?.target?.id).toBe('t100');
@@ -69,39 +71,28 @@ describe('the audit trail', () => {
     await audit.add({ ...change(bob, 'k1', 'a', 'b'), ofTeam: true });
     const self = { kind: 'user', id: bob.id, name: bob.name };
     await audit.add({ ...change(bob, bob.id, 'a', 'b'), action: 'user.email', target: self });
-    for (const about of ['token', 'program', 'connection', 'second-factor', 'something-new']) {
-      const notes = Array.from({ length: 220 }, (_, at) => ({ ...change(bob, `${about}-${at}`, 'a', 'b') }));
-      await Promise.all(notes.map((note) => audit.add({ ...note, action: `${about}.create` })));
-    }
+    for (const about of ['token', 'program', 'connection', 'second-factor', 'something-new'])
+      await addAll(220, (at) => ({ ...change(bob, `${about}-${at}`, 'a', 'b'), action: `${about}.create` }));
     const entries = await everything();
     expect(entries).toHaveLength(203);
-    expect(entries.slice(-3)).toMatchObject([
-      { action: 'user.email' },
-      { action: 'key.change' },
-      { action: 'team.change' },
-    ]);
+    expect(entries.slice(-3).map(({ action }) => action)).toEqual(['user.email', 'key.change', 'team.change']);
     expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
   });
 
   it('keeps the making of an account, and every change by an administrator, beside those of members', async () => {
     await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
-    for (let count = 0; count < 300; count++) await audit.add(change(admin, 'k1', count, count + 1));
-    for (let count = 0; count < 300; count++) await audit.add(change(bob, `k${count}`, 'a', 'b'));
+    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
+    await addAll(300, (at) => change(bob, `k${at}`, 'a', 'b'));
     const entries = await everything();
     expect(of(entries, admin)).toHaveLength(300);
     expect(of(entries, bob)).toHaveLength(201);
     expect(of(entries, bob).at(-1)).toMatchObject({ action: 'user.create' });
   });
 
-  it('bounds refused sign-ins by themselves', { timeout: 60_000 }, async () => {
+  it('bounds refused sign-ins by themselves', async () => {
     await audit.add(change(bob, 'k1', 'a', 'b'));
-    for (let count = 0; count < 1_100; count++)
-      await audit.add({
-        actor: null,
-        action: 'session.refused',
-        target: null,
-        details: { address: `10.0.0.${count}` },
-      });
+    const refused = { actor: null, action: 'session.refused', target: null };
+    await addAll(1_100, (at) => ({ ...refused, details: { address: `10.0.0.${at}` } }));
     const entries = await everything();
     expect(of(entries, null)).toHaveLength(1_000);
     expect(of(entries, bob)).toHaveLength(1);
@@ -116,11 +107,8 @@ describe('repeated changes of a member', () => {
     await audit.add(change(bob, 'k1', 'c', 'd'));
     const [merged, other, ...rest] = await everything();
     expect(rest).toEqual([]);
-    expect(merged).toMatchObject({
-      actor: { id: 'bob' },
-      count: 3,
-      details: { before: { name: 'a' }, between: [{ name: 'b' }, { name: 'c' }], after: { name: 'd' } },
-    });
+    const details = { before: { name: 'a' }, between: [{ name: 'b' }, { name: 'c' }], after: { name: 'd' } };
+    expect(merged).toMatchObject({ actor: { id: 'bob' }, count: 3, details });
     expect(merged?.since).toBeLessThanOrEqual(merged?.at ?? 0);
     expect(other).toMatchObject({ actor: { id: 'eve' } });
     expect(other).not.toHaveProperty('count');
@@ -157,7 +145,7 @@ describe('repeated changes of a member', () => {
   });
 
   it('with long values begin another entry before they fill the store', async () => {
-    for (let count = 0; count < 10; count++) await audit.add(change(bob, 'k1', count, 'v'.repeat(3_900)));
+    await addAll(10, (at) => change(bob, 'k1', at, 'v'.repeat(3_900)));
     const counts = (await everything()).map(({ count = 1 }) => count);
     expect(counts).toEqual([3, 7]);
   });
@@ -171,7 +159,7 @@ describe('repeated changes of a member', () => {
   });
 
   it('are merged for ten minutes from the first one on', async () => {
-    const { redis } = open.connection;
+    const { redis } = open;
     await audit.add(change(bob, 'k1', 'a', 'b'));
     const [latest = ''] = await redis.keys(`${open.prefix}audit-latest:*`);
     expect(await redis.pttl(latest)).toBeGreaterThan(590_000);
@@ -186,7 +174,7 @@ describe('repeated changes of a member', () => {
 
 describe('an entry', () => {
   it('is kept for 400 days, and leaves nothing behind', async () => {
-    const { redis } = open.connection;
+    const { redis } = open;
     await audit.add(change(admin, 'k1', 'a', 'b'));
     const [id = ''] = await redis.zrange(`${open.prefix}audit-index`, '0', '-1');
     expect((await redis.pttl(`${open.prefix}audit-entry:${id}`)) / day).toBeCloseTo(400, 1);
@@ -203,12 +191,11 @@ describe('an entry', () => {
   });
 
   it('has a place of its own among those of the same millisecond', async () => {
-    await Promise.all(Array.from({ length: 250 }, (_, index) => audit.add(change(admin, `k${index}`, 'a', 'b'))));
+    await addAll(250, (at) => change(admin, `k${at}`, 'a', 'b'));
     const entries = await everything();
     expect(new Set(entries.map(({ id }) => id)).size).toBe(250);
-    expect(entries.map(({ target }) => target?.id)).toEqual(
-      Array.from({ length: 250 }, (_, index) => `k${249 - index}`),
-    );
+    const ids = Array.from({ length: 250 }, (_, at) => `k${at}`);
+    expect(entries.map(({ target }) => target?.id)).toEqual(ids.toReversed());
   });
 
   it('with a very long value shortens that and keeps the others, also those between', async () => {
@@ -218,15 +205,10 @@ describe('an entry', () => {
       details: { before: { name: 'before', models: [] }, after: { name, models } },
     });
     for (const name of ['one', 'two', 'three']) await audit.add(padded(name));
-    const short = expect.stringMatching(/^\["m{190}0","m{190}1.*…$/);
-    expect((await everything())[0]?.details).toEqual({
-      before: { name: 'before', models: [] },
-      between: [
-        { name: 'one', models: short },
-        { name: 'two', models: short },
-      ],
-      after: { name: 'three', models: short },
-    });
+    const short = (name: string) => ({ name, models: expect.stringMatching(/^\["m{190}0","m{190}1.*…$/) });
+    const before = { name: 'before', models: [] };
+    const details = { before, between: [short('one'), short('two')], after: short('three') };
+    expect((await everything())[0]?.details).toEqual(details);
   });
 
   it('with very many values keeps the names of the fields', async () => {
@@ -236,8 +218,8 @@ describe('an entry', () => {
   });
 
   it('that cannot be read is left out, and does not end a page early', async () => {
-    const { redis } = open.connection;
-    for (let count = 0; count < 150; count++) await audit.add(change(admin, `k${count}`, 'a', 'b'));
+    const { redis } = open;
+    await addAll(150, (at) => change(admin, `k${at}`, 'a', 'b'));
     const ids = await redis.zrange(`${open.prefix}audit-index`, '-30', '-1');
     for (const id of ids) await redis.hset(`${open.prefix}audit-entry:${id}`, 'note', 'hunter2');
     expect((await audit.list()).entries).toHaveLength(100);
@@ -247,14 +229,11 @@ describe('an entry', () => {
   });
 
   it('of a newer release is read without what this release does not know', async () => {
-    const { redis } = open.connection;
+    const { redis } = open;
     await audit.add(change(admin, 'k1', 'a', 'b'));
     const [id = ''] = await redis.zrange(`${open.prefix}audit-index`, '0', '-1');
-    const note = {
-      ...change(admin, 'k1', 'a', 'b'),
-      actor: { id: 'ada', name: 'Ada', role: 'owner' },
-      from: '10.0.0.1',
-    };
+    const actor = { id: 'ada', name: 'Ada', role: 'owner' };
+    const note = { ...change(admin, 'k1', 'a', 'b'), actor, from: '10.0.0.1' };
     await redis.hset(`${open.prefix}audit-entry:${id}`, { note: JSON.stringify(note), signature: 'x' });
     expect(await everything()).toMatchObject([{ actor: { id: 'ada', name: 'Ada' }, action: 'key.change' }]);
   });

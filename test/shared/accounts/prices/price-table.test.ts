@@ -1,25 +1,19 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 async function openTables(registered: Record<string, TokenPrice> = {}) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const { redis, prefix } = await openKeyStore();
   const announced: string[] = [];
   const open = (): PriceTable => {
-    const table = new PriceTable({
-      redis: connection.redis,
-      prefix,
-      log,
-      registered: () => registered,
-      announce: async () => void announced.push('changed'),
-    });
+    const announce = async () => void announced.push('changed');
+    const table = new PriceTable({ redis, prefix, log, registered: () => registered, announce });
     onTestFinished(() => table.close());
     return table;
   };
-  return { table: open(), another: open(), announced, redis: connection.redis, prefix };
+  return { table: open(), another: open(), announced };
 }
 
 describe('the price table', () => {
@@ -51,8 +45,9 @@ describe('the price table', () => {
     }
   });
 
-  it('takes own hardware and agents for free unless a price is set', async () => {
+  it('takes own hardware and agents for free unless a price is set, and no inherited name for a price', async () => {
     const { table } = await openTables({ qwen3: { input: 1, output: 2 } });
+    for (const name of ['constructor', '__proto__']) expect(table.priceOf('cloud', name)).toBeUndefined();
     expect(table.priceOf('gpu', 'gpt-oss-120b')).toBeUndefined();
     expect(table.priceOf('cli', 'claude-sonnet-5')).toBeUndefined();
     expect(table.priceOf('gpu', 'qwen3')).toEqual({ input: 1, output: 2 });
@@ -70,20 +65,5 @@ describe('the price table', () => {
     expect(await another.remove('gpt-5-mini')).toBe(false);
     await table.refresh();
     expect(table.priceOf('cloud', 'gpt-5-mini')?.input).toBe(7);
-  });
-
-  it('knows the other prices when there is one that it cannot read', async () => {
-    const { table, another, redis, prefix } = await openTables();
-    await redis.hset(`${prefix}prices`, 'from-tomorrow', '{"perCall":1}', 'broken', '{');
-    await table.change('mine', { input: 9, output: 10, asOf: '2026-11-01' });
-    await another.refresh();
-    expect(another.priceOf('gpu', 'mine')?.input).toBe(9);
-    expect(another.priceOf('gpu', 'from-tomorrow')).toBeUndefined();
-  });
-
-  it('does not take an inherited name for a price', async () => {
-    const { table } = await openTables();
-    expect(table.priceOf('cloud', 'constructor')).toBeUndefined();
-    expect(table.priceOf('cloud', '__proto__')).toBeUndefined();
   });
 });

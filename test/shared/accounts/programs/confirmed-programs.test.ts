@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { issued, openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
 import { until } from '../../../helpers/until.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 
 let open: OpenPrograms;
 
 beforeEach(async () => {
-  open = await openPrograms(inject('redisUrl'));
-});
-afterEach(() => {
-  vi.useRealTimers();
+  open = await openPrograms();
 });
 
 describe('a program of somebody whose provider is asked', () => {
@@ -16,12 +14,12 @@ describe('a program of somebody whose provider is asked', () => {
     const { tokens, programId } = await open.signIn();
     open.programs.confirmWith(async () => 'unknown');
     const away = { name: 'UnconfirmedError', code: 'store_unavailable' };
-    await expect(open.programs.refresh(tokens.refreshToken)).rejects.toMatchObject(away);
+    await expect(open.refresh({ tokens })).rejects.toMatchObject(away);
     expect(await open.programs.store.find(programId)).toBeDefined();
     open.programs.confirmWith(async () => 'confirmed');
-    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'issued' });
+    expect(await open.refresh({ tokens })).toMatchObject({ state: 'issued' });
     open.programs.confirmWith(async () => 'refused');
-    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'ended', programId });
+    expect(await open.refresh({ tokens })).toMatchObject({ state: 'ended', programId });
   });
 
   it('keeps its refresh token while it waits for a provider, so that it may give up and come again much later', async () => {
@@ -29,17 +27,17 @@ describe('a program of somebody whose provider is asked', () => {
     const { promise, resolve } = Promise.withResolvers<'confirmed'>();
     const asks = vi.fn(() => promise);
     open.programs.confirmWith(asks);
-    const givenUp = open.programs.refresh(tokens.refreshToken);
+    const givenUp = open.refresh({ tokens });
     await until(() => asks.mock.calls.length === 1);
     open.programs.confirmWith(async () => 'unknown');
-    await expect(open.programs.refresh(tokens.refreshToken)).rejects.toMatchObject({ name: 'UnconfirmedError' });
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    await expect(open.refresh({ tokens })).rejects.toMatchObject({ name: 'UnconfirmedError' });
+    passTime(3_600_000);
     open.programs.confirmWith(async () => 'confirmed');
-    const second = issued(await open.programs.refresh(tokens.refreshToken));
+    const second = await open.renew({ tokens });
     resolve('confirmed');
     // Both were the first to use it.
     expect(issued(await givenUp).tokens.refreshToken).toBe(second.tokens.refreshToken);
-    expect(await open.programs.refresh(second.tokens.refreshToken)).toMatchObject({ state: 'issued' });
+    expect(await open.refresh(second)).toMatchObject({ state: 'issued' });
   });
 
   it('has in its tokens what its person is after the provider was asked', async () => {
@@ -48,14 +46,13 @@ describe('a program of somebody whose provider is asked', () => {
       await open.accounts.users.change(id, { weight: 7 }, Date.now());
       return 'confirmed';
     });
-    const { accessToken } = issued(await open.programs.refresh(tokens.refreshToken)).tokens;
+    const { accessToken } = (await open.renew({ tokens })).tokens;
     const [, claims = ''] = accessToken.split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ user: { weight: 7 } });
   });
 
   it('is announced as signed out when its code comes again, and it is not known whether a provider lets its person in', async () => {
-    const { deviceCode, userCode } = await open.programs.devices.begin({ client: 'Claude Code', address: '192.0.2.1' });
-    await open.programs.devices.approve(userCode, open.ada, undefined);
+    const deviceCode = await open.approve();
     const { programId } = issued(await open.programs.claim(deviceCode));
     open.programs.confirmWith(async () => 'unknown');
     const announced: string[] = [];
@@ -65,8 +62,7 @@ describe('a program of somebody whose provider is asked', () => {
   });
 
   it('gets no tokens when its person signs out everywhere while they are being made', async () => {
-    const { deviceCode, userCode } = await open.programs.devices.begin({ client: 'Claude Code', address: '192.0.2.1' });
-    await open.programs.devices.approve(userCode, open.ada, undefined);
+    const deviceCode = await open.approve();
     const signsOut = async () => {
       await open.accounts.users.endSessions(open.ada.id);
       return 'confirmed' as const;

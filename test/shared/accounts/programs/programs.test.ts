@@ -1,27 +1,26 @@
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { tokenHash } from '#shared/accounts/people/secret-token.ts';
-import { issued, openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
-
-const asked = { client: 'Claude Code', address: '192.0.2.1' };
+import {
+  asked,
+  issued,
+  openPrograms,
+  type IssuedTokens,
+  type OpenPrograms,
+} from '../../../helpers/accounts/open-programs.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 
 let open: OpenPrograms;
-
 beforeEach(async () => {
-  open = await openPrograms(inject('redisUrl'));
+  open = await openPrograms();
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-/** Lets time pass for the router; Redis's own clock goes on as it is. */
-function pass(ms: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
-}
+const claim = (code: string, clientId?: string) => open.programs.claim(code, clientId);
+const refresh = (of: Pick<IssuedTokens, 'tokens'>) => open.refresh(of);
+const renew = (of: Pick<IssuedTokens, 'tokens'>) => open.renew(of);
 
 /** Puts the stored program back to where it was when it was signed in, as a replica that takes over may. */
 async function loseRefreshes({ programId }: { programId: string }): Promise<void> {
   const name = `${open.prefix}program:${programId}`;
-  await open.connection.redis.multi().hset(name, 'generation', 0).hdel(name, 'rotatedAt').exec();
+  await open.redis.multi().hset(name, 'generation', 0).hdel(name, 'rotatedAt').exec();
 }
 
 describe('the sign-in of a program', () => {
@@ -29,13 +28,13 @@ describe('the sign-in of a program', () => {
     const { devices } = open.programs;
     const { deviceCode, userCode } = await devices.begin(asked);
     expect(userCode).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'pending' });
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'slow down' });
+    expect(await claim(deviceCode)).toEqual({ state: 'pending' });
+    expect(await claim(deviceCode)).toEqual({ state: 'slow down' });
     // Each time, it has to wait for five seconds more.
-    pass(2_000);
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'slow down' });
-    pass(12_000);
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'pending' });
+    passTime(2_000);
+    expect(await claim(deviceCode)).toEqual({ state: 'slow down' });
+    passTime(12_000);
+    expect(await claim(deviceCode)).toEqual({ state: 'pending' });
   });
 
   it('is found by its code in any spelling, and approved once', async () => {
@@ -45,39 +44,31 @@ describe('the sign-in of a program', () => {
     expect(await devices.approve(userCode, open.ada, undefined)).toBe(true);
     expect(await devices.find(userCode)).toBeUndefined();
     expect(await devices.deny(userCode)).toBe(false);
-    expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'issued', userId: open.ada.id });
+    expect(await claim(deviceCode)).toMatchObject({ state: 'issued', userId: open.ada.id });
     expect(await open.programs.store.listOf(open.ada.id)).toMatchObject([asked]);
   });
 
   it('whose answer was lost gets the same program for a minute, until that was refreshed', async () => {
-    const { devices, store } = open.programs;
-    const { deviceCode, userCode } = await devices.begin({ ...asked, clientId: 'one' });
-    await devices.approve(userCode, open.ada, open.team.id);
-    const first = issued(await open.programs.claim(deviceCode, 'one'));
-    expect(await open.programs.claim(deviceCode, 'another')).toEqual({ state: 'expired' });
-    const again = issued(await open.programs.claim(deviceCode, 'one'));
+    const deviceCode = await open.approve({ teamId: open.team.id, clientId: 'one' });
+    const first = issued(await claim(deviceCode, 'one'));
+    expect(await claim(deviceCode, 'another')).toEqual({ state: 'expired' });
+    const again = issued(await claim(deviceCode, 'one'));
     expect(again).toMatchObject({ programId: first.programId, tokens: { refreshToken: first.tokens.refreshToken } });
-    expect(await store.listOf(open.ada.id)).toHaveLength(1);
-    const claimsFor = await open.connection.redis.pttl(`${open.prefix}device:${tokenHash(deviceCode)}`);
+    expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(1);
+    const claimsFor = await open.redis.pttl(`${open.prefix}device:${tokenHash(deviceCode)}`);
     expect(claimsFor).toBeGreaterThan(50_000);
     expect(claimsFor).toBeLessThanOrEqual(60_000);
-    issued(await open.programs.refresh(again.tokens.refreshToken));
-    expect(await open.programs.claim(deviceCode, 'one')).toEqual({ state: 'expired' });
+    await renew(again);
+    expect(await claim(deviceCode, 'one')).toEqual({ state: 'expired' });
   });
 
   it('whose program was signed out, or whose person was, is not claimed again', async () => {
-    const { devices, store } = open.programs;
-    const claimed = async () => {
-      const { deviceCode, userCode } = await devices.begin(asked);
-      await devices.approve(userCode, open.ada, undefined);
-      return { deviceCode, ...issued(await open.programs.claim(deviceCode)) };
-    };
-    const ended = await claimed();
-    await store.signOut(ended.programId);
-    expect(await open.programs.claim(ended.deviceCode)).toEqual({ state: 'expired' });
-    const { deviceCode } = await claimed();
+    const [ended, other] = [await open.approve(), await open.approve()];
+    await open.programs.store.signOut(issued(await claim(ended)).programId);
+    expect(await claim(ended)).toEqual({ state: 'expired' });
+    issued(await claim(other));
     await open.accounts.users.endSessions(open.ada.id);
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
+    expect(await claim(other)).toEqual({ state: 'denied' });
   });
 
   it('gets no tokens when it is denied, unknown, or when the person was blocked or signed out everywhere meanwhile', async () => {
@@ -85,38 +76,32 @@ describe('the sign-in of a program', () => {
     const denied = await devices.begin(asked);
     await devices.deny(denied.userCode);
     // Its answer may be lost.
-    for (let poll = 0; poll < 2; poll++)
-      expect(await open.programs.claim(denied.deviceCode)).toEqual({ state: 'denied' });
-    expect(await open.programs.claim('guessed')).toEqual({ state: 'expired' });
-    const late = await devices.begin(asked);
-    await devices.approve(late.userCode, open.ada, undefined);
+    for (let poll = 0; poll < 2; poll++) expect(await claim(denied.deviceCode)).toEqual({ state: 'denied' });
+    expect(await claim('guessed')).toEqual({ state: 'expired' });
+    const late = await open.approve();
     await open.accounts.users.endSessions(open.ada.id);
-    expect(await open.programs.claim(late.deviceCode)).toEqual({ state: 'denied' });
+    expect(await claim(late)).toEqual({ state: 'denied' });
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
   });
 
   it('for a team gets no tokens when the person has left the team since it was approved', async () => {
-    const { devices } = open.programs;
-    const { deviceCode, userCode } = await devices.begin(asked);
-    await devices.approve(userCode, open.ada, open.team.id);
+    const deviceCode = await open.approve({ teamId: open.team.id });
     await open.accounts.teams.removeMember(open.team.id, open.ada.id);
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
+    expect(await claim(deviceCode)).toEqual({ state: 'denied' });
     await open.accounts.teams.setMember(open.team.id, open.ada.id, 'member');
-    expect(await open.programs.claim(deviceCode)).toEqual({ state: 'denied' });
+    expect(await claim(deviceCode)).toEqual({ state: 'denied' });
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
   });
 
   it('ends when the person leaves the team while the tokens are being made', async () => {
-    const { devices } = open.programs;
-    const { deviceCode, userCode } = await devices.begin(asked);
-    await devices.approve(userCode, open.ada, open.team.id);
+    const deviceCode = await open.approve({ teamId: open.team.id });
     const { teams } = open.accounts;
     const membersOf = teams.membersOf.bind(teams);
     vi.spyOn(teams, 'membersOf').mockImplementationOnce(async (id) => {
       await teams.removeMember(id, open.ada.id);
       return membersOf(id);
     });
-    expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
+    expect(await claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
     expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
   });
 
@@ -124,20 +109,20 @@ describe('the sign-in of a program', () => {
     const { devices } = open.programs;
     const { deviceCode, userCode } = await devices.begin({ ...asked, clientId: 'one' });
     await devices.approve(userCode, open.ada, undefined);
-    expect(await open.programs.claim(deviceCode, 'another')).toEqual({ state: 'expired' });
-    expect(await open.programs.claim(deviceCode, 'one')).toMatchObject({ state: 'issued' });
+    expect(await claim(deviceCode, 'another')).toEqual({ state: 'expired' });
+    expect(await claim(deviceCode, 'one')).toMatchObject({ state: 'issued' });
   });
 
   it('is refused when too many of one address wait', async () => {
     const { devices } = open.programs;
     await devices.begin(asked);
-    pass(450_000);
+    passTime(450_000);
     await Promise.all(Array.from({ length: 49 }, () => devices.begin(asked)));
     const message = 'Too many programs are signing in. Try again in 3 minutes.';
     const refusal = { code: 'rate_limit_exceeded', retryAfter: 150, message };
     await expect(devices.begin(asked)).rejects.toMatchObject(refusal);
     await devices.begin({ ...asked, address: '192.0.2.2' });
-    pass(150_000);
+    passTime(150_000);
     await devices.begin(asked);
   });
 
@@ -149,13 +134,13 @@ describe('the sign-in of a program', () => {
     await devices.deny(denied?.userCode ?? '');
     await Promise.all([devices.begin(asked), devices.begin(asked)]);
     await expect(devices.begin(asked)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    pass(600_000);
+    passTime(600_000);
     await devices.begin(asked);
   });
 
   it('leaves no code in the store that could be used', async () => {
     const { deviceCode } = await open.programs.devices.begin(asked);
-    const names = await open.connection.redis.keys(`${open.prefix}*`);
+    const names = await open.redis.keys(`${open.prefix}*`);
     expect(names).toContain(`${open.prefix}device:${tokenHash(deviceCode)}`);
     expect(names.join('\n')).not.toContain(deviceCode);
   });
@@ -164,44 +149,41 @@ describe('the sign-in of a program', () => {
 describe('a signed-in program', () => {
   it('gets new tokens for each refresh token, once', async () => {
     const first = await open.signIn();
-    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
-    const third = issued(await open.programs.refresh(second.tokens.refreshToken));
+    const second = await renew(first);
+    const third = await renew(second);
     expect(new Set([first, second, third].map(({ tokens }) => tokens.refreshToken)).size).toBe(3);
-    expect(await open.programs.refresh(first.tokens.refreshToken)).toEqual({
-      state: 'replayed',
-      programId: first.programId,
-      userId: open.ada.id,
-    });
-    expect(await open.programs.refresh(third.tokens.refreshToken)).toEqual({ state: 'unknown' });
+    const { programId } = first;
+    expect(await refresh(first)).toEqual({ state: 'replayed', programId, userId: open.ada.id });
+    expect(await refresh(third)).toEqual({ state: 'unknown' });
     expect(await open.programs.store.signedOut()).toEqual([first.programId]);
   });
 
   it('gets the same refresh token again when the answer was lost, for 15 minutes, and as long as that was not used', async () => {
     const first = await open.signIn();
-    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
-    const again = issued(await open.programs.refresh(first.tokens.refreshToken));
+    const second = await renew(first);
+    const again = await renew(first);
     expect(again.tokens.refreshToken).toBe(second.tokens.refreshToken);
-    pass(899_000);
-    const late = issued(await open.programs.refresh(first.tokens.refreshToken));
+    passTime(899_000);
+    const late = await renew(first);
     expect(late.tokens.refreshToken).toBe(second.tokens.refreshToken);
-    pass(1_001);
-    expect(await open.programs.refresh(first.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+    passTime(1_001);
+    expect(await refresh(first)).toMatchObject({ state: 'replayed' });
     const other = await open.signIn();
-    const next = issued(await open.programs.refresh(other.tokens.refreshToken));
-    await open.programs.refresh(next.tokens.refreshToken);
-    expect(await open.programs.refresh(other.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+    const next = await renew(other);
+    await refresh(next);
+    expect(await refresh(other)).toMatchObject({ state: 'replayed' });
   });
 
   it('stays signed in when the store has lost its last refreshes, whose older tokens end it as before', async () => {
     const first = await open.signIn();
-    const second = issued(await open.programs.refresh(first.tokens.refreshToken));
-    const third = issued(await open.programs.refresh(second.tokens.refreshToken));
+    const second = await renew(first);
+    const third = await renew(second);
     await loseRefreshes(first);
-    const fourth = issued(await open.programs.refresh(third.tokens.refreshToken));
+    const fourth = await renew(third);
     expect(new Set([first, second, third, fourth].map(({ tokens }) => tokens.refreshToken)).size).toBe(4);
-    expect(await open.programs.refresh(second.tokens.refreshToken)).toMatchObject({ state: 'replayed' });
+    expect(await refresh(second)).toMatchObject({ state: 'replayed' });
     const other = await open.signIn();
-    const newest = issued(await open.programs.refresh(other.tokens.refreshToken));
+    const newest = await renew(other);
     await loseRefreshes(other);
     expect(await open.programs.signOut(newest.tokens.refreshToken)).toMatchObject({ isReplayed: false });
   });
@@ -217,7 +199,7 @@ describe('a signed-in program', () => {
       expect(await open.programs.refresh(forged)).toEqual({ state: 'unknown' });
       expect(await open.programs.signOut(forged)).toBeUndefined();
     }
-    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'issued' });
+    expect(await refresh({ tokens })).toMatchObject({ state: 'issued' });
   });
 
   it('ends with its person: blocked, signed out everywhere, or not in the team any more', async () => {
@@ -225,20 +207,20 @@ describe('a signed-in program', () => {
     const ofTeam = await open.signIn(open.team.id);
     await teams.removeMember(open.team.id, open.ada.id);
     const ended = { state: 'ended', userId: open.ada.id };
-    expect(await open.programs.refresh(ofTeam.tokens.refreshToken)).toMatchObject(ended);
+    expect(await refresh(ofTeam)).toMatchObject(ended);
     const own = await open.signIn();
     await users.endSessions(open.ada.id);
-    expect(await open.programs.refresh(own.tokens.refreshToken)).toMatchObject(ended);
+    expect(await refresh(own)).toMatchObject(ended);
     expect((await open.programs.store.signedOut()).toSorted()).toEqual([ofTeam.programId, own.programId].toSorted());
   });
 
   it('stays signed in for 180 days at most, however often it is refreshed', async () => {
     let { tokens } = await open.signIn();
     for (let days = 0; days < 180; days += 29) {
-      ({ tokens } = issued(await open.programs.refresh(tokens.refreshToken)));
-      pass(29 * 86_400_000);
+      ({ tokens } = await renew({ tokens }));
+      passTime(29 * 86_400_000);
     }
-    expect(await open.programs.refresh(tokens.refreshToken)).toMatchObject({ state: 'ended' });
+    expect(await refresh({ tokens })).toMatchObject({ state: 'ended' });
   });
 
   it('whose provider answers late is not signed out for having come again in the meantime', async () => {
@@ -249,7 +231,7 @@ describe('a signed-in program', () => {
       asked.resolve();
       return provider.promise;
     });
-    const slow = open.programs.refresh(tokens.refreshToken);
+    const slow = refresh({ tokens });
     await asked.promise;
     const node = open.addNode();
     const second = issued(await node.refresh(tokens.refreshToken));
@@ -264,9 +246,8 @@ describe('a signed-in program', () => {
   it('is signed out by either of its tokens, and by its person only', async () => {
     const one = await open.signIn();
     expect(await open.programs.store.signOut(one.programId, { userId: 'somebody else' })).toBeUndefined();
-    expect(await open.programs.store.signOut(one.programId, { userId: open.ada.id })).toMatchObject({
-      isReplayed: false,
-    });
+    const byAda = await open.programs.store.signOut(one.programId, { userId: open.ada.id });
+    expect(byAda).toMatchObject({ isReplayed: false });
     const other = await open.signIn();
     expect(await open.programs.signOut(other.tokens.refreshToken)).toMatchObject({ programId: other.programId });
     expect(await open.programs.signOut(other.tokens.refreshToken)).toBeUndefined();
@@ -277,47 +258,35 @@ describe('a signed-in program', () => {
 
   it('that is signed out by a refresh token that was replaced may have been stolen', async () => {
     const current = await open.signIn();
-    const second = issued(await open.programs.refresh(current.tokens.refreshToken));
+    const second = await renew(current);
     // Whoever has lost the answer has this one.
     expect(await open.programs.signOut(current.tokens.refreshToken)).toMatchObject({ isReplayed: false });
-    expect(await open.programs.refresh(second.tokens.refreshToken)).toEqual({ state: 'unknown' });
+    expect(await refresh(second)).toEqual({ state: 'unknown' });
     const first = await open.signIn();
-    for (let { tokens } = first, count = 0; count < 2; count++)
-      ({ tokens } = issued(await open.programs.refresh(tokens.refreshToken)));
-    const { programId } = first;
-    expect(await open.programs.signOut(first.tokens.refreshToken)).toEqual({
-      programId,
-      userId: open.ada.id,
-      isReplayed: true,
-    });
+    for (let { tokens } = first, count = 0; count < 2; count++) ({ tokens } = await renew({ tokens }));
+    const outcome = { programId: first.programId, userId: open.ada.id, isReplayed: true };
+    expect(await open.programs.signOut(first.tokens.refreshToken)).toEqual(outcome);
     const late = await open.signIn();
-    await open.programs.refresh(late.tokens.refreshToken);
-    pass(900_001);
+    await refresh(late);
+    passTime(900_001);
     expect(await open.programs.signOut(late.tokens.refreshToken)).toMatchObject({ isReplayed: true });
   });
 
-  it('is one of fifty at most: the oldest is signed out', async () => {
+  it('is one of fifty at most, and names the oldest, which it has signed out, before it fails itself, and again', async () => {
     const first = await open.signIn();
     for (let count = 0; count < 49; count++) await open.signIn();
     expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(50);
-    await open.signIn();
+    const deviceCode = await open.approve();
+    const ended: string[] = [];
+    const again = () => open.programs.claim(deviceCode, undefined, async (id) => void ended.push(id));
+    vi.spyOn(open.programs.store, 'find').mockRejectedValueOnce(new Error('the store is away'));
+    await expect(again()).rejects.toThrow('the store is away');
+    expect(ended).toEqual([first.programId]);
+    issued(await again());
+    expect(ended).toEqual([first.programId, first.programId]);
     const programs = await open.programs.store.listOf(open.ada.id);
     expect(programs).toHaveLength(50);
     expect(programs.map(({ id }) => id)).not.toContain(first.programId);
     expect(await open.programs.store.signedOut()).toEqual([first.programId]);
-  });
-
-  it('names what it has signed out before it fails itself, and again when it comes again', async () => {
-    const first = await open.signIn();
-    for (let count = 0; count < 49; count++) await open.signIn();
-    const { deviceCode, userCode } = await open.programs.devices.begin(asked);
-    await open.programs.devices.approve(userCode, open.ada, undefined);
-    const ended: string[] = [];
-    const claim = () => open.programs.claim(deviceCode, undefined, async (id) => void ended.push(id));
-    vi.spyOn(open.programs.store, 'find').mockRejectedValueOnce(new Error('the store is away'));
-    await expect(claim()).rejects.toThrow('the store is away');
-    expect(ended).toEqual([first.programId]);
-    issued(await claim());
-    expect(ended).toEqual([first.programId, first.programId]);
   });
 });

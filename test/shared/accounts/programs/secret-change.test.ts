@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RefreshTokens } from '#shared/accounts/programs/refresh-token.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 
@@ -23,24 +23,10 @@ function readBy(reader: Node, writer: Node) {
   return { token: reader.tokens.read(written), text: reader.sealer.unseal(writer.sealer.seal('text')) };
 }
 
-describe('a change of the secret of the cluster', () => {
-  it('in three steps lets each node read what one in the same step, or one next to it, writes', () => {
-    const nodes = steps.map(nodeWith);
-    for (const [at, node] of nodes.entries()) {
-      for (const other of nodes.slice(Math.max(0, at - 1), at + 2)) {
-        expect(readBy(node, other)).toEqual({ token, text: 'text' });
-      }
-    }
-  });
-
-  it('without the first step has nodes write what the others do not read', () => {
-    const [before, swapped] = [nodeWith([old]), nodeWith([next, old])];
-    expect(readBy(before, swapped)).toEqual({ token: undefined, text: undefined });
-  });
-
-  it('is read-only for every secret but the first', () => {
-    const [first, second] = [nodeWith([old]), nodeWith([old, next])];
-    expect(second.tokens.write(token)).toBe(first.tokens.write(token));
-    expect(second.sealer.seal('text')).toBe(first.sealer.seal('text'));
-  });
+it('a change of the secret of the cluster in three steps lets each node read what one in the same step, or one next to it, writes', () => {
+  const nodes = steps.map(nodeWith);
+  for (const [at, node] of nodes.entries()) {
+    for (const other of nodes.slice(Math.max(0, at - 1), at + 2))
+      expect(readBy(node, other)).toEqual({ token, text: 'text' });
+  }
 });

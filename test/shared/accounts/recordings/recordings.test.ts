@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
 import { Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { removeRecordingsOf } from '#shared/accounts/recordings/remove-recordings-of.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { until } from '../../../helpers/until.ts';
@@ -14,35 +15,20 @@ const secrets = [randomBytes(32)];
 let open: OpenKeyStore;
 let recordings: Recordings;
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   recordings = make();
-  await open.connection.redis.hset(`${open.prefix}key:k1`, 'name', 'laptop');
+  await open.redis.hset(`${open.prefix}key:k1`, 'name', 'laptop');
 });
 
 function make(changed: Partial<typeof bounds> = {}, of = secrets): Recordings {
   const parts = { bounds: { ...bounds, ...changed }, keys: new OwnerKeys(() => of) };
-  return new Recordings(open.connection.redis, open.prefix, parts);
+  return new Recordings(open.redis, open.prefix, parts);
 }
 
-function factsOf(id: string, more: Partial<RecordingFacts> = {}): RecordingFacts {
-  return {
-    id,
-    at: 1,
-    endedAt: 2,
-    endpoint: 'POST /',
-    format: 'chat',
-    model: 'demo',
-    key: { id: 'k1', name: 'laptop' },
-    owner: { kind: 'user', id: 'ada' },
-    status: 200,
-    end: 'whole',
-    requestBytes: 1,
-    answerBytes: 1,
-    isRequestCut: false,
-    isAnswerCut: false,
-    ...more,
-  };
-}
+const ada = { key: { id: 'k1', name: 'laptop' }, owner: { kind: 'user', id: 'ada' } } as const;
+const whole = { end: 'whole', requestBytes: 1, answerBytes: 1, isRequestCut: false, isAnswerCut: false } as const;
+const request = { at: 1, endedAt: 2, endpoint: 'POST /', format: 'chat', model: 'demo', status: 200 };
+const factsOf = (id: string, more: Partial<RecordingFacts> = {}) => ({ id, ...request, ...ada, ...whole, ...more });
 
 interface Keeping {
   from?: Recordings;
@@ -57,31 +43,29 @@ function keep(id: string, { from = recordings, storedAs = 'ada', bytes = 10, fac
 
 const ofBlue: Keeping = { storedAs: 'blue', facts: { owner: { kind: 'team', id: 'blue' } } };
 
-async function listed(from = recordings): Promise<string[]> {
-  return (await from.list({ parties: undefined }, 100)).recordings.map(({ facts }) => facts.id);
+async function listed(from = recordings, filter: object = {}): Promise<string[]> {
+  return (await from.list({ parties: undefined, ...filter }, 100)).recordings.map(({ facts }) => facts.id);
 }
 
 describe('a recording', () => {
   it('is found, read and removed by the id of its request', async () => {
     expect(await keep('r1')).toBe('kept');
-    const [found, ...others] = await recordings.find('r1');
-    expect(others).toEqual([]);
-    expect(found).toMatchObject({ owner: 'ada', facts: factsOf('r1') });
-    if (!found) return;
-    const whole = await recordings.read(found);
-    expect([whole?.request.toString(), whole?.answer.toString()]).toEqual(['the prompt', 'aaaaaaaaaa']);
+    expect(await recordings.find('r1')).toMatchObject([{ owner: 'ada', facts: factsOf('r1') }]);
+    const found = made((await recordings.find('r1'))[0]);
+    const read = made(await recordings.read(found));
+    expect([read.request.toString(), read.answer.toString()]).toEqual(['the prompt', 'aaaaaaaaaa']);
     expect(await recordings.remove(found)).toBe(true);
     expect(await recordings.remove(found)).toBe(false);
     expect(await recordings.find('r1')).toEqual([]);
     // Nothing of it is left but the sum of all, which is 0.
-    expect(await open.connection.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
-    expect(await open.connection.redis.get(`${open.prefix}recordings:total`)).toBe('0');
+    expect(await open.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
+    expect(await open.redis.get(`${open.prefix}recordings:total`)).toBe('0');
   });
 
   it('stands sealed in Redis, with its facts', async () => {
     await keep('r1', { facts: { endpoint: 'POST /seen-nowhere' } });
-    await open.connection.redis.set(`${open.prefix}control`, 'the prompt');
-    const all = await readAllValues(open.connection.redis, open.prefix);
+    await open.redis.set(`${open.prefix}control`, 'the prompt');
+    const all = await readAllValues(open.redis, open.prefix);
     expect(all.split('the prompt')).toHaveLength(2);
     expect(all).not.toContain('aaaaaaaaaa');
     expect(all).not.toContain('seen-nowhere');
@@ -97,64 +81,50 @@ describe('a recording', () => {
   it('expires, and every key in Redis with it', async () => {
     const brief = make({ keepMs: 300 });
     await keep('r1', { from: brief });
-    const names = await open.connection.redis.keys(`${open.prefix}recordings:*`);
-    expect(names.length).toBeGreaterThan(8);
-    await until(async () => (await open.connection.redis.keys(`${open.prefix}recordings:*`)).length === 0);
+    const names = () => open.redis.keys(`${open.prefix}recordings:*`);
+    expect((await names()).length).toBeGreaterThan(8);
+    await until(async () => (await names()).length === 0);
   });
 
   it('that has expired counts no more, while others are kept', async () => {
     await keep('r1', { from: make({ keepMs: 50 }) });
     await until(async () => (await recordings.find('r1')).length === 0);
     await keep('r2');
-    const { redis } = open.connection;
-    expect(await redis.zcard(`${open.prefix}recordings:all`)).toBe(1);
-    expect(await redis.zcard(`${open.prefix}recordings:expiries`)).toBe(1);
-    expect(await redis.zscore(`${open.prefix}recordings:bytes`, 'ada')).toBe(
-      await redis.get(`${open.prefix}recordings:total`),
-    );
+    const { redis } = open;
+    const name = `${open.prefix}recordings`;
+    expect([await redis.zcard(`${name}:all`), await redis.zcard(`${name}:expiries`)]).toEqual([1, 1]);
+    expect(await redis.zscore(`${name}:bytes`, 'ada')).toBe(await redis.get(`${name}:total`));
   });
 
-  it('of a request whose id comes again takes the place of the first', async () => {
+  it('of a request whose id comes again takes the place of the first, unless it is of another owner', async () => {
     await keep('r1');
     await keep('r1', { bytes: 20 });
     const [found] = await recordings.find('r1');
     expect(found && (await recordings.read(found))?.answer).toHaveLength(20);
     expect(await listed()).toEqual(['r1']);
-  });
-
-  it('of another owner with the same id is another one', async () => {
-    await keep('r1');
     await keep('r1', ofBlue);
-    expect((await recordings.find('r1')).map(({ owner }) => owner).toSorted()).toEqual(['ada', 'blue']);
-    await removeRecordingsOf(open.connection.redis, open.prefix, 'ada');
-    expect((await recordings.find('r1')).map(({ owner }) => owner)).toEqual(['blue']);
+    const owners = async () => (await recordings.find('r1')).map(({ owner }) => owner).toSorted();
+    expect(await owners()).toEqual(['ada', 'blue']);
+    await removeRecordingsOf(open.redis, open.prefix, 'ada');
+    expect(await owners()).toEqual(['blue']);
   });
 
   it('of a revoked key is not kept: its owner may be gone', async () => {
-    await open.connection.redis.hset(`${open.prefix}key:k1`, 'revokedAt', '1');
+    await open.redis.hset(`${open.prefix}key:k1`, 'revokedAt', '1');
     expect(await keep('r1')).toBe('gone');
-    await open.connection.redis.del(`${open.prefix}key:k1`);
+    await open.redis.del(`${open.prefix}key:k1`);
     expect(await keep('r1')).toBe('gone');
     expect(await listed()).toEqual([]);
   });
 });
 
 describe('recordings are bounded', () => {
-  it('in number for each owner: the oldest goes', async () => {
-    const few = make({ most: 2 });
-    for (const id of ['r1', 'r2', 'r3']) await keep(id, { from: few });
-    expect((await listed(few)).toSorted()).toEqual(['r2', 'r3']);
-  });
-
-  it('in bytes for each owner: the oldest go, those of others stay', async () => {
-    const small = make({ ownerBytes: 10_000 });
-    await keep('other', { from: small, ...ofBlue });
-    for (const id of ['r1', 'r2', 'r3']) await keep(id, { from: small, bytes: 2_000 });
-    expect((await listed(small)).toSorted()).toEqual(['other', 'r2', 'r3']);
-  });
-
-  it('in bytes of all: the oldest of whoever has most goes', async () => {
-    const small = make({ totalBytes: 12_000 });
+  it.each([
+    ['in number for each owner: the oldest goes', { most: 2 }],
+    ['in bytes for each owner: the oldest go', { ownerBytes: 10_000 }],
+    ['in bytes of all: the oldest of whoever has most goes', { totalBytes: 12_000 }],
+  ])('%s, those of others stay', async (_, changed) => {
+    const small = make(changed);
     await keep('other', { from: small, ...ofBlue });
     for (const id of ['r1', 'r2', 'r3']) await keep(id, { from: small, bytes: 2_000 });
     expect((await listed(small)).toSorted()).toEqual(['other', 'r2', 'r3']);
@@ -184,15 +154,12 @@ describe('a list of recordings', () => {
   });
 
   it('has those of the parties, the key and the session that it is asked for', async () => {
-    await open.connection.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
+    await open.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
     await keep('r1');
     await keep('r2', { facts: { key: { id: 'k2', name: 'other' } } });
     await keep('r3', { facts: { session: 's1' } });
     await keep('r4', ofBlue);
-    const of = async (filter: object) =>
-      (await recordings.list({ parties: undefined, ...filter }, 100)).recordings
-        .map(({ facts }) => facts.id)
-        .toSorted();
+    const of = async (filter: object) => (await listed(recordings, filter)).toSorted();
     expect(await of({})).toEqual(['r1', 'r2', 'r3', 'r4']);
     expect(await of({ parties: ['team:blue'] })).toEqual(['r4']);
     expect(await of({ parties: [] })).toEqual([]);

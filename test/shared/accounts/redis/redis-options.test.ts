@@ -4,33 +4,21 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { isRedisAddress, redisHosts, redisOptions } from '#shared/accounts/redis/redis-options.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { startRedisProgram } from '../../../helpers/servers/start-redis-program.ts';
 
 describe('an address of Redis', () => {
   it('names host, port, user, password and database', () => {
-    expect(redisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toEqual({
-      host: 'redis',
-      port: 6380,
-      username: 'joe',
-      password: 's@cret',
-      db: 2,
-    });
+    const options = { host: 'redis', port: 6380, username: 'joe', password: 's@cret', db: 2 };
+    expect(redisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toEqual(options);
   });
 
   it('names the sentinels that know the primary', () => {
     const url = 'redis+sentinel://:pw@one:26379,two/rtr/1?sentinel-password=sp';
-    expect(redisOptions(url, undefined)).toMatchObject({
-      sentinels: [
-        { host: 'one', port: 26_379 },
-        { host: 'two', port: 26_379 },
-      ],
-      name: 'rtr',
-      password: 'pw',
-      sentinelPassword: 'sp',
-      db: 1,
-    });
+    const sentinels = ['one', 'two'].map((host) => ({ host, port: 26_379 }));
+    const options = { sentinels, name: 'rtr', password: 'pw', sentinelPassword: 'sp', db: 1 };
+    expect(redisOptions(url, undefined)).toMatchObject(options);
     expect(redisHosts(url)).toBe('one:26379,two');
   });
 
@@ -42,25 +30,16 @@ describe('an address of Redis', () => {
   );
 });
 
-describe('Redis behind TLS', () => {
+describe('Redis behind TLS', { tags: ['openssl'] }, () => {
   it('is trusted by whoever knows its authority, and by nobody else', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-test-redis-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const { ca, caFile, certFile, keyFile } = makeCertificates(folder);
-    const tls = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', caFile];
-    const server = await startRedisProgram(folder, (port) => [
-      '--port',
-      '0',
-      '--tls-port',
-      String(port),
-      ...tls,
-      '--tls-auth-clients',
-      'no',
-      '--requirepass',
-      'pw',
-    ]);
+    const files = `--tls-cert-file ${certFile} --tls-key-file ${keyFile} --tls-ca-cert-file ${caFile}`;
+    const server = await startRedisProgram(folder, (port) =>
+      `--port 0 --tls-port ${port} ${files} --tls-auth-clients no --requirepass pw`.split(' '),
+    );
     onTestFinished(() => server.stop());
-    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
     const open = (authority: string | undefined) => {
       const connection = connectRedis(`rediss://:pw@127.0.0.1:${server.port}`, { log, name: 'test', ca: authority });
       onTestFinished(() => connection.close());

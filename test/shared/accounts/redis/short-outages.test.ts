@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 it('a request waits no longer for many short outages than for one', { timeout: 10_000 }, async () => {
-  const { connection } = await openKeyStore(inject('redisUrl'));
+  const { connection } = await openKeyStore();
   const outages = new ShortOutages(connection, 1_000);
   const startedAt = performance.now();
   let asked = 0;
@@ -22,7 +22,7 @@ it('a request waits no longer for many short outages than for one', { timeout: 1
 });
 
 it('what fails for another reason than an outage is not repeated', async () => {
-  const { connection } = await openKeyStore(inject('redisUrl'));
+  const { connection } = await openKeyStore();
   const outages = new ShortOutages(connection, 1_000);
   let asked = 0;
   const ask = async (): Promise<never> => {

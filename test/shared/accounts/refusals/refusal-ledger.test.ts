@@ -1,28 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader, type RefusalQuery } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
+import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { admin, member } from '../../../helpers/accounts/open-ledger.ts';
+import { openThroughProxy } from '../../../helpers/accounts/open-through-proxy.ts';
 import { until } from '../../../helpers/until.ts';
 
 const hour = 3_600_000;
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-const admin = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
 const laptop: RefusedKey = { id: 'k1', kind: 'user', name: 'laptop', ownerId: 'ada' };
 const ofTeam: RefusedKey = { id: 'k2', kind: 'team', name: 'ci', ownerId: 'crew' };
 const router: RefusedKey = { id: 'k3', kind: 'router', name: 'old', ownerId: undefined };
 
-async function open(url = inject('redisUrl'), given?: string) {
-  const { connection, prefix } = await openKeyStore(url, given);
-  const { redis } = connection;
+async function open(of?: OpenKeyStore) {
+  const { redis, prefix } = of ?? (await openKeyStore());
   const ledger = new RefusalLedger(redis, prefix, log);
   onTestFinished(() => ledger.close());
-  return { ledger, redis, prefix, reader: new RefusalReader(redis, prefix) };
+  /** Writes refusals, as one process does from its start to its end. */
+  const write = async (...refusals: Refusal[]): Promise<void> => {
+    const writer = new RefusalLedger(redis, prefix, log);
+    for (const each of refusals) writer.add(each);
+    await writer.close();
+  };
+  return { ledger, write, redis, prefix, reader: new RefusalReader(redis, prefix) };
 }
 
 function refusal(code: ErrorCode, key?: RefusedKey, fields: Partial<Refusal> = {}): Refusal {
@@ -36,13 +41,10 @@ function lately(change: Partial<RefusalQuery> = {}): RefusalQuery {
 
 describe('refusals', () => {
   it('are counted by code, key and owner, in the hour and the day', async () => {
-    const { ledger, reader, redis, prefix } = await open();
-    ledger.add(refusal('rate_limit_exceeded', laptop));
-    ledger.add(refusal('rate_limit_exceeded', laptop));
-    ledger.add(refusal('permission_denied', ofTeam));
-    ledger.add(refusal('invalid_api_key', router));
-    ledger.add(refusal('invalid_api_key'));
-    await ledger.close();
+    const { write, reader, redis, prefix } = await open();
+    const limited = refusal('rate_limit_exceeded', laptop);
+    const denied = refusal('permission_denied', ofTeam);
+    await write(limited, limited, denied, refusal('invalid_api_key', router), refusal('invalid_api_key'));
     for (const step of ['hour', 'day', 'month'] as const) {
       const { groups, total } = await reader.report(lately({ step }));
       expect(total).toBe(5);
@@ -53,69 +55,46 @@ describe('refusals', () => {
       ]);
     }
     const byKey = await reader.report(lately({ by: 'key' }));
-    expect(Object.fromEntries(byKey.groups.map(({ id, count }) => [id, count]))).toEqual({
-      k1: 2,
-      k2: 1,
-      k3: 1,
-      '': 1,
-    });
+    const counts = Object.fromEntries(byKey.groups.map(({ id, count }) => [id, count]));
+    expect(counts).toEqual({ k1: 2, k2: 1, k3: 1, '': 1 });
     expect((await reader.report(lately({ filter: { user: 'ada' } }))).total).toBe(2);
     expect(await redis.hgetall(`${prefix}usage:key-names`)).toEqual({ k1: 'laptop', k2: 'ci', k3: 'old' });
   });
 
   it('are seen by administrators, and by members where they or a team of theirs own the key', async () => {
-    const { ledger, reader } = await open();
-    for (const key of [laptop, ofTeam, router, undefined]) ledger.add(refusal('permission_denied', key));
-    await ledger.close();
-    const seenBy = async (userId: string, teamIds: string[]): Promise<[number, (string | undefined)[]]> => {
-      const viewer = { userId, isAdmin: false, keyIds: [], teamIds };
+    const { write, reader } = await open();
+    await write(...[laptop, ofTeam, router, undefined].map((key) => refusal('permission_denied', key)));
+    const seenBy = async (viewer: UsageViewer): Promise<[number, (string | undefined)[]]> => {
       const samples = await reader.samples(lately({ viewer }));
       return [(await reader.report(lately({ viewer }))).total, samples.map(({ key }) => key)];
     };
     expect((await reader.report(lately())).total).toBe(4);
     expect(await reader.samples(lately())).toHaveLength(4);
-    expect(await seenBy('ada', [])).toEqual([1, ['k1']]);
-    expect(await seenBy('bob', ['crew'])).toEqual([1, ['k2']]);
-    expect(await seenBy('eve', [])).toEqual([0, []]);
+    expect(await seenBy(member('ada'))).toEqual([1, ['k1']]);
+    expect(await seenBy(member('bob', 'crew'))).toEqual([1, ['k2']]);
+    expect(await seenBy(member('eve'))).toEqual([0, []]);
   });
 
   it('are sampled once a minute for each key and code', async () => {
-    const { ledger, reader } = await open();
-    for (let count = 0; count < 50; count += 1)
-      ledger.add(refusal('insufficient_quota', laptop, { requestId: `r${count}`, asked: 'demo' }));
-    ledger.add(refusal('overloaded', laptop));
-    await ledger.close();
-    const owner = { kind: 'user', id: 'ada' };
+    const { write, reader } = await open();
+    const spent = (at: number) => refusal('insufficient_quota', laptop, { requestId: `r${at}`, asked: 'demo' });
+    await write(...Array.from({ length: 50 }, (_, at) => spent(at)), refusal('overloaded', laptop));
     const samples = await reader.samples(lately());
+    const common = { at: expect.any(Number), key: 'k1', owner: { kind: 'user', id: 'ada' }, message: 'Why.' };
     expect(samples.toSorted((a, b) => a.code.localeCompare(b.code))).toEqual([
-      {
-        at: expect.any(Number),
-        id: 'r0',
-        code: 'insufficient_quota',
-        status: 429,
-        key: 'k1',
-        owner,
-        model: 'demo',
-        message: 'Why.',
-      },
-      { at: expect.any(Number), id: 'req_1', code: 'overloaded', status: 503, key: 'k1', owner, message: 'Why.' },
+      { ...common, id: 'r0', code: 'insufficient_quota', status: 429, model: 'demo' },
+      { ...common, id: 'req_1', code: 'overloaded', status: 503 },
     ]);
   });
 
   it('are kept without anything that the request says', async () => {
-    const { ledger, reader, redis, prefix } = await open();
+    const { write, reader, redis, prefix } = await open();
     const secret = 'zebra diary';
-    for (const code of [
-      'invalid_request',
-      'invalid_value',
-      'not_found',
-      'model_not_found',
-      'permission_denied',
-    ] as const)
-      ledger.add(refusal(code, laptop, { error: new RouterError(code, `Not ${secret}.`), asked: secret }));
+    const codes = ['invalid_request', 'invalid_value', 'not_found', 'model_not_found', 'permission_denied'] as const;
+    const telling = (code: ErrorCode) =>
+      refusal(code, laptop, { error: new RouterError(code, `Not ${secret}.`), asked: secret });
     const byUpstream = new RouterError('overloaded', secret, { byUpstream: true });
-    ledger.add(refusal('overloaded', laptop, { error: byUpstream }));
-    await ledger.close();
+    await write(...codes.map(telling), refusal('overloaded', laptop, { error: byUpstream }));
     const samples = await reader.samples(lately());
     expect(samples).toHaveLength(6);
     for (const sample of samples) expect([sample.message, sample.model]).toEqual([undefined, undefined]);
@@ -124,23 +103,19 @@ describe('refusals', () => {
   });
 
   it('of requests without a known key do not displace the samples of others', async () => {
-    const { ledger, reader, redis, prefix } = await open();
-    ledger.add(refusal('permission_denied', laptop));
-    await ledger.close();
+    const { write, reader, redis, prefix } = await open();
+    await write(refusal('permission_denied', laptop));
     const nobody = JSON.stringify({ at: Date.now(), id: 'r', code: 'missing_key', status: 401 });
     const stream = `${prefix}usage:refusals:samples-of-nobody`;
     for (let count = 0; count < 300; count += 1) await redis.xadd(stream, '*', 'r', nobody);
-    const further = new RefusalLedger(redis, prefix, log);
-    further.add(refusal('missing_key'));
-    await further.close();
+    await write(refusal('missing_key'));
     expect(await redis.xlen(stream)).toBe(50);
     expect((await reader.samples(lately())).filter(({ key }) => key === 'k1')).toHaveLength(1);
   });
 
   it('expire: hours after eight days, days after ninety', async () => {
-    const { ledger, redis, prefix } = await open();
-    ledger.add(refusal('permission_denied', laptop));
-    await ledger.close();
+    const { write, redis, prefix } = await open();
+    await write(refusal('permission_denied', laptop));
     const now = new Date().toISOString();
     const days = async (period: string): Promise<number> =>
       Math.ceil((await redis.pttl(`${prefix}usage:refusals:${period}`)) / (24 * hour));
@@ -162,20 +137,17 @@ describe('a hundred thousand refusals', () => {
   });
 
   it('of as many keys take a bounded number of rows, and all are counted', async () => {
-    const { ledger, reader, redis, prefix } = await open();
+    const { ledger, write, reader, redis, prefix } = await open();
     let most = 0;
     const limited = refusal('rate_limit_exceeded');
+    const some = () => Array.from({ length: 1_000 }, () => ({ ...limited, key: { ...laptop, id: randomUUID() } }));
     for (let round = 0; round < 100; round += 1) {
-      for (let count = 0; count < 1_000; count += 1) ledger.add({ ...limited, key: { ...laptop, id: randomUUID() } });
+      for (const each of some()) ledger.add(each);
       most = Math.max(most, ledger.backlog);
     }
     expect(most).toBeLessThanOrEqual(1_001);
     await ledger.close();
-    for (let writer = 0; writer < 4; writer += 1) {
-      const further = new RefusalLedger(redis, prefix, log);
-      for (let count = 0; count < 1_000; count += 1) further.add({ ...limited, key: { ...laptop, id: randomUUID() } });
-      await further.close();
-    }
+    for (let writer = 0; writer < 4; writer += 1) await write(...some());
     const { groups, total } = await reader.report(lately());
     expect(total).toBe(104_000);
     expect(groups[0]?.rows.find(({ key }) => key === 'other')?.count).toBeGreaterThan(99_000);
@@ -186,28 +158,20 @@ describe('a hundred thousand refusals', () => {
   });
 });
 
-describe('a batch of refusals', () => {
-  it(
-    'is counted once when its answer was lost, and memory is bounded until Redis is back',
-    { timeout: 30_000 },
-    async () => {
-      const target = inject('redisUrl');
-      const proxy = await startPausableProxy(Number(new URL(target).port));
-      onTestFinished(() => proxy.close());
-      const { ledger, redis, prefix } = await open(`redis://127.0.0.1:${proxy.port}`);
-      const { reader } = await open(target, prefix);
-      ledger.add(refusal('rate_limit_exceeded', laptop));
-      // Let what is sent through, and nothing back.
-      proxy.pauseAnswers();
-      await until(async () => (await reader.report(lately())).total === 1);
-      await until(() => redis.status !== 'ready');
-      for (let count = 0; count < 20_000; count += 1)
-        ledger.add(refusal('rate_limit_exceeded', { ...laptop, id: `x${count}` }));
-      expect(ledger.backlog).toBe(1_001);
-      proxy.resume();
-      await until(async () => (await reader.report(lately())).total === 20_001, 20_000);
-      await ledger.close();
-      expect((await reader.report(lately())).total).toBe(20_001);
-    },
-  );
+it('a batch of refusals is counted once when its answer was lost, and memory is bounded until Redis is back', async () => {
+  const { proxy, behind, direct } = await openThroughProxy();
+  const { ledger } = await open(behind);
+  const { reader } = await open(direct);
+  ledger.add(refusal('rate_limit_exceeded', laptop));
+  // Let what is sent through, and nothing back.
+  proxy.pauseAnswers();
+  await until(async () => (await reader.report(lately())).total === 1);
+  proxy.cut();
+  for (let count = 0; count < 20_000; count += 1)
+    ledger.add(refusal('rate_limit_exceeded', { ...laptop, id: `x${count}` }));
+  expect(ledger.backlog).toBe(1_001);
+  proxy.resume();
+  await until(async () => (await reader.report(lately())).total === 20_001);
+  await ledger.close();
+  expect((await reader.report(lately())).total).toBe(20_001);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { softwarePasskey } from '../../../helpers/console/software-passkey.ts';
@@ -9,7 +9,7 @@ const secret = 'JBSWY3DPEHPK3PXP';
 const userId = randomUUID();
 
 async function openStore() {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { connection, prefix } = await openKeyStore();
   const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
   const store = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
   const names = async () => Object.keys(await connection.redis.hgetall(`${prefix}second-factor:${userId}`));
@@ -37,18 +37,16 @@ describe('a use of a passkey', () => {
   });
 });
 
-describe('a code of an app', () => {
-  it('that was removed meanwhile counts for nothing, and leaves nothing', async () => {
-    const { store, names } = await openStore();
-    await store.keepTotp(userId, secret);
-    expect(await store.takeStep(userId, 1)).toBe(true);
-    await store.keepPasskey(userId, passkey);
-    await store.remove(userId, 'totp');
-    expect(await store.takeStep(userId, 2)).toBe(false);
-    await store.reset(userId);
-    expect(await store.takeStep(userId, 3)).toBe(false);
-    expect(await names()).toEqual([]);
-  });
+it('a code of an app that was removed meanwhile counts for nothing, and leaves nothing', async () => {
+  const { store, names } = await openStore();
+  await store.keepTotp(userId, secret);
+  expect(await store.takeStep(userId, 1)).toBe(true);
+  await store.keepPasskey(userId, passkey);
+  await store.remove(userId, 'totp');
+  expect(await store.takeStep(userId, 2)).toBe(false);
+  await store.reset(userId);
+  expect(await store.takeStep(userId, 3)).toBe(false);
+  expect(await names()).toEqual([]);
 });
 
 describe('recovery codes', () => {

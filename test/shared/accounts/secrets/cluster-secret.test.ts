@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { beginKeyStore, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openThroughProxy } from '../../../helpers/accounts/open-through-proxy.ts';
 import { until } from '../../../helpers/until.ts';
 
 function secretOf({ connection, prefix }: OpenKeyStore, set?: readonly Buffer[]): ClusterSecret {
@@ -14,8 +14,8 @@ function secretOf({ connection, prefix }: OpenKeyStore, set?: readonly Buffer[])
 
 describe('the secret of a cluster', () => {
   it('is made once, although many nodes start on an empty store at the same time', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
-    const others = await Promise.all(Array.from({ length: 5 }, () => openKeyStore(inject('redisUrl'), open.prefix)));
+    const open = await openKeyStore();
+    const others = await Promise.all(Array.from({ length: 5 }, () => openKeyStore(undefined, open.prefix)));
     const secrets = [open, ...others].map((each) => secretOf(each));
     await until(() => secrets.every((each) => each.secrets.length === 1));
     expect(new Set(secrets.map((each) => each.secrets[0]?.toString('hex'))).size).toBe(1);
@@ -23,45 +23,43 @@ describe('the secret of a cluster', () => {
   });
 
   it('is not in Redis where the operator sets one', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
+    const open = await openKeyStore();
     const set = [randomBytes(32), randomBytes(32)];
     expect(secretOf(open, set).secrets).toEqual(set);
-    expect(await open.connection.redis.keys(`${open.prefix}*`)).toEqual([]);
+    expect(await open.redis.keys(`${open.prefix}*`)).toEqual([]);
   });
 
   it('becomes known when Redis, away at the start, answers, and goes back into a store that was emptied', async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    await redis.kill();
-    const open = beginKeyStore(redis.url);
-    const secret = secretOf(open);
+    const { proxy, behind, direct } = await openThroughProxy();
+    proxy.cut();
+    await until(() => behind.redis.status !== 'ready');
+    const secret = secretOf(behind);
     const keys = new OwnerKeys(() => secret.secrets);
     expect(keys.ofGrant('owner')).toBeUndefined();
     expect(keys.storeSealer('owner')).toBeUndefined();
-    await redis.restart({ keepData: false });
+    proxy.resume();
     await until(() => keys.ofGrant('owner') !== undefined);
     const [known] = secret.secrets;
-
-    await open.connection.redis.flushall();
-    const other = secretOf(await openKeyStore(redis.url, open.prefix), undefined);
+    await direct.redis.del(`${direct.prefix}cluster-secret`);
+    const other = secretOf(direct);
     await until(() => other.secrets.length === 1);
     // Whichever was first, both nodes come to have the same.
-    await until(() => secret.secrets[0]?.equals(other.secrets[0] ?? Buffer.alloc(0)) === true, 15_000);
+    await until(() => secret.secrets[0]?.equals(other.secrets[0] ?? Buffer.alloc(0)) === true);
     expect(known).toHaveLength(32);
   });
 
   it('goes on opening what it has sealed after another node has put its own into Redis, four secrets at most', async () => {
-    const open = await openKeyStore(inject('redisUrl'));
+    const open = await openKeyStore();
     const secret = secretOf(open);
     await until(() => secret.secrets.length === 1);
     const keys = new OwnerKeys(() => secret.secrets);
     const before = keys.storeSealer('owner')?.seal('text') ?? '';
     const puts = Array.from({ length: 4 }, () => randomBytes(32));
-    const other = await openKeyStore(inject('redisUrl'), open.prefix);
+    const other = await openKeyStore(undefined, open.prefix);
     for (const [at, put] of puts.entries()) {
       await other.connection.redis.set(`${open.prefix}cluster-secret`, put.toString('base64url'));
       // A node looks as soon as it is connected again.
-      open.connection.redis.disconnect(true);
+      open.redis.disconnect(true);
       await until(() => secret.secrets[0]?.equals(put) === true);
       const isKnown = at < 3;
       expect(keys.storeSealer('owner')?.unseal(before)).toBe(isKnown ? 'text' : undefined);

@@ -1,9 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 /** A session that a provider has opened for somebody, during whose confirmation `change` happens. */
 async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id: string) => Promise<unknown>) {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore();
   const { sessions } = open.accounts;
   const ada = await makeAdmin(open);
   const id = (await sessions.open(ada, { provider: 'company' })) ?? '';

@@ -1,24 +1,24 @@
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 
 const minute = 60_000;
+const [ada, address] = ['ada@example.com', '10.0.0.1'];
 let open: OpenKeyStore;
 let guard: SignInGuard;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
-  guard = new SignInGuard(open.connection.redis, open.prefix);
-  vi.useFakeTimers({ toFake: ['Date'] });
+  open = await openKeyStore();
+  guard = new SignInGuard(open.redis, open.prefix);
+  passTime(0);
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
+const take = (email = ada, from = address, device?: string) => guard.take({ address: from, email, device });
 
 /** Takes attempts until one is refused, and returns how many were allowed and how many minutes there are to wait. */
-async function useUp(address: string, email: string): Promise<{ allowed: number; minutes: number }> {
+async function useUp(email = ada, from = address): Promise<{ allowed: number; minutes: number }> {
   for (let allowed = 0; ; allowed += 1) {
-    const { waitMs } = await guard.take({ address, email });
+    const { waitMs } = await take(email, from);
     if (waitMs > 0) return { allowed, minutes: waitMs / minute };
   }
 }
@@ -26,85 +26,76 @@ async function useUp(address: string, email: string): Promise<{ allowed: number;
 describe('SignInGuard', () => {
   it('refuses for 15 minutes, then 30, then an hour each time', async () => {
     for (const minutes of [15, 30, 60, 60]) {
-      expect(await useUp('10.0.0.1', 'ada@example.com')).toEqual({ allowed: 10, minutes });
-      vi.setSystemTime(Date.now() + (minutes - 1) * minute);
-      expect(await useUp('10.0.0.1', 'ada@example.com')).toEqual({ allowed: 0, minutes: 1 });
-      vi.setSystemTime(Date.now() + minute);
+      expect(await useUp()).toEqual({ allowed: 10, minutes });
+      passTime((minutes - 1) * minute);
+      expect(await useUp()).toEqual({ allowed: 0, minutes: 1 });
+      passTime(minute);
     }
   });
 
   it('says once that a refusal begins', async () => {
-    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => guard.take(attempt)));
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => take()));
     expect(outcomes.filter(({ waitMs }) => waitMs === 0)).toHaveLength(10);
     expect(outcomes.filter(({ isNews }) => isNews)).toHaveLength(1);
   });
 
   it('marks ten refusals of an hour as news, however many begin', async () => {
     const begin = async (n: number) => {
-      for (let m = 0; m < 10; m += 1) await guard.take({ address: `10.0.0.${m}`, email: `${n}@example.com` });
-      for (let m = 0; m < 40; m += 1) await guard.take({ address: `10.0.1.${m}`, email: `${n}@example.com` });
-      return guard.take({ address: '10.0.2.1', email: `${n}@example.com` });
+      for (let m = 0; m < 50; m += 1) await take(`${n}@example.com`, `10.0.1.${m}`);
+      return take(`${n}@example.com`, '10.0.2.1');
     };
     const outcomes = [];
     for (let n = 0; n < 15; n += 1) outcomes.push(await begin(n));
     expect(outcomes.map(({ isNews }) => isNews)).toEqual(outcomes.map((_, n) => n < 10));
     for (const { waitMs } of outcomes) expect(waitMs).toBe(15 * minute);
     const counter = `${open.prefix}sign-in-refusals`;
-    expect(await open.connection.redis.pttl(counter)).toBeGreaterThan(59 * minute);
+    expect(await open.redis.pttl(counter)).toBeGreaterThan(59 * minute);
   });
 
   it('does not count attempts that could not be judged', async () => {
-    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
-    await guard.take(attempt);
+    await take();
     for (let n = 0; n < 20; n += 1) {
-      expect(await guard.take(attempt)).toMatchObject({ waitMs: 0 });
-      await guard.withdraw(attempt);
+      expect(await take()).toMatchObject({ waitMs: 0 });
+      await guard.withdraw({ address, email: ada });
     }
-    expect(await useUp('10.0.0.1', 'ada@example.com')).toMatchObject({ allowed: 9 });
+    expect(await useUp()).toMatchObject({ allowed: 9 });
   });
 
   it('forgets the attempts at an account from an address that has signed in to it, not those of others', async () => {
-    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
-    for (let n = 0; n < 10; n += 1) await guard.take(attempt);
-    await guard.giveBack(attempt);
-    expect(await useUp('10.0.0.1', 'ada@example.com')).toMatchObject({ allowed: 10 });
-    for (let n = 2; n < 5; n += 1) expect(await useUp(`10.0.0.${n}`, 'ada@example.com')).toMatchObject({ allowed: 10 });
-    // With the nine of the first success, fifty were made at the account.
-    expect(await useUp('10.0.0.5', 'ada@example.com')).toMatchObject({ allowed: 1 });
-    expect(await useUp('10.0.0.6', 'ada@example.com')).toMatchObject({ allowed: 0 });
+    for (let n = 0; n < 10; n += 1) await take();
+    await guard.giveBack({ address, email: ada });
+    // With the nine of the first success, fifty are made at the account.
+    for (const [at, allowed] of [10, 10, 10, 10, 1, 0].entries())
+      expect(await useUp(ada, `10.0.0.${at + 1}`)).toMatchObject({ allowed });
   });
 
   it('lets ten people of an office mistype ten times, and the next one in', async () => {
-    for (let person = 0; person < 9; person += 1) {
-      expect(await useUp('10.0.0.1', `p${person}@example.com`)).toMatchObject({ allowed: 10 });
-    }
-    expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
+    for (let person = 0; person < 9; person += 1)
+      expect(await useUp(`p${person}@example.com`)).toMatchObject({ allowed: 10 });
+    expect(await take()).toMatchObject({ waitMs: 0 });
   });
 
   it('refuses an address after a hundred attempts at many accounts, and locks out no other address', async () => {
-    for (let n = 0; n < 100; n += 1) {
-      expect(await guard.take({ address: '10.0.0.1', email: `p${n}@example.com` })).toMatchObject({ waitMs: 0 });
-    }
-    expect(await guard.take({ address: '10.0.0.1', email: 'ada@example.com' })).toMatchObject({ isNews: true });
-    expect(await guard.take({ address: '10.0.0.2', email: 'ada@example.com' })).toMatchObject({ waitMs: 0 });
+    for (let n = 0; n < 100; n += 1) expect(await take(`p${n}@example.com`)).toMatchObject({ waitMs: 0 });
+    expect(await take()).toMatchObject({ isNews: true });
+    expect(await take(ada, '10.0.0.2')).toMatchObject({ waitMs: 0 });
   });
 
   it('lets a browser in that is known to the account, whatever others do, ten times', async () => {
-    const known = { address: '10.0.0.1', email: 'ada@example.com', device: 'known' };
-    for (let n = 0; n < 60; n += 1) await guard.take({ address: `10.0.1.${n}`, email: 'ada@example.com' });
-    expect(await guard.take({ ...known, device: undefined })).not.toMatchObject({ waitMs: 0 });
-    for (let n = 0; n < 10; n += 1) expect(await guard.take(known)).toMatchObject({ waitMs: 0 });
-    expect(await guard.take(known)).toMatchObject({ waitMs: 15 * minute });
+    for (let n = 0; n < 60; n += 1) await take(ada, `10.0.1.${n}`);
+    expect(await take()).not.toMatchObject({ waitMs: 0 });
+    const known = (email = ada) => take(email, address, 'known');
+    for (let n = 0; n < 10; n += 1) expect(await known()).toMatchObject({ waitMs: 0 });
+    expect(await known()).toMatchObject({ waitMs: 15 * minute });
     // It has no more attempts at another account, which it is not known to.
-    expect(await guard.take({ ...known, email: 'bob@example.com' })).toMatchObject({ waitMs: 0 });
+    expect(await known('bob@example.com')).toMatchObject({ waitMs: 0 });
   });
 
   it('takes a whole /64 of IPv6 for one address, and forgets all of it by and by', async () => {
-    for (let n = 0; n < 10; n += 1) await guard.take({ address: `2001:db8::${n}`, email: 'x@example.com' });
-    expect(await guard.take({ address: '2001:db8::ffff', email: 'x@example.com' })).toMatchObject({ isNews: true });
-    expect(await guard.take({ address: '2001:db8:0:1::1', email: 'x@example.com' })).toMatchObject({ waitMs: 0 });
-    const { redis } = open.connection;
+    for (let n = 0; n < 10; n += 1) await take(ada, `2001:db8::${n}`);
+    expect(await take(ada, '2001:db8::ffff')).toMatchObject({ isNews: true });
+    expect(await take(ada, '2001:db8:0:1::1')).toMatchObject({ waitMs: 0 });
+    const { redis } = open;
     const names = await redis.keys(`${open.prefix}sign-ins:*`);
     expect(names.length).toBeGreaterThan(2);
     for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
@@ -112,18 +103,16 @@ describe('SignInGuard', () => {
   });
 });
 
-describe('addressGroup', () => {
-  it.each([
-    ['192.0.2.7', '192.0.2.7'],
-    ['::ffff:192.0.2.7', '192.0.2.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['2001:0db8:0000:0000:1::', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['', ''],
-  ])('of %s is %s', (address, group) => {
-    expect(addressGroup(address)).toBe(group);
-  });
+it.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0db8:0000:0000:1::', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['', ''],
+])('addressGroup of %s is %s', (address, group) => {
+  expect(addressGroup(address)).toBe(group);
 });

@@ -2,19 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { claimAt, findRule, matchesGlob } from '#shared/accounts/token-issuers/find-rule.ts';
 
 /** The claims of a projected token of Kubernetes 1.33. */
+const times = { exp: 1_795_760_000, iat: 1_795_756_400, nbf: 1_795_756_400 };
+const pod = { name: 'trainer-7d9c', uid: '9b1c' };
 const projected = {
+  ...times,
   aud: ['router'],
-  exp: 1_795_760_000,
-  iat: 1_795_756_400,
   iss: 'https://kubernetes.default.svc.cluster.local',
-  jti: '6f1a4b0e-6a3c-4c4b-8f0e-2f6f0f0c9d1a',
-  'kubernetes.io': {
-    namespace: 'ml',
-    node: { name: 'node-1', uid: '3f2a' },
-    pod: { name: 'trainer-7d9c', uid: '9b1c' },
-    serviceaccount: { name: 'trainer', uid: '51d0' },
-  },
-  nbf: 1_795_756_400,
+  'kubernetes.io': { namespace: 'ml', pod, serviceaccount: { name: 'trainer', uid: '51d0' } },
   sub: 'system:serviceaccount:ml:trainer',
 };
 
@@ -27,15 +21,8 @@ describe('a claim', () => {
   });
 
   it('is not found in what every object has, nor in lists and texts', () => {
-    for (const path of [
-      'constructor.name',
-      '__proto__.toString',
-      'aud.0',
-      'aud.length',
-      'sub.length',
-      'nothing.at.all',
-    ])
-      expect(claimAt(projected, path)).toBeUndefined();
+    const paths = 'constructor.name __proto__.toString aud.0 aud.length sub.length nothing.at.all';
+    for (const path of paths.split(' ')) expect(claimAt(projected, path), path).toBeUndefined();
   });
 });
 
@@ -64,25 +51,16 @@ describe('a rule', () => {
 
 describe('a pattern', () => {
   it('stands for a whole value, and `*` in it for any characters', () => {
-    const cases: [string, string, boolean][] = [
-      ['ml', 'ml', true],
-      ['ml', 'ml2', false],
-      ['ml', 'xml', false],
-      ['*', '', true],
-      ['a*', 'a', true],
-      ['a*a', 'a', false],
-      ['a*a', 'aa', true],
-      ['a*b*c', 'a-b-b-c', true],
-      ['a*b*c', 'a-c-b', false],
-      ['*ab*ab', 'ab', false],
-      ['*ab*ab', 'abab', true],
-      ['a.c', 'abc', false],
-      ['repo:acme/*:ref:refs/heads/main', 'repo:acme/web:ref:refs/heads/main', true],
-      ['repo:acme/*:ref:refs/heads/main', 'repo:acme/web:ref:refs/heads/main2', false],
-      ['repo:acme/*', 'repo:acme-evil/web', false],
-    ];
-    for (const [pattern, value, matches] of cases)
-      expect([pattern, value, matchesGlob(pattern, value)]).toEqual([pattern, value, matches]);
+    /** Which of some values a pattern stands for. */
+    const matching = (pattern: string, ...values: string[]) => values.filter((value) => matchesGlob(pattern, value));
+    expect(matching('ml', 'ml', 'ml2', 'xml')).toEqual(['ml']);
+    expect([matching('*', ''), matching('a*', 'a'), matching('a.c', 'abc')]).toEqual([[''], ['a'], []]);
+    expect(matching('a*a', 'a', 'aa')).toEqual(['aa']);
+    expect(matching('a*b*c', 'a-b-b-c', 'a-c-b')).toEqual(['a-b-b-c']);
+    expect(matching('*ab*ab', 'ab', 'abab')).toEqual(['abab']);
+    const main = 'repo:acme/web:ref:refs/heads/main';
+    expect(matching('repo:acme/*:ref:refs/heads/main', main, `${main}2`)).toEqual([main]);
+    expect(matching('repo:acme/*', 'repo:acme-evil/web')).toEqual([]);
   });
 
   it('is compared in a time that grows with the text only', () => {

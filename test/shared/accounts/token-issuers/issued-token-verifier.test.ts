@@ -2,6 +2,7 @@ import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 
 const issuer = 'https://id.example.com';
 const inAnHour = (): number => Math.floor(Date.now() / 1_000) + 3_600;
@@ -16,17 +17,15 @@ async function start(further: JWK[] = [], { trustsEmail = false } = {}) {
     { match: [['sub', ['*']]], serviceAccount: account },
   ] as const;
   const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], trustsEmail, jwks, rules }];
-  const fetched = vi.fn(() => Promise.resolve(jwks));
   const none = () => Promise.resolve(undefined);
   const nobody = { find: none, findByEmail: none, findPerson: none, noteEmail: none, list: () => Promise.resolve([]) };
+  const parties = { users: nobody, teams: nobody, externals: nobody };
   const verifier = new IssuedTokenVerifier({
-    users: nobody,
-    teams: nobody,
-    externals: nobody,
+    ...parties,
     store: { assertIntact: () => undefined },
     issuers: () => issuers,
-    fetchKeys: fetched,
-    log: { info: () => undefined, warn: () => undefined },
+    fetchKeys: () => Promise.resolve(jwks),
+    log,
   });
   const sign = (claims: Record<string, unknown> = {}, kid = 'good') =>
     new SignJWT({ iss: issuer, aud: 'router', sub: 'me', exp: inAnHour(), ...claims })
@@ -89,9 +88,8 @@ describe('a token of another issuer', () => {
 
   it('is refused when it is longer than any token is', async () => {
     const { verifier, sign } = await start();
-    await expect(verified(verifier, await sign({ padding: 'x'.repeat(13_000) }))).rejects.toMatchObject(
-      refused('16384'),
-    );
+    const long = await sign({ padding: 'x'.repeat(13_000) });
+    await expect(verified(verifier, long)).rejects.toMatchObject(refused('16384'));
   });
 
   it('is refused when its key is weak or spoilt, and others of its issuer are not', async () => {

@@ -88,27 +88,25 @@ describe('the keys of an issuer', () => {
   });
 });
 
-describe('an issuer', () => {
-  it('is not believed when it leads elsewhere, says too much, or is another one', async () => {
-    const { server } = await start();
-    const { issuer } = server;
-    const keys = server.jwks();
-    const discovered = { issuer, jwks_uri: `${issuer}/keys` };
-    const [byIssuer, byAddress] = [{ issuer }, { issuer, jwksUri: `${issuer}/keys` }];
-    const cases: [typeof byIssuer, object, Record<string, string>, number, string][] = [
-      [byAddress, keys, { location: `${issuer}/elsewhere` }, 302, 'answers 302'],
-      [byIssuer, { ...discovered, issuer: 'https://other.example' }, {}, 200, 'is of the issuer https://other.example'],
-      [byIssuer, { ...discovered, jwks_uri: 'http://keys.example/keys' }, {}, 200, 'no https address'],
-      [byIssuer, { ...discovered, jwks_uri: 'file:///etc/passwd' }, {}, 200, 'no https address'],
-      [byAddress, { ...keys, padding: 'x'.repeat(2 * 1024 * 1024) }, {}, 200, 'max'],
-      [byAddress, { keys: 'none' }, {}, 200, 'no set of keys'],
-    ];
-    for (const [source, body, headers, status, reason] of cases) {
-      server.answerWith((_, response) => void response.writeHead(status, headers).end(JSON.stringify(body)));
-      await expect(fetchKeys(source, isSafeAddress)).rejects.toThrow(reason);
-    }
-    server.answerWith(undefined);
-    expect(await fetchKeys(byIssuer, isSafeAddress)).toEqual(keys);
-    expect(await fetchKeys(byAddress, isSafeAddress)).toEqual(keys);
-  });
+it('an issuer is not believed when it leads elsewhere, says too much, or is another one', async () => {
+  const { server } = await start();
+  const { issuer } = server;
+  const keys = server.jwks();
+  const discovered = { issuer, jwks_uri: `${issuer}/keys` };
+  const [byIssuer, byAddress] = [{ issuer }, { issuer, jwksUri: `${issuer}/keys` }];
+  const cases: [typeof byIssuer, object, Record<string, string>, number, string][] = [
+    [byAddress, keys, { location: `${issuer}/elsewhere` }, 302, 'answers 302'],
+    [byIssuer, { ...discovered, issuer: 'https://other.example' }, {}, 200, 'is of the issuer https://other.example'],
+    [byIssuer, { ...discovered, jwks_uri: 'http://keys.example/keys' }, {}, 200, 'no https address'],
+    [byIssuer, { ...discovered, jwks_uri: 'file:///etc/passwd' }, {}, 200, 'no https address'],
+    [byAddress, { ...keys, padding: 'x'.repeat(2 * 1024 * 1024) }, {}, 200, 'max'],
+    [byAddress, { keys: 'none' }, {}, 200, 'no set of keys'],
+  ];
+  for (const [source, body, headers, status, reason] of cases) {
+    server.answerWith((_, response) => void response.writeHead(status, headers).end(JSON.stringify(body)));
+    await expect(fetchKeys(source, isSafeAddress)).rejects.toThrow(reason);
+  }
+  server.answerWith(undefined);
+  expect(await fetchKeys(byIssuer, isSafeAddress)).toEqual(keys);
+  expect(await fetchKeys(byAddress, isSafeAddress)).toEqual(keys);
 });

@@ -2,16 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const url = 'https://hooks.example.com/a';
 
+/** Webhooks, and Ada as an owner of some. */
+async function openWithAda() {
+  const open = await openTestWebhooks();
+  return { ...open, owner: `user:${(await makeAdmin(open)).id}` as const };
+}
+
 describe('an endpoint', () => {
   it('has a secret that is shown once and sealed at rest, for its owner alone', async () => {
-    const { add, endpoints, connection, prefix } = await openTestWebhooks();
+    const { add, endpoints, redis, prefix } = await openTestWebhooks();
     const { endpoint, secret } = await add(url);
-    const stored = await connection.redis.hgetall(`${prefix}webhook:${endpoint.id}`);
+    const stored = await redis.hgetall(`${prefix}webhook:${endpoint.id}`);
     expect(JSON.stringify(stored)).not.toContain(secret.slice(6, 30));
     const found = await endpoints.find(endpoint.id);
     expect(found).toMatchObject({ owner: 'router', url, events: ['batch.*'] });
@@ -34,10 +41,8 @@ describe('an endpoint', () => {
   });
 
   it('needs an owner who is there and not blocked, and an owner has twenty', async () => {
-    const { add, endpoints, accounts, ...open } = await openTestWebhooks();
+    const { add, endpoints, owner } = await openWithAda();
     await expect(add(url, { owner: 'user:nobody' })).rejects.toThrow('no owner');
-    const ada = await makeAdmin({ accounts, ...open });
-    const owner = `user:${ada.id}` as const;
     for (let made = 0; made < 20; made++) await add(url, { owner });
     await expect(add(url, { owner })).rejects.toThrow('too many');
     expect(await endpoints.list(owner)).toHaveLength(20);
@@ -48,20 +53,19 @@ describe('an endpoint', () => {
   });
 
   it('of a record that another release wrote costs no other endpoint its events', async () => {
-    const { add, outbox, batchEvent, connection, prefix } = await openTestWebhooks();
+    const { add, outbox, batchEvent, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     await add(url);
-    await connection.redis.hset(`${prefix}webhook:${endpoint.id}`, 'events', 'all of them');
+    await redis.hset(`${prefix}webhook:${endpoint.id}`, 'events', 'all of them');
     expect(await outbox.emit(batchEvent())).toBe(1);
   });
 });
 
 describe('an event', () => {
   it('goes to the endpoints of its owners that have selected its type or group, and are enabled', async () => {
-    const { add, outbox, endpoints, deliveries, accounts, batchEvent, ...open } = await openTestWebhooks();
-    const ada = await makeAdmin({ accounts, ...open });
+    const { add, outbox, endpoints, deliveries, accounts, batchEvent, owner: user } = await openWithAda();
     const team = await accounts.teams.create('Blue');
-    const [user, blue] = [`user:${ada.id}`, `team:${team.id}`] as const;
+    const blue = `team:${team.id}` as const;
     const wanted = await add(url, { owner: user, events: ['batch.completed', 'response.failed'] });
     await add(url, { owner: user, events: ['batch.failed', 'response.*'] });
     const { endpoint: disabled } = await add(url, { owner: user });
@@ -72,80 +76,62 @@ describe('an event', () => {
     expect(await outbox.emit(event)).toBe(1);
     const [delivery] = await deliveries.list(wanted.endpoint.id, { limit: 10 });
     expect(delivery).toMatchObject({ event: event.id, type: 'batch.completed', state: 'pending', attempts: 0 });
-    expect(JSON.parse(delivery?.body ?? '')).toEqual({
-      id: event.id,
-      object: 'event',
-      type: 'batch.completed',
-      created_at: expect.closeTo(Date.now() / 1000, -1),
-      data: { id: 'batch_1' },
-    });
+    const { id, type, data } = event;
+    const body = { id, object: 'event', type, created_at: expect.closeTo(Date.now() / 1000, -1), data };
+    expect(JSON.parse(delivery?.body ?? '')).toEqual(body);
     // Of several owners, and again: it is the same event.
     expect(await outbox.emit({ ...batchEvent(), owners: [blue, 'router', user] })).toBe(3);
     expect(await outbox.emit(event)).toBe(1);
     expect(await deliveries.list(wanted.endpoint.id, { limit: 10 })).toHaveLength(2);
   });
 
-  it('of a blocked person goes nowhere', async () => {
-    const { add, outbox, accounts, batchEvent, ...open } = await openTestWebhooks();
-    const ada = await makeAdmin({ accounts, ...open });
-    const owner = `user:${ada.id}` as const;
-    await add(url, { owner });
-    expect(await outbox.emit(batchEvent(owner))).toBe(1);
-    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
-    expect(await outbox.emit(batchEvent(owner))).toBe(0);
-  });
-
-  it('of somebody whom their provider has refused goes nowhere, unless they have a password', async () => {
-    const { add, outbox, accounts, batchEvent, ...open } = await openTestWebhooks();
-    const ada = await makeAdmin({ accounts, ...open });
-    const owner = `user:${ada.id}` as const;
+  it('of a blocked person, or of one whom their provider has refused and who has no password, goes nowhere', async () => {
+    const { add, outbox, batchEvent, deliveries, redis, prefix, owner } = await openWithAda();
     const { endpoint } = await add(url, { owner });
-    await accounts.users.refuse(ada.id);
-    expect(await outbox.emit(batchEvent(owner))).toBe(0);
-    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', 'any');
-    expect(await outbox.emit(batchEvent(owner))).toBe(1);
-    await open.connection.redis.hset(`${open.prefix}${owner}`, 'passwordHash', '');
-    expect(await outbox.emit(batchEvent(owner))).toBe(0);
-    await open.connection.redis.hdel(`${open.prefix}${owner}`, 'refusedAt');
-    expect(await outbox.emit(batchEvent(owner))).toBe(1);
-    expect(await open.deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(2);
+    const emit = async (facts: object) => {
+      await redis.hset(`${prefix}${owner}`, facts);
+      return outbox.emit(batchEvent(owner));
+    };
+    expect(await emit({ refusedAt: 1 })).toBe(0);
+    expect(await emit({ passwordHash: 'any' })).toBe(1);
+    expect(await emit({ passwordHash: '' })).toBe(0);
+    await redis.hdel(`${prefix}${owner}`, 'refusedAt');
+    expect(await emit({ passwordHash: '' })).toBe(1);
+    expect(await deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(2);
+    expect(await emit({ blockedAt: 1 })).toBe(0);
   });
 
   it('is stored by a script together with the change that it reports', async () => {
-    const { add, deliveries, connection, prefix } = await openTestWebhooks();
+    const { add, deliveries, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     const script = new RedisScript(
       new URL('../../../../shared/accounts/webhooks/lua/emit.lua', import.meta.url),
       new URL('change-and-emit.lua', import.meta.url),
     );
-    const event: WebhookEvent = {
-      id: mintEventId(),
-      type: 'batch.expired',
-      owners: ['router'],
-      data: { list: [], o: {} },
-    };
+    const facts = { type: 'batch.expired' as const, data: { list: [], o: {} } };
+    const event: WebhookEvent = { id: mintEventId(), owners: ['router'], ...facts };
     const args = { prefix, event: scriptEvent(event) };
-    expect(await script.run(connection.redis, { args })).toBe(1);
-    expect(await connection.redis.get(`${prefix}state`)).toBe('expired');
+    expect(await script.run(redis, { args })).toBe(1);
+    expect(await redis.get(`${prefix}state`)).toBe('expired');
     const [delivery] = await deliveries.list(endpoint.id, { limit: 10 });
     expect(JSON.parse(delivery?.body ?? '').data).toEqual({ list: [], o: {} });
   });
 
   it('that finds a thousand before it is given up, and can be repeated', async () => {
-    const { add, outbox, deliveries, batchEvent, connection, prefix } = await openTestWebhooks();
+    const { add, outbox, deliveries, batchEvent, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
-    await connection.redis.zadd(
-      `${prefix}webhook-pending:${endpoint.id}`,
-      ...Array.from({ length: 1_000 }, (_, at) => [String(at), `wh_${at}`]).flat(),
-    );
+    const waiting = Array.from({ length: 1_000 }, (_, at) => [String(at), `wh_${at}`]);
+    await redis.zadd(`${prefix}webhook-pending:${endpoint.id}`, ...waiting.flat());
     await outbox.emit(batchEvent());
     const [dead] = await deliveries.list(endpoint.id, { state: 'dead', limit: 10 });
     expect(dead).toMatchObject({ lastError: 'too many deliveries of this endpoint are waiting' });
     expect(await deliveries.repeat(endpoint.id)).toBe(0);
-    await connection.redis.zpopmin(`${prefix}webhook-pending:${endpoint.id}`, 1);
+    await redis.zpopmin(`${prefix}webhook-pending:${endpoint.id}`, 1);
     expect(await deliveries.repeat(endpoint.id)).toBe(1);
   });
 });
+
+const delivered = { state: 'delivered', counts: true, status: 200, ms: 1 } as const;
 
 describe('deliveries', () => {
   it('are taken by one runner, four of an endpoint at once, and those of others meanwhile', async () => {
@@ -160,64 +146,57 @@ describe('deliveries', () => {
     expect(ids).toHaveLength(5);
     expect(new Set(ids).size).toBe(5);
     // One that has ended makes room for the next.
-    const [first] = taken.flat();
-    if (first) await deliveries.end(first, { state: 'delivered', counts: true, status: 200, ms: 1 });
+    await deliveries.end(made(taken.flat()[0]), delivered);
     expect(await deliveries.takeDue(20)).toHaveLength(1);
   });
 
   it('come back when their runner dies before or in an attempt, and an attempt is made once', async () => {
-    const { add, outbox, deliveries, batchEvent, makeDue, connection, prefix } = await openTestWebhooks();
+    const { add, outbox, deliveries, batchEvent, makeDue, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     await outbox.emit(batchEvent());
     const [lost] = await deliveries.takeDue(20);
     expect(await deliveries.takeDue(20)).toEqual([]);
     await makeDue(endpoint.id);
-    const [due] = await deliveries.takeDue(20);
+    const due = made((await deliveries.takeDue(20))[0]);
     expect(due).toEqual(lost);
-    if (!due) throw new Error('nothing is due');
     expect(await deliveries.begin(due)).toMatchObject({ id: due.id, attempts: 0 });
     expect(await deliveries.begin(due)).toBeUndefined();
     // The runner dies: its lease passes.
-    await connection.redis.hset(`${prefix}webhook-delivery:${due.id}`, 'runningUntil', 1);
+    await redis.hset(`${prefix}webhook-delivery:${due.id}`, 'runningUntil', 1);
     await makeDue(endpoint.id);
     expect(await deliveries.takeDue(20)).toEqual([due]);
     expect(await deliveries.begin(due)).toMatchObject({ id: due.id });
-    expect(await deliveries.end(due, { state: 'pending', delayMs: 60_000, counts: true, status: 500, ms: 3 })).toBe(
-      true,
-    );
+    const failed = { state: 'pending', delayMs: 60_000, counts: true, status: 500, ms: 3 } as const;
+    expect(await deliveries.end(due, failed)).toBe(true);
     // What the first runner finds out is too late, and so is a job that was queued twice.
     expect(await deliveries.end(due, { state: 'dead', counts: true, ms: 3 })).toBe(false);
     expect(await deliveries.begin(due)).toBeUndefined();
-    expect(await deliveries.find(endpoint.id, due.id)).toMatchObject({
-      state: 'pending',
-      attempts: 1,
-      lastStatus: 500,
-    });
+    const known = { state: 'pending', attempts: 1, lastStatus: 500 };
+    expect(await deliveries.find(endpoint.id, due.id)).toMatchObject(known);
   });
 
   it('that have ended are bounded, expire, and go with their endpoint', async () => {
-    const { add, outbox, deliveries, endpoints, batchEvent, connection, prefix } = await openTestWebhooks();
+    const { add, outbox, deliveries, endpoints, batchEvent, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     for (let sent = 0; sent < 103; sent++) {
       await outbox.emit(batchEvent());
-      const [due] = await deliveries.takeDue(1);
-      if (due) await deliveries.end(due, { state: 'delivered', counts: true, status: 200, ms: 1 });
+      await deliveries.end(made((await deliveries.takeDue(1))[0]), delivered);
     }
     const kept = await deliveries.list(endpoint.id, { state: 'delivered', limit: 500 });
     expect(kept).toHaveLength(100);
     const monthMs = 30 * 24 * 3_600_000;
-    expect(await connection.redis.pttl(`${prefix}webhook-delivery:${kept[0]?.id}`)).toBeGreaterThan(monthMs - 60_000);
+    expect(await redis.pttl(`${prefix}webhook-delivery:${kept[0]?.id}`)).toBeGreaterThan(monthMs - 60_000);
     await outbox.emit(batchEvent());
     expect(await endpoints.remove(endpoint.id)).toBe(true);
-    expect(await connection.redis.keys(`${prefix}webhook*`)).toEqual([]);
+    expect(await redis.keys(`${prefix}webhook*`)).toEqual([]);
   });
 
   it('are late for as long as the one that is due first waits', async () => {
-    const { add, outbox, deliveries, batchEvent, connection, prefix } = await openTestWebhooks();
+    const { add, outbox, deliveries, batchEvent, redis, prefix } = await openTestWebhooks();
     expect(await deliveries.lateMs()).toBe(0);
     const { endpoint } = await add(url);
     await outbox.emit(batchEvent());
-    await connection.redis.zadd(`${prefix}webhook-due`, Date.now() - 60_000, endpoint.id);
+    await redis.zadd(`${prefix}webhook-due`, Date.now() - 60_000, endpoint.id);
     expect(await deliveries.lateMs()).toBeGreaterThanOrEqual(60_000);
   });
 });

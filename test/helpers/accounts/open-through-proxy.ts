@@ -1,0 +1,15 @@
+import { inject, onTestFinished } from 'vitest';
+import { startPausableProxy, type PausableProxy } from '../servers/pausable-proxy.ts';
+import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
+
+/** A key store whose connection passes a proxy, and the same one without, for the running test. */
+export async function openThroughProxy(): Promise<{
+  proxy: PausableProxy;
+  behind: OpenKeyStore;
+  direct: OpenKeyStore;
+}> {
+  const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
+  onTestFinished(() => proxy.close());
+  const behind = await openKeyStore(`redis://127.0.0.1:${proxy.port}`);
+  return { proxy, behind, direct: await openKeyStore(inject('redisUrl'), behind.prefix) };
+}
