@@ -77,6 +77,21 @@ describe.concurrent('the broker, away under load', { timeout: 60_000 }, () => {
     await until(() => worker.busy === 0);
   });
 
+  it('that stands still for five seconds costs nothing but the time', async ({ start, expect, onTestFinished }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
+    await addWorker();
+    const streaming = ingress.send({ steps: [{ count: 50, everyMs: 20 }] });
+    const claimed = ingress.send({ steps: [{ waitMs: 500 }, { write: 'x' }] });
+    // The grant has to have reached the worker: one that is stuck for five seconds is given up, and the job moves.
+    await until(() => streaming.text().length > 10 && isBegun(claimed));
+    await nats.pause();
+    await sleep(5_000);
+    await nats.resume();
+    for (const { finished } of [claimed, streaming])
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(streaming.text()).toBe(numbers(50));
+  });
+
   it('that does not come back is named in the error, to every kind of job', async ({
     start,
     expect,

@@ -33,23 +33,23 @@ describe.concurrent('an ingress', () => {
     expect(performance.now() - begin).toBeGreaterThan(3_900);
   });
 
-  it('whose link is cut for nearly as long as it may be out of reach keeps its streams, and loses no token of them', async ({
+  it('whose link is cut for most of a minute keeps its streams, and loses no token of them', async ({
     start,
     expect,
   }) => {
     const { addFarIngress, addWorker } = await start();
     const { far, proxy } = await addFarIngress();
-    const { id } = await addWorker({ outOfReachMs: 20_000 });
+    const { id } = await addWorker();
     await until(() => far.workers.get(id) !== undefined);
-    const count = far.send({ steps: [{ count: 200, everyMs: 100 }] });
+    const count = far.send({ steps: [{ count: 600, everyMs: 100 }] });
     // It has nothing to say while its ingress is away.
-    const quiet = far.send({ steps: [{ write: 'a' }, { waitMs: 17_000 }, { write: 'b' }] });
+    const quiet = far.send({ steps: [{ write: 'a' }, { waitMs: 52_000 }, { write: 'b' }] });
     await until(() => [count, quiet].every(({ text }) => text().length > 0));
     proxy.cut();
-    await sleep(15_000);
+    await sleep(50_000);
     proxy.resume();
     for (const { finished } of [count, quiet]) expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect(count.text()).toBe(Array.from({ length: 200 }, (_, at) => `${at}\n`).join(''));
+    expect(count.text()).toBe(Array.from({ length: 600 }, (_, at) => `${at}\n`).join(''));
     expect(quiet.text()).toBe('ab');
   });
 

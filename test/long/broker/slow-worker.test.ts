@@ -7,8 +7,8 @@ import type { Step } from '../../helpers/broker/scripted-handler.ts';
 
 /** Loads four workers lightly. */
 async function load(parties: Parties, steps: Step[], warmUpMs: number) {
-  await addFourWorkers(parties);
-  return measureLoad(parties.ingress, steps, { clients: 8, pauseMs: 80, warmUpMs, ms: 1_500 });
+  const ingress = await addFourWorkers(parties);
+  return measureLoad(ingress, steps, { clients: 8, pauseMs: 80, warmUpMs, ms: 1_500 });
 }
 
 const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];

@@ -37,7 +37,7 @@ describe('the connection to the broker', () => {
     broker.publish('test.throws', 'first');
     await broker.flush();
     broker.publish('test.throws', 'second');
-    await until(() => received.length === 2, 2_000);
+    await until(() => received.length === 2);
     expect(received).toEqual(['first', 'second']);
   });
 
@@ -63,7 +63,7 @@ describe('the connection to the broker', () => {
     broker.publishUnhurried('test.hurry', 'third');
     await new Promise(setImmediate);
     expect(received).toHaveLength(2);
-    await until(() => received.length === 3, 1_000);
+    await until(() => received.length === 3);
   });
 
   it('waits for a server that starts later', async () => {
@@ -83,10 +83,10 @@ describe('the connection to the broker', () => {
     });
     const { connectedSince } = broker;
     await nats.kill();
-    await until(() => !broker.connected, 2_000);
+    await until(() => !broker.connected);
     expect(broker.disconnectedSince).toBeGreaterThan(connectedSince);
     await nats.restart();
-    await until(() => times === 1, 5_000);
+    await until(() => times === 1);
     expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
     expect(broker.connectedSince).toBeGreaterThan(connectedSince);
     stop();
@@ -99,9 +99,9 @@ describe('the connection to the broker', () => {
     const broker = await connect(nats.url);
     vi.setSystemTime(Date.now() - 3_600_000);
     await nats.kill();
-    await until(() => !broker.connected, 2_000);
+    await until(() => !broker.connected);
     await nats.restart();
-    await until(() => broker.connected, 5_000);
+    await until(() => broker.connected);
     expect(broker.connected).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { until } from '../../../helpers/until.ts';
 
 const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
-describe.concurrent('an ingress', { timeout: 30_000 }, () => {
+describe.concurrent('an ingress', () => {
   it.for<[string, 'cut' | 'pause']>([
     ['whose link is cut for three seconds gets every frame of its streams', 'cut'],
     ['whose link stands still for three seconds gets every frame of its streams', 'pause'],

@@ -33,15 +33,6 @@ describe.each([
     expect(parties.ingress.dispatcher.active).toBe(0);
   });
 
-  it('of an answer that is not streamed shows it whole at the end', async () => {
-    const sent = parties.ingress.send({
-      stream: false,
-      steps: [{ write: 'a' }, { waitMs: 20 }, { write: 'b' }, { waitMs: 20 }, { write: 'c' }],
-    });
-    await sent.finished;
-    expect(sent.text()).toBe('abc');
-  });
-
   it("ends with the worker's own error before output, and after it", async () => {
     const before = parties.ingress.send({ steps: [{ fail: 'context_length_exceeded' }] });
     expect(await before.finished).toMatchObject({ state: 'failed', error: { code: 'context_length_exceeded' } });

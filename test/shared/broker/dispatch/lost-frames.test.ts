@@ -105,16 +105,6 @@ describe.concurrent('frames that are lost', () => {
     expect(sent.error()?.code).toBe('worker_lost');
     await until(() => aborted);
   });
-
-  it('for good move a job that the client has seen nothing of', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start({ ingress: { timeouts: { silenceMs: 3_000 }, offers: false } });
-    loseFrames(await addWorker({ id: 'one' }), () => true);
-    const sent = ingress.send({ steps: [{ whoami: true }] });
-    await until(() => sent.job.state === 'claimed');
-    await addWorker({ id: 'two' });
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
-    expect(sent.text()).toBe('two');
-  });
 });
 
 describe.concurrent('what an ingress sends', () => {

@@ -12,7 +12,7 @@ const hangInTheMiddle: Step[] = [
   { write: ', the rest' },
 ];
 
-describe.concurrent('a worker', { timeout: 30_000 }, () => {
+describe.concurrent('a worker', () => {
   it('killed in the middle of a stream: an error says so, and no text comes twice', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const first = await addWorker({ id: 'first' });
@@ -45,7 +45,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
     const running = ingress.send({ steps: [{ write: 'a' }, { waitMs: 700 }, { write: 'b' }] });
     await until(() => running.text() === 'a');
     const stopped = worker.drain(10_000).then(() => worker.close());
-    await until(() => ingress.workers.get('first')?.announcement.accepting === false, 1_000);
+    await until(() => ingress.workers.get('first')?.announcement.accepting === false);
     const next = ingress.send({ steps: [{ whoami: true }] });
     await addWorker({ id: 'second' });
     expect((await next.finished).state).toBe('done');
@@ -69,6 +69,6 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
     await worker.drain(50);
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
     expect(sent.text()).toBe('second');
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(3_000);
   });
 });

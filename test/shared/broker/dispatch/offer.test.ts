@@ -146,25 +146,21 @@ describe.concurrent('a job that is offered', () => {
     expect(others).toBeLessThanOrEqual(8);
   });
 
-  it(
-    'goes to another worker when the one that it was offered to stands still',
-    { timeout: 20_000 },
-    async ({ start, expect }) => {
-      const { ingress, addWorker, forkWorker } = await start();
-      const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
-      await addWorker({ id: 'living' });
-      await untilOffersAreTaken(ingress);
-      still.process.child.kill('SIGSTOP');
-      const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
-      expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
-      for (const { finished, text } of jobs) {
-        const { state, attempts, queuedAt, endedAt } = await finished;
-        expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
-        expect(endedAt - queuedAt).toBeLessThan(3_000);
-      }
-      still.process.child.kill('SIGCONT');
-    },
-  );
+  it('goes to another worker when the one that it was offered to stands still', async ({ start, expect }) => {
+    const { ingress, addWorker, forkWorker } = await start();
+    const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
+    await addWorker({ id: 'living' });
+    await untilOffersAreTaken(ingress);
+    still.process.child.kill('SIGSTOP');
+    const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
+    expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
+    for (const { finished, text } of jobs) {
+      const { state, attempts, queuedAt, endedAt } = await finished;
+      expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
+      expect(endedAt - queuedAt).toBeLessThan(3_000);
+    }
+    still.process.child.kill('SIGCONT');
+  });
 
   it('is no tool: one that was offered without any answer may have done its work', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();

@@ -21,7 +21,7 @@ const bob = { owner: 'bob', key: 'laptop' };
 /** Ends whoever serves it. */
 const kill: Step[] = [{ die: true }];
 
-describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () => {
+describe.concurrent('a request that kills its worker', () => {
   it('takes two workers and ends, and a repeated one takes none', async ({ start, expect }) => {
     const parties = await start();
     const { ingress } = parties;

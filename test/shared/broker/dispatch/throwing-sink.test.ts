@@ -59,7 +59,7 @@ describe.concurrent('a sink that throws', () => {
     expect(requestIds).toEqual([sent.job.request.requestId]);
     expect(ingress.dispatcher.active).toBe(0);
     expect(ingress.workers.get('one')?.held).toBe(0);
-    await until(() => worker.busy === 0, 1_000);
+    await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toHaveLength(1);
     await expectServing(ingress);
@@ -76,7 +76,7 @@ describe.concurrent('a sink that throws', () => {
     const broken = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
     for (const { finished } of broken)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'total_timeout' } });
-    await until(() => worker.busy === 0, 1_000);
+    await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toBe(2);
     await expectServing(ingress);
@@ -107,7 +107,7 @@ describe.concurrent('a sink that cancels its job', () => {
       const sink = { fail: (error: RouterError) => void failures.push(error), [method]: () => sent.cancel() };
       const sent = ingress.send({ steps, sink });
       expect((await sent.finished).state).toBe('cancelled');
-      await until(() => worker.busy === 0, 1_000);
+      await until(() => worker.busy === 0);
       await totalTimeoutPasses();
       expect(failures).toEqual([]);
       expect(ingress.workers.get('one')?.held).toBe(0);

@@ -1,58 +1,58 @@
-import { describe } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../helpers/until.ts';
 
 const options = { ingress: { offers: false } };
 
-describe.concurrent('when an ingress falls silent', { timeout: 20_000 }, () => {
-  it('a worker goes on whose pulls it hands on', async ({ start, expect }) => {
-    const { ingress, addIngress, addWorker, prefix } = await start(options);
-    const second = await addIngress();
-    // At first only the second ingress answers the worker's request for lanes, so that it pulls through that one.
-    let isQuiet = true;
-    ingress.onSend((message, send) => {
-      if (!isQuiet || !message.subject.includes('.lanes.')) send(message);
-    });
-    await addWorker({ slots: 1 });
-    const serve = async (): Promise<number> => {
-      const { queuedAt, claimedAt = Infinity } = await ingress.send({ steps: [{ whoami: true }] }).finished;
-      return claimedAt - queuedAt;
-    };
-    // The worker has its one slot full while it happens, so that its next pull is the first that goes nowhere.
-    const working = ingress.send({ steps: [{ waitMs: 500 }] });
-    await until(() => working.job.state === 'claimed');
-    isQuiet = false;
-    // From here on it is as if the second one stood still: for the broker it still listens, and nothing comes of it.
-    second.dispatcher.close();
-    let swallowed = 0;
-    second.broker.subscribe(`${prefix}.pull.*.*.*.*`, () => {
-      swallowed += 1;
-    });
-    await second.broker.flush();
-    await working.finished;
-    await until(() => swallowed > 0);
-    expect(await serve()).toBeLessThan(2_000);
-    expect(await serve()).toBeLessThan(500);
+it.concurrent('a worker goes on when the ingress that hands its pulls on falls silent', async ({ start, expect }) => {
+  const { ingress, addIngress, addWorker, prefix } = await start(options);
+  const second = await addIngress();
+  // At first only the second ingress answers the worker's request for lanes, so that it pulls through that one.
+  let isQuiet = true;
+  ingress.onSend((message, send) => {
+    if (!isQuiet || !message.subject.includes('.lanes.')) send(message);
   });
+  await addWorker({ slots: 1 });
+  const serve = async (): Promise<number> => {
+    const { queuedAt, claimedAt = Infinity } = await ingress.send({ steps: [{ whoami: true }] }).finished;
+    return claimedAt - queuedAt;
+  };
+  // The worker has its one slot full while it happens, so that its next pull is the first that goes nowhere.
+  const working = ingress.send({ steps: [{ waitMs: 500 }] });
+  await until(() => working.job.state === 'claimed');
+  isQuiet = false;
+  // From here on it is as if the second one stood still: for the broker it still listens, and nothing comes of it.
+  second.dispatcher.close();
+  let swallowed = 0;
+  second.broker.subscribe(`${prefix}.pull.*.*.*.*`, () => {
+    swallowed += 1;
+  });
+  await second.broker.flush();
+  await working.finished;
+  await until(() => swallowed > 0);
+  expect(await serve()).toBeLessThan(4_000);
+  expect(await serve()).toBeLessThan(900);
+});
 
-  it('its tickets hold a slot for a second in all, and are served when it answers again', async ({ start, expect }) => {
-    const { ingress, addIngress, addWorker } = await start(options);
-    const second = await addIngress({ offers: false });
-    const { id } = await addWorker({ slots: 1 });
-    await until(() => second.workers.get(id) !== undefined);
-    const working = ingress.send({ steps: [{ waitMs: 300 }] });
-    await until(() => working.job.state === 'claimed');
-    const stuck = Array.from({ length: 5 }, () => second.send({}));
-    await until(() => stuck.every(({ job }) => job.tickets.isAdmitted));
-    // For the broker it still subscribes, and what comes waits until it goes on.
-    const goOn = second.freeze();
-    const serve = async (): Promise<number> => {
-      const { queuedAt, endedAt } = await ingress.send({ steps: [{ whoami: true }] }).finished;
-      return endedAt - queuedAt;
-    };
-    expect(await serve()).toBeLessThan(2_500);
-    expect(await serve()).toBeLessThan(500);
-    goOn();
-    for (const { finished } of stuck) expect(await finished).toMatchObject({ state: 'done' });
-  });
+it.concurrent('tickets of an ingress that falls silent hold a slot for a second in all, and are served when it answers again', async ({
+  start,
+  expect,
+}) => {
+  const { ingress, addIngress, addWorker } = await start(options);
+  const second = await addIngress({ offers: false });
+  const { id } = await addWorker({ slots: 1 });
+  await until(() => second.workers.get(id) !== undefined);
+  const working = ingress.send({ steps: [{ waitMs: 300 }] });
+  await until(() => working.job.state === 'claimed');
+  const stuck = Array.from({ length: 5 }, () => second.send({}));
+  await until(() => stuck.every(({ job }) => job.tickets.isAdmitted));
+  // For the broker it still subscribes, and what comes waits until it goes on.
+  const goOn = second.freeze();
+  const serve = async (): Promise<number> => {
+    const { queuedAt, endedAt } = await ingress.send({ steps: [{ whoami: true }] }).finished;
+    return endedAt - queuedAt;
+  };
+  expect(await serve()).toBeLessThan(4_000);
+  expect(await serve()).toBeLessThan(900);
+  goOn();
+  for (const { finished } of stuck) expect(await finished).toMatchObject({ state: 'done' });
 });

@@ -51,7 +51,7 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1 } = {}) {
     const job = new HedgedJob({ dispatcher, hedges, name: 'name' }, request, body, sink);
     return { job, got };
   };
-  const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0), 1_000);
+  const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0));
   return { send, own, other, hedges, workers, areIdle };
 }
 
@@ -68,7 +68,7 @@ describe.concurrent('a hedged request', () => {
     expect(got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
     expect([state, attempt?.worker.id, hedges.counts]).toEqual(['done', other, { won: 1, lost: 0 }]);
     expect(endedAt - queuedAt).toBeGreaterThanOrEqual(50);
-    expect(endedAt - queuedAt).toBeLessThan(1_000);
+    expect(endedAt - queuedAt).toBeLessThan(4_000);
     await areIdle();
   });
 

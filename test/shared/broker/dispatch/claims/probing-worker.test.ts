@@ -69,7 +69,7 @@ describe.concurrent('a worker that probes', () => {
     pair.setSick(false);
     await untilWithLightLoad(pair, () => pair.reason() === undefined, 6_000);
     const sick = pair.ingress.workers.get('sick');
-    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }), 2_000);
+    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }));
   });
 
   it('takes one offer at a time, and costs few requests an attempt while it fails', async ({

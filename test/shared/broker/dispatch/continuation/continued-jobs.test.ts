@@ -37,7 +37,7 @@ async function killed(
   return sent;
 }
 
-describe.concurrent('a stream that loses its worker in its middle', { timeout: 30_000 }, () => {
+describe.concurrent('a stream that loses its worker in its middle', () => {
   it('goes on with one that continues streams, and begins once', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const told: string[] = [];
@@ -183,7 +183,7 @@ describe.concurrent('a stream that loses its worker in its middle', { timeout: 3
     await until(() => sent.job.state === 'queued');
     const begin = performance.now();
     await parties.ingress.dispatcher.drain(300);
-    expect(performance.now() - begin).toBeLessThan(1_000);
+    expect(performance.now() - begin).toBeLessThan(3_000);
     expect((await sent.finished).error?.code).toBe('shutting_down');
   });
 });

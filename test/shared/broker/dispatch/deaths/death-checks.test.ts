@@ -104,19 +104,19 @@ describe.concurrent('a worker of which no frame comes', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', moves: ['worker_lost'] });
     expect(sent.job.death).toBeUndefined();
   });
+});
 
-  it('because it died before the job came to it has not died with that', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const one = await addWorker({ id: 'one' });
-    await untilOffersAreTaken(ingress);
-    const offersAt = ingress.workers.get('one')?.announcement.offersAt;
-    ingress.onSend((message, send) => {
-      if (message.subject !== offersAt) send(message);
-    });
-    const sent = ingress.send({ steps: [{ whoami: true }] });
-    expect(sent.job.attempt?.worker.id).toBe('one');
-    await Promise.all([one.die(), addWorker({ id: 'two' })]);
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect([sent.text(), sent.job.death]).toEqual(['two', undefined]);
+it('a worker that died before an offer came to it has not died with the job', async ({ start, expect }) => {
+  const { ingress, addWorker } = await start();
+  const one = await addWorker({ id: 'one' });
+  await untilOffersAreTaken(ingress);
+  const offersAt = ingress.workers.get('one')?.announcement.offersAt;
+  ingress.onSend((message, send) => {
+    if (message.subject !== offersAt) send(message);
   });
+  const sent = ingress.send({ steps: [{ whoami: true }] });
+  expect(sent.job.attempt?.worker.id).toBe('one');
+  await Promise.all([one.die(), addWorker({ id: 'two' })]);
+  expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+  expect([sent.text(), sent.job.death]).toEqual(['two', undefined]);
 });

@@ -33,7 +33,7 @@ async function addThree({ ingress, addWorker }: Parties) {
 /** Ends whoever serves it. */
 const kill: Step[] = [{ die: true }];
 
-describe.concurrent('an offer that is not answered', { timeout: 30_000 }, () => {
+describe.concurrent('an offer that is not answered', () => {
   it('counts as a death of a worker that sends no heartbeats either', async ({ start, expect }) => {
     const { send, only, freeze, ended } = await addThree(await start());
     freeze('one');

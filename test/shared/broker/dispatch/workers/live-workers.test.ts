@@ -37,18 +37,6 @@ describe('the workers that an ingress knows', () => {
     await until(() => freeSlots(pool) === 3);
   });
 
-  it('are in pools of their own when they answer in other formats', async ({ start }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker({ id: 'chat', formats: ['chat'] });
-    await addWorker({ id: 'both', formats: ['messages', 'chat'] });
-    await addWorker({ id: 'same', formats: ['chat', 'messages'] });
-    const formatsOf = (id: string) => ingress.workers.get(id)?.pool.formats;
-    expect(formatsOf('chat')).toEqual(['chat']);
-    expect(formatsOf('both')).toEqual(['messages', 'chat']);
-    expect(ingress.workers.get('same')?.pool).toBe(ingress.workers.get('both')?.pool);
-    expect([...ingress.workers.pools()]).toHaveLength(2);
-  });
-
   it('are forgotten when they leave, but not the names of their models', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();

@@ -16,13 +16,12 @@ describe('one of four workers that fails at once', () => {
     ['invalid_request', 'light load', light],
     ['upstream_failed', 'saturation', saturated],
   ])('with %s at %s is ejected: hardly a request meets it', async ([code, , load], { start, expect }) => {
-    const parties = await start();
-    await addFourWorkers(parties);
-    const { jobs, failed, moved } = await measureLoad(parties.ingress, sickWith(code), load);
-    expect(jobs).toBeGreaterThan(40);
+    const ingress = await addFourWorkers(await start());
+    const { jobs, failed, moved } = await measureLoad(ingress, sickWith(code), { ...load, atLeast: 100 });
     expect(failed).toBe(0);
-    expect(moved / jobs).toBeLessThan(0.02);
-    expect(parties.ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe(code);
+    // A quarter of the jobs would meet it otherwise.
+    expect(moved / jobs).toBeLessThan(0.05);
+    expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe(code);
   });
 });
 
@@ -31,16 +30,14 @@ describe.concurrent('a worker', () => {
     start,
     expect,
   }) => {
-    const parties = await start();
-    const { ingress } = parties;
-    await addFourWorkers(parties);
+    const ingress = await addFourWorkers(await start());
     const sick = ingress.workers.get('sick');
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });
     expect(sick?.health.isEjected()).toBe(true);
     await until(async () => {
       await measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 100 });
       return sick?.health.isEjected() === false;
-    }, 4_000);
+    });
     // As many at a time as make the choice one of free slots: its first tokens of before may have been later than its peers'.
     const served = new Set<string>();
     await until(async () => {
@@ -50,14 +47,12 @@ describe.concurrent('a worker', () => {
         served.add(text());
       }
       return served.has('sick');
-    }, 5_000);
+    });
     expect(served).toContain('sick');
   });
 
   it('is not ejected when its peers fail likewise: most bad requests stay one request', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress } = parties;
-    await addFourWorkers(parties);
+    const ingress = await addFourWorkers(await start());
     const steps: Step[] = [{ waitMs: 5 }, { fail: 'invalid_request' }];
     const { jobs, failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 0, ms: 600 });
     expect(failed).toBe(jobs);
@@ -70,9 +65,7 @@ describe.concurrent('a worker', () => {
     ['one client sends', ['bad']],
     ['two clients send', ['bad', 'worse']],
   ] as const)('is not ejected when %s it bad requests beside good ones', async ([, keys], { start, expect }) => {
-    const parties = await start();
-    const { ingress } = parties;
-    await addFourWorkers(parties);
+    const ingress = await addFourWorkers(await start());
     const workers = [...ingress.workers.workers()];
     const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
     await until(() =>
@@ -93,9 +86,7 @@ describe.concurrent('a worker', () => {
   });
 
   it('is ejected in half of a pool at most', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress } = parties;
-    await addFourWorkers(parties);
+    const ingress = await addFourWorkers(await start());
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
     await measureLoad(ingress, [...steps, ...serve], { ...light, warmUpMs: 0, ms: 1_000 });
     const ejected = [...ingress.workers.workers()].filter(({ health }) => health.isEjected());
@@ -104,9 +95,9 @@ describe.concurrent('a worker', () => {
   });
 
   it('that is the only one is never ejected', async ({ start, expect }) => {
-    const parties = await start();
-    await parties.addWorker({ id: 'sick' });
-    await measureLoad(parties.ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 300 });
-    expect(parties.ingress.workers.get('sick')?.health.isEjected()).toBe(false);
+    const { ingress, addWorker } = await start();
+    await addWorker({ id: 'sick' });
+    await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 300 });
+    expect(ingress.workers.get('sick')?.health.isEjected()).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ function dropHeartbeats({ broker, onSend }: TappedBroker): void {
   });
 }
 
-describe.concurrent('a worker without heartbeats', { timeout: 20_000 }, () => {
+describe.concurrent('a worker without heartbeats', () => {
   it('is alive as long as frames come from it, and its stream is complete', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const worker = await addWorker();
