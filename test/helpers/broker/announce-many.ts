@@ -1,7 +1,8 @@
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { encodeAnnouncement, type Announcement } from '#shared/broker/contract/announcement.ts';
+import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
 import { digestOf, encodeBeat } from '#shared/broker/contract/heartbeats.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../silent-log.ts';
+import { announcementOf } from './announcement.ts';
 
 /** Workers of one owner: a credential has at most a thousand. */
 const ofOwner = 500;
@@ -20,26 +21,17 @@ export interface ManyWorkers {
  * one of ten is full. They serve nothing. Call its `close`, after which they are lost.
  */
 export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Promise<{ close: () => Promise<void> }> {
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const broker = await connectBroker({ url: natsUrl, name: 'many', prefix, log });
+  const broker = await connectBroker({ url: natsUrl, name: 'many', prefix, log: silentLog });
   const workers = Array.from({ length: count }, (_, number) => {
     const worker = `many-${number}`;
     const subject = broker.subjects.heartbeat({ tier: 'gpu', owner: `o${Math.floor(number / ofOwner)}`, worker });
-    const facts: Announcement = {
-      v: 1,
-      worker,
-      tier: 'gpu',
-      pool: `vllm-${number % pools}`,
-      models: Array.from({ length: 5 }, (_, at) => ({ id: `vendor/model-${number % pools}-${at}`, capabilities: [] })),
-      tools: [],
-      formats: ['chat'],
-      slots: 8,
-      busy: 0,
-      accepting: true,
-      host: `host-${number}`,
-      version: '0',
-      startedAt: Date.now(),
-    };
+    const pool = `vllm-${number % pools}`;
+    const models = Array.from({ length: 5 }, (_, at) => ({
+      id: `vendor/model-${number % pools}-${at}`,
+      capabilities: [],
+    }));
+    const host = `host-${number}`;
+    const facts = announcementOf({ worker, pool, models, slots: 8, host, startedAt: Date.now() });
     return { subject, digest: digestOf(facts), facts };
   });
   for (const { subject, digest, facts } of workers) broker.publish(subject, encodeAnnouncement({ ...facts, digest }));

@@ -1,25 +1,34 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import type { ContractRange } from '#shared/broker/contract/contract-range.ts';
+import { encodeError, type ErrorFacts } from '#shared/broker/contract/frame.ts';
 import type { Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  isServing,
+  nobody,
+  type LivePool,
+  type LiveWorker,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
-import type { RouterError } from '#shared/core/errors.ts';
-import { createLog, type Logger } from '#shared/core/log.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { tapBroker, withData, type TappedBroker } from './tapped-broker.ts';
 import { testWorker } from './test-worker.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
+import { startPausableProxy, type PausableProxy } from '../servers/pausable-proxy.ts';
+import { silentLog } from '../silent-log.ts';
 import { until } from '../until.ts';
-
-const silent = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
 
 export interface PartyOptions {
   /** Default: the server that all test files share. */
@@ -32,6 +41,8 @@ export interface PartyOptions {
     log?: Logger;
     /** Of a further ingress. Default: the server of all parties. */
     natsUrl?: string;
+    /** Changes the ingress's connection before it uses it. */
+    tap?: (tapped: TappedBroker) => void;
   };
 }
 
@@ -51,12 +62,19 @@ export interface TestJob {
 export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer; sink?: Partial<JobSink> };
 
 /** The ingress's side of the broker contract, without HTTP. */
-export interface TestIngress {
-  broker: Broker;
+export interface TestIngress extends TappedBroker {
   workers: LiveWorkers;
   dispatcher: Dispatcher;
   send: (parameters: TestRequest) => TestJob;
   close: () => Promise<void>;
+}
+
+/** A worker in the process of the test. */
+export interface TestWorker extends TappedBroker {
+  worker: Worker;
+  id: string;
+  /** Closes its connection without a word, as the end of a process does. A job's step `die` does that, too. */
+  die: () => Promise<void>;
 }
 
 /** Ingresses and workers that meet on one server, under a prefix of their own. */
@@ -66,8 +84,10 @@ export interface Parties {
   /** The first ingress. */
   ingress: TestIngress;
   addIngress: (settings?: PartyOptions['ingress']) => Promise<TestIngress>;
+  /** Adds an ingress whose connection passes a proxy. */
+  addFarIngress: () => Promise<{ far: TestIngress; proxy: PausableProxy }>;
   /** Starts a worker in this process; it is known to the first ingress when this resolves. */
-  addWorker: (options?: Partial<WorkerOptions>) => Promise<{ worker: Worker; broker: Broker; id: string }>;
+  addWorker: (options?: Partial<WorkerOptions>) => Promise<TestWorker>;
   /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
   forkWorker: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; id: string }>;
   close: () => Promise<void>;
@@ -77,14 +97,13 @@ export interface Parties {
 export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }: PartyOptions = {}): Promise<Parties> {
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const releases: (() => Promise<unknown>)[] = [];
-  const connect = async (name: string, url = natsUrl): Promise<Broker> => {
-    const broker = await connectBroker({ url, name, prefix, log: silent });
+  const connect = async (name: string, url = natsUrl): Promise<TappedBroker> => {
+    const broker = await connectBroker({ url, name, prefix, log: silentLog });
     releases.push(() => broker.close());
-    return broker;
+    return tapBroker(broker);
   };
   const addIngress = async (settings: PartyOptions['ingress'] = {}): Promise<TestIngress> => {
-    const broker = await connect('ingress', settings.natsUrl);
-    const made = await startIngress(broker, settings);
+    const made = await startIngress(await connect('ingress', settings.natsUrl), settings);
     releases.push(() => made.close());
     return made;
   };
@@ -95,23 +114,25 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
     natsUrl,
     ingress: first,
     addIngress,
+    addFarIngress: async () => {
+      const proxy = await startPausableProxy(Number(new URL(natsUrl).port));
+      releases.push(() => Promise.resolve(proxy.close()));
+      const far = await addIngress({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
+      return { far, proxy };
+    },
     addWorker: async (options = {}) => {
       const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
-      const broker = await connect(id);
-      const worker = startWorker({
-        ...testWorker,
-        broker,
-        log: silent,
-        id,
-        handler: scriptedHandler(id),
-        ...options,
-      });
+      const tapped = await connect(id);
+      const { broker } = tapped;
+      const die = (): Promise<void> => broker.nc.close();
+      const handler = scriptedHandler(id, undefined, () => void die());
+      const worker = startWorker({ ...testWorker, broker, log: silentLog, id, handler, ...options });
       releases.push(async () => {
         await worker.drain(0);
         await worker.close();
       });
       await known(id);
-      return { worker, broker, id };
+      return { ...tapped, worker, id, die };
     },
     forkWorker: async (environment = {}) => {
       const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
@@ -128,17 +149,31 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   };
 }
 
-/** Waits until every worker takes a job without a ticket: all have looked through their lanes and wait. */
-export async function untilOffersAreTaken({ workers, send }: TestIngress): Promise<void> {
-  for (const wanted of workers.workers()) {
-    await until(async () => {
-      for (const worker of workers.workers()) worker.hasRefused = worker !== wanted;
-      const { finished, job } = send({});
-      const { attempt } = await finished;
-      return attempt?.worker === wanted && job.tickets.count === 0;
-    }, 5_000);
-  }
-  for (const worker of workers.workers()) worker.hasRefused = false;
+/** Waits until every worker takes a job without a ticket: all have looked through their lanes and wait. Each serves an empty one. */
+export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress, 'broker' | 'workers'>): Promise<void> {
+  const { subjects } = broker;
+  const ingress = `offers-${randomUUID()}`;
+  const body = Buffer.from('{"steps":[]}');
+  /** The kind of the first frame by grant, apart from keep-alives. */
+  const answers = new Map<string, string>();
+  const subscription = broker.subscribe(subjects.allReplies(ingress), ({ subject }) => {
+    const [grant = '', kind = ''] = subject.split('.').slice(-3);
+    if (kind !== 'k') answers.set(grant, kind);
+  });
+  const takesOffer = async ({ announcement: { offersAt }, pool }: LiveWorker): Promise<boolean> => {
+    if (offersAt === undefined) return true;
+    const grant = randomUUID();
+    const reply = subjects.reply(ingress, grant);
+    const job = { job: grant, requestId: grant, operation: 'generate', format: 'chat', stream: false } as const;
+    const where = { model: pool.models[0]?.id ?? '', reply, bodyBytes: body.length };
+    const offer = encodeClaimAnswer({ answer: 'grant', v: pool.contract ?? 1, ...job, ...where }, body);
+    broker.publish(offersAt, offer, `${reply}.r.0`);
+    await until(() => answers.has(grant));
+    return answers.get(grant) !== 'r';
+  };
+  await Promise.all(Array.from(workers.workers(), (worker) => until(() => takesOffer(worker))));
+  subscription.unsubscribe();
+  await until(() => [...workers.workers()].every((worker) => !worker.hasRefused));
 }
 
 /** Whether a frame of a job has come: until then an offered one counts as not begun, and not as an attempt. */
@@ -146,22 +181,41 @@ export function isBegun({ job }: TestJob): boolean {
   return job.state === 'claimed' && job.attempt?.hasBegun === true;
 }
 
-/** Takes out of what workers announce where they take offers. */
-function hideOffers(broker: Broker): void {
-  const subscribe = broker.subscribe.bind(broker);
-  broker.subscribe = (subject, onMessage, queue) => {
-    if (subject !== broker.subjects.allHeartbeats) return subscribe(subject, onMessage, queue);
-    return subscribe(subject, (message) => {
-      const announced = Buffer.from(message.data).toString();
-      const data = Buffer.from(announced.replace(/"offersAt":"[^"]*",?/, ''));
-      onMessage(Object.create(message, { data: { value: data } }) as typeof message);
-    });
-  };
+/** Has a message come to a job's ingress as if another process answered that does not know the job. */
+export function loseAsStranger({ broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
+  const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
+  broker.publish(`${broker.subjects.reply('in', attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
 }
 
-async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
-  const { timeouts, contract, offers = true, log = silent, ...rest } = settings;
-  if (!offers) hideOffers(broker);
+/** A placement in each pool that a test wants and that has a worker which takes jobs. */
+export function placementsIn(
+  workers: LiveWorkers,
+  isWanted: (pool: LivePool) => boolean = () => true,
+  avoid = nobody,
+): Placement[] {
+  return Array.from(workers.pools())
+    .filter((pool) => isWanted(pool) && isServing(pool, avoid))
+    .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
+}
+
+/** Takes out of what workers announce where they take offers. */
+function hideOffers({ broker: { subjects }, onReceive }: TappedBroker): void {
+  const prefix = subjects.allHeartbeats.replace(/[*>].*/, '');
+  onReceive((message, receive) => {
+    if (!message.subject.startsWith(prefix)) return receive(message);
+    const announced = Buffer.from(message.data).toString();
+    receive(withData(message, Buffer.from(announced.replace(/"offersAt":"[^"]*",?/, ''))));
+  });
+}
+
+async function startIngress(
+  tapped: TappedBroker,
+  settings: NonNullable<PartyOptions['ingress']>,
+): Promise<TestIngress> {
+  const { timeouts, contract, offers = true, log = silentLog, tap, ...rest } = settings;
+  const { broker } = tapped;
+  if (!offers) hideOffers(tapped);
+  tap?.(tapped);
   const workers = new LiveWorkers(broker, log, contract);
   const id = randomBytes(6).toString('hex');
   const dispatcher = new Dispatcher(
@@ -189,7 +243,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
   );
   await dispatcher.prepare();
   return {
-    broker,
+    ...tapped,
     workers,
     dispatcher,
     send: (parameters) => send(dispatcher, workers, parameters),
@@ -218,7 +272,7 @@ function send(
       stream: true,
       class: 'normal',
       sender: { owner: 'owner', key: 'key' },
-      place: (avoid) => everyPool(workers, avoid),
+      place: (avoid) => placementsIn(workers, undefined, avoid),
       tiers: () => ['gpu'],
       ...fields,
     },
@@ -245,11 +299,4 @@ function send(
     finished: job.finished,
     cancel: () => dispatcher.cancel(job),
   };
-}
-
-/** All pools with a worker that takes jobs. */
-function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
-  return [...workers.pools()]
-    .filter((pool) => [...pool.workers].some(({ id, announcement }) => announcement.accepting && !avoid.has(id)))
-    .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
 }

@@ -1,20 +1,19 @@
-import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { TappedBroker } from './tapped-broker.ts';
 
 /**
  * Has an ingress grant and offer jobs as a release does that knows no numbers beside subjects.
  * @returns how many grants and offers it has changed
  */
-export function grantAsOlder(broker: Broker): () => number {
-  const publish = broker.publish.bind(broker);
+export function grantAsOlder({ onSend }: Pick<TappedBroker, 'onSend'>): () => number {
   let count = 0;
-  broker.publish = (subject, payload, ...rest) => {
-    const [head = '', ...body] = Buffer.from(payload).toString('latin1').split('\n');
+  onSend((message, send) => {
+    const [head = '', ...body] = Buffer.from(message.payload).toString('latin1').split('\n');
     const { numbersBeside, ...older } = (head.startsWith('{"answer":"grant"') ? JSON.parse(head) : {}) as {
       numbersBeside?: boolean;
     };
-    if (numbersBeside === undefined) return publish(subject, payload, ...rest);
+    if (numbersBeside === undefined) return send(message);
     count += 1;
-    publish(subject, Buffer.from([JSON.stringify(older), ...body].join('\n'), 'latin1'), ...rest);
-  };
+    send({ ...message, payload: Buffer.from([JSON.stringify(older), ...body].join('\n'), 'latin1') });
+  });
   return () => count;
 }

@@ -16,18 +16,25 @@ export interface LoadResult {
  * Has several clients each send one job after the other.
  * @param pauseMs of a client between two jobs
  * @param warmUpMs jobs that begin earlier do not count
+ * @param atLeast jobs that it goes on for, should the time be too short on a busy machine
  */
 export async function measureLoad(
   { send }: TestIngress,
   steps: Step[],
-  { clients, pauseMs, warmUpMs, ms }: { clients: number; pauseMs: number; warmUpMs: number; ms: number },
+  {
+    clients,
+    pauseMs,
+    warmUpMs,
+    ms,
+    atLeast = 0,
+  }: { clients: number; pauseMs: number; warmUpMs: number; ms: number; atLeast?: number },
 ): Promise<LoadResult> {
   const result: LoadResult = { jobs: 0, failed: 0, moved: 0, ms: [] };
   const beganAt = performance.now();
   const client = async (number: number): Promise<void> => {
     // Clients do not begin all at once.
     await sleep((pauseMs * number) / clients);
-    while (performance.now() - beganAt < warmUpMs + ms) {
+    while (performance.now() - beganAt < warmUpMs + ms || result.jobs < atLeast) {
       const counts = performance.now() - beganAt >= warmUpMs;
       const { state, attempts, queuedAt, endedAt } = await send({ steps }).finished;
       if (counts) {

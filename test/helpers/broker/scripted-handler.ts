@@ -18,7 +18,7 @@ export type Step = { only?: string } & (
   | { fail: ErrorCode }
   /** Fails for a job whose answer was begun by another worker. */
   | { cannotContinue: ContinuationFailure }
-  /** Kills the worker's process. */
+  /** Ends the worker, as a job does that kills its process. */
   | { die: true }
   /** Does nothing more until it is aborted. */
   | { hang: true }
@@ -32,8 +32,15 @@ export interface Script {
 /** Called while a scripted job runs. */
 export type OnStep = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
 
-/** A worker's handler that follows the script in the job's body. Of an answer that was begun, it writes what is missing. */
-export function scriptedHandler(worker: string, onStep: OnStep = () => undefined): JobHandler {
+/**
+ * A worker's handler that follows the script in the job's body. Of an answer that was begun, it writes what is missing.
+ * @param die ends the worker. Default: kills its process
+ */
+export function scriptedHandler(
+  worker: string,
+  onStep: OnStep = () => undefined,
+  die: () => void = () => process.kill(process.pid, 'SIGKILL'),
+): JobHandler {
   return async (job, reply, signal) => {
     onStep('started', job.requestId);
     signal.addEventListener('abort', () => onStep('aborted', job.requestId), { once: true });
@@ -53,8 +60,8 @@ export function scriptedHandler(worker: string, onStep: OnStep = () => undefined
       if ('whoami' in step) reply.write(worker);
       if ('digest' in step) reply.write(createHash('sha256').update(job.body).digest('hex'));
       if ('fail' in step) throw new RouterError(step.fail, `the script fails with ${step.fail}`);
-      if ('die' in step) process.kill(process.pid, 'SIGKILL');
-      if ('hang' in step)
+      if ('die' in step) die();
+      if ('hang' in step || 'die' in step)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       if ('count' in step) {
         for (let number = 0; number < step.count; number += 1) {

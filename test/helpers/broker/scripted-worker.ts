@@ -8,7 +8,6 @@ import { scriptedHandler } from './scripted-handler.ts';
 // A worker in a process of its own, so that a test can stop, kill and starve it.
 await runService(async (environment, releases) => {
   const { NATS_URL: url = '', RTR_PREFIX: prefix = '', WORKER_ID: id = '', SLOTS = '8' } = environment;
-  const { MODEL = 'demo', CONTINUES = '' } = environment;
   const log = createLog({ service: 'worker', level: 'info', format: 'json' });
   const broker = await connectBroker({ url, name: id, prefix, log });
   releases.add('broker', () => broker.close());
@@ -17,7 +16,6 @@ await runService(async (environment, releases) => {
     broker,
     log,
     id,
-    models: [{ id: MODEL, capabilities: CONTINUES === '' ? ['stream'] : ['stream', 'continue'] }],
     slots: Number(SLOTS),
     handler: scriptedHandler(id, (event, requestId) => log.info({ requestId }, event)),
   });

@@ -1,7 +1,7 @@
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Announcement } from '#shared/broker/contract/announcement.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../silent-log.ts';
 
 /** The heartbeats of a cluster's workers. */
 export interface WorkerWatch {
@@ -12,9 +12,8 @@ export interface WorkerWatch {
 
 /** Subscribes to the heartbeats of a cluster, as an ingress does. */
 export async function watchWorkers(natsUrl: string, prefix: string): Promise<WorkerWatch> {
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const broker = await connectBroker({ url: natsUrl, name: 'watch', prefix, log });
-  const workers = new LiveWorkers(broker, log);
+  const broker = await connectBroker({ url: natsUrl, name: 'watch', prefix, log: silentLog });
+  const workers = new LiveWorkers(broker, silentLog);
   return {
     heartbeat: (worker) => workers.get(worker)?.announcement,
     close: async () => {

@@ -1,56 +1,62 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, inject, it, type TestContext } from 'vitest';
-import { startParties, type Parties, type PartyOptions } from '../../helpers/broker/broker-parties.ts';
-import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
-import { until } from '../../helpers/until.ts';
+import { describe, type TestContext } from 'vitest';
+import { isBegun, type Parties, type PartyOptions } from '../../helpers/broker/broker-parties.ts';
+import { it, type StartParties } from '../../helpers/broker/it-with-parties.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
 import type { TestServer } from '../../helpers/servers/test-server.ts';
+import { until } from '../../helpers/until.ts';
 
-async function start(
-  { onTestFinished }: TestContext,
-  ingress: PartyOptions['ingress'] = {},
+/** Parties on a server of their own. */
+async function startOn(
+  { start, onTestFinished }: { start: StartParties } & Pick<TestContext, 'onTestFinished'>,
+  ingress: PartyOptions['ingress'] = { keepAliveMs: 2_000 },
 ): Promise<Parties & { nats: TestServer }> {
   const nats = await startNats();
   onTestFinished(() => nats.stop());
-  const parties = await startParties({ natsUrl: nats.url, ingress });
-  onTestFinished(() => parties.close());
-  return { ...parties, nats };
+  return { ...(await start({ natsUrl: nats.url, ingress })), nats };
 }
 
 const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
-describe.concurrent('the broker, stopped and started again under load', { timeout: 40_000 }, () => {
-  it('ends no job: waiting, claimed and streaming ones go on, exactly', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, nats } = await start(context);
-    await addWorker({ id: 'one', slots: 20 });
-    await addWorker({ id: 'two', slots: 20 });
-    const streaming = Array.from({ length: 20 }, () => ingress.send({ steps: [{ count: 300, everyMs: 5 }] }));
-    const claimed = Array.from({ length: 20 }, (_, at) =>
-      ingress.send({ steps: [{ waitMs: 1_000 }, { write: 'x' }], stream: at % 2 === 0 }),
-    );
-    await until(() => [...streaming, ...claimed].every(({ job }) => job.state !== 'queued'));
+describe.concurrent('the broker, away under load', { timeout: 60_000 }, () => {
+  it.for<[string, (nats: TestServer) => Promise<void>, (nats: TestServer) => Promise<void>]>([
+    ['for twelve seconds, killed and started again, ends no request', (nats) => nats.kill(), (nats) => nats.restart()],
+    ['for twelve seconds, standing still, ends no request', (nats) => nats.pause(), (nats) => nats.resume()],
+  ])('%s', async ([, stop, resume], { start, expect, onTestFinished }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
+    await addWorker({ slots: 8 });
+    const streaming = Array.from({ length: 4 }, () => ingress.send({ steps: [{ count: 300, everyMs: 50 }] }));
+    // Its only piece is lost with the broker, or comes late.
+    const claimed = ingress.send({ steps: [{ waitMs: 3_000 }, { write: 'x' }] });
+    const whole = ingress.send({ steps: [{ waitMs: 3_000 }, { write: 'y' }], stream: false });
+    await until(() => [claimed, whole].every(isBegun));
     await until(() => streaming.every(({ text }) => text().length > 10));
-    const waiting = Array.from({ length: 100 }, () => ingress.send({ steps: [{ write: 'y' }] }));
-    await nats.kill();
-    await nats.restart();
-    for (const sent of waiting) {
-      expect((await sent.finished).state).toBe('done');
-      expect(sent.text()).toBe('y');
+    const waiting = Array.from({ length: 20 }, () => ingress.send({ steps: [{ waitMs: 20 }, { write: 'z' }] }));
+    await stop(nats);
+    const late = ingress.send({ steps: [{ write: 'late' }] });
+    await sleep(12_000);
+    expect(streaming.every(({ keepAlives }) => keepAlives() > 3)).toBe(true);
+    await resume(nats);
+    for (const { finished, text } of streaming) {
+      expect(await finished).toMatchObject({ state: 'done', error: undefined, attempts: 1 });
+      expect(text()).toBe(numbers(300));
     }
-    for (const sent of claimed) {
+    for (const [sent, answer] of [[claimed, 'x'] as const, [whole, 'y'] as const, [late, 'late'] as const]) {
       expect(await sent.finished).toMatchObject({ state: 'done', error: undefined });
-      expect(sent.text()).toBe('x');
+      expect(sent.text()).toBe(answer);
     }
-    for (const sent of streaming) {
-      expect(await sent.finished).toMatchObject({ state: 'done', error: undefined });
-      expect(sent.text()).toBe(numbers(300));
+    for (const { finished, text } of waiting) {
+      expect((await finished).state).toBe('done');
+      expect(text()).toBe('z');
     }
   });
 
-  it('without its data, while it is away for three seconds, loses no job either', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, nats } = await start(context);
+  it('without its data, while it is away for three seconds, loses no job either', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
     const { worker } = await addWorker({ slots: 4 });
     const streaming = ingress.send({ steps: [{ count: 100, everyMs: 40 }] });
     const quick = ingress.send({ steps: [{ write: 'a' }, { waitMs: 1_500 }, { write: 'b' }] });
@@ -71,32 +77,27 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
     await until(() => worker.busy === 0);
   });
 
-  it('that stands still for five seconds costs nothing but the time', async (context) => {
-    const { expect } = context;
-    const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
-    context.onTestFinished(() => proxy.close());
-    const parties = await startParties({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
-    context.onTestFinished(() => parties.close());
-    const { ingress, addWorker } = parties;
+  it('that stands still for five seconds costs nothing but the time', async ({ start, expect, onTestFinished }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
     await addWorker();
     const streaming = ingress.send({ steps: [{ count: 50, everyMs: 20 }] });
-    await until(() => streaming.text().length > 10);
     const claimed = ingress.send({ steps: [{ waitMs: 500 }, { write: 'x' }] });
-    await until(() => claimed.job.state === 'claimed');
     // The grant has to have reached the worker: one that is stuck for five seconds is given up, and the job moves.
-    await ingress.broker.nc.flush();
-    await sleep(50);
-    proxy.pause();
+    await until(() => streaming.text().length > 10 && isBegun(claimed));
+    await nats.pause();
     await sleep(5_000);
-    proxy.resume();
-    expect(await claimed.finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect((await streaming.finished).state).toBe('done');
+    await nats.resume();
+    for (const { finished } of [claimed, streaming])
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(streaming.text()).toBe(numbers(50));
   });
 
-  it('that does not come back is named in the error, to every kind of job', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, nats } = await start(context, { timeouts: { brokerMs: 1_500 } });
+  it('that does not come back is named in the error, to every kind of job', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished }, { timeouts: { brokerMs: 1_500 } });
     await addWorker({ slots: 1 });
     const streaming = ingress.send({ steps: [{ write: 'a' }, { hang: true }] });
     await until(() => streaming.text() === 'a');
@@ -104,5 +105,16 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
     await nats.kill();
     expect((await waiting.finished).error?.code).toBe('broker_unavailable');
     expect((await streaming.finished).error?.code).toBe('broker_unavailable');
+  });
+
+  it('stops the jobs of a worker after a while', async ({ start, expect, onTestFinished }) => {
+    const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
+    const { worker } = await addWorker({ outOfReachMs: 3_000 });
+    const sent = ingress.send({ steps: [{ write: 'a piece' }, { hang: true }] });
+    await until(() => sent.text() === 'a piece');
+    const begin = performance.now();
+    await nats.kill();
+    await until(() => worker.busy === 0, 10_000);
+    expect(performance.now() - begin).toBeGreaterThan(2_900);
   });
 });

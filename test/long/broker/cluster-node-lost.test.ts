@@ -1,19 +1,17 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
-import { createLog } from '#shared/core/log.ts';
 import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
 /** A cluster of three, an ingress and an idle worker that are connected to the same node of it. */
 async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; parties: Parties }> {
   const nats = await startNatsCluster();
   onTestFinished(() => nats.stop());
-  const watcher = await connectBroker({ url: nats.url, name: 'watcher', prefix: 'none', log });
+  const watcher = await connectBroker({ url: nats.url, name: 'watcher', prefix: 'none', log: silentLog });
   onTestFinished(() => watcher.close());
   const manager = await jetstreamManager(watcher.nc, { checkAPI: false });
   const hasLeader = (): Promise<boolean> =>
@@ -29,19 +27,24 @@ async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; 
   return { nats, manager, parties };
 }
 
+/** Has another node lead than the one that a party is connected to. */
+async function lead(broker: Broker, leader: () => Promise<string | undefined>, stepDown: string): Promise<void> {
+  const here = broker.nc.info?.server_name ?? '';
+  if ((await leader()) === here) await broker.nc.request(stepDown);
+  await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
+}
+
 describe('a cluster of three brokers of which one is killed', () => {
   it('gives an idle worker work within seconds, when it was the one that kept its lane', async () => {
     const { nats, manager, parties } = await start();
     const { broker, workers, send } = parties.ingress;
     const stream = broker.subjects.stream('gpu');
     const consumer = consumerName({ pool: [...workers.pools()][0]?.pool ?? '', class: 'normal' });
-    const leader = async (): Promise<string> => (await manager.consumers.info(stream, consumer)).cluster?.leader ?? '';
-    const here = broker.nc.info?.server_name ?? '';
+    const leader = async () => (await manager.consumers.info(stream, consumer)).cluster?.leader;
     // No connection is to break: only by that would the worker notice at once.
-    if ((await leader()) === here) await broker.nc.request(`$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
-    await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
+    await lead(broker, leader, `$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
     await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0, 10_000);
-    nats.kill(await leader());
+    nats.kill((await leader()) ?? '');
     const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;
     expect(state).toBe('done');
     // The others choose a leader within ten seconds or so, and a pull that is forgotten meanwhile is made again within eight.
@@ -53,12 +56,10 @@ describe('a cluster of three brokers of which one is killed', () => {
     const { broker, send } = parties.ingress;
     await parties.addWorker({ slots: 4 });
     const stream = broker.subjects.stream('gpu');
-    const leader = async (): Promise<string> => (await manager.streams.info(stream)).cluster?.leader ?? '';
-    const here = broker.nc.info?.server_name ?? '';
-    if ((await leader()) === here) await broker.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
-    await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
+    const leader = async () => (await manager.streams.info(stream)).cluster?.leader;
+    await lead(broker, leader, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
     const jobs = Array.from({ length: 30 }, () => send({ steps: [{ write: 'x' }, { waitMs: 200 }] }));
-    nats.kill(await leader());
+    nats.kill((await leader()) ?? '');
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     expect(reports.filter(({ state }) => state !== 'done')).toEqual([]);
     const longest = Math.max(...reports.map(({ queuedAt, endedAt }) => endedAt - queuedAt));

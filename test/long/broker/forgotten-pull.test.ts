@@ -1,48 +1,33 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, inject, it, type TestContext } from 'vitest';
-import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { priorityClasses } from '#shared/core/priority-class.ts';
+import { describe, expect, inject } from 'vitest';
+import type { Message } from '#shared/broker/connection/outbox.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
-import { startParties, type Parties, type TestIngress } from '../../helpers/broker/broker-parties.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import type { TestIngress } from '../../helpers/broker/broker-parties.ts';
+import { it } from '../../helpers/broker/it-with-parties.ts';
 import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../helpers/until.ts';
 
-async function start(onTestFinished: TestContext['onTestFinished'], natsUrl?: string): Promise<Parties> {
-  const parties = await startParties({ ...(natsUrl && { natsUrl }), ingress: { offers: false } });
-  onTestFinished(() => parties.close());
-  return parties;
-}
+const options = { ingress: { offers: false } };
 
 /** Lanes of a pool, in each of which a worker waits with a pull of its own. */
 const lanes = 3;
 
 /** A pull that waits, on its way from an ingress to the server. */
-function isWaitingPull(subject: string, payload: string | Uint8Array): boolean {
+function isWaitingPull({ subject, payload }: Message): boolean {
   return subject.startsWith('$JS.API.CONSUMER.MSG.NEXT.') && Buffer.from(payload).includes('"expires"');
 }
 
 /** Has an ingress lose pulls that wait while `isLossy`, as servers do that are choosing who keeps a lane; counts all of them. */
-function losePulls({ broker }: { broker: Broker }): { isLossy: boolean; count: number } {
+function losePulls({ onSend }: TestIngress): { isLossy: boolean; count: number } {
   const pulls = { isLossy: false, count: 0 };
-  const publish = broker.publish.bind(broker);
-  broker.publish = (subject, payload, reply) => {
-    const isOne = isWaitingPull(subject, payload);
+  onSend((message, send) => {
+    const isOne = isWaitingPull(message);
     if (isOne) pulls.count += 1;
-    if (!isOne || !pulls.isLossy) publish(subject, payload, reply);
-  };
+    if (!isOne || !pulls.isLossy) send(message);
+  });
   return pulls;
-}
-
-/** Makes an ingress one of an older release, which has the server give no signs of life. */
-function forgetHeartbeats({ broker }: { broker: Broker }): void {
-  const publish = broker.publish.bind(broker);
-  broker.publish = (subject, payload, reply) => {
-    if (isWaitingPull(subject, payload)) {
-      const { idle_heartbeat: _none, ...rest } = JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
-      publish(subject, JSON.stringify(rest), reply);
-    } else publish(subject, /\.pull\.(high|normal|low)\.\d+$/.test(subject) ? '' : payload, reply);
-  };
 }
 
 /** Pulls that wait at the server for each lane of the only pool. */
@@ -56,9 +41,9 @@ async function waitingAtServer({ broker, workers }: TestIngress): Promise<number
 
 describe.concurrent('a pull that waits', () => {
   it('is made again within seconds when the server never got it, and those of other lanes are left alone', async ({
-    onTestFinished,
+    start,
   }) => {
-    const { ingress, addWorker } = await start(onTestFinished);
+    const { ingress, addWorker } = await start(options);
     const pulls = losePulls(ingress);
     await addWorker({ slots: 1 });
     await until(() => pulls.count === lanes, 5_000);
@@ -73,23 +58,19 @@ describe.concurrent('a pull that waits', () => {
     await until(async () => (await waitingAtServer(ingress)).every((count) => count === 1), 2_000);
   });
 
-  it.for([
-    { by: 'an ingress that has the server say so', prepare: () => undefined },
-    { by: 'an ingress of the release before', prepare: forgetHeartbeats },
-  ])('is left alone while it waits, by way of $by', async ({ prepare }, { expect, onTestFinished }) => {
-    const { ingress, addWorker } = await start(onTestFinished);
-    prepare(ingress);
+  it('is left alone while it waits, as the server says', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start(options);
     const pulls = losePulls(ingress);
     await addWorker({ slots: 1 });
-    await until(() => pulls.count === lanes, 5_000);
+    await until(() => pulls.count === lanes);
     await sleep(9_000);
     expect(pulls.count).toBe(lanes);
   });
 
-  it('is left alone when everything stood still for a while', async ({ expect, onTestFinished }) => {
+  it('is left alone when everything stood still for a while', async ({ start, expect, onTestFinished }) => {
     const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
     onTestFinished(() => proxy.close());
-    const { ingress, addWorker } = await start(onTestFinished, `nats://127.0.0.1:${proxy.port}`);
+    const { ingress, addWorker } = await start({ ...options, natsUrl: `nats://127.0.0.1:${proxy.port}` });
     const pulls = losePulls(ingress);
     await addWorker({ slots: 1 });
     await until(() => pulls.count === lanes, 5_000);

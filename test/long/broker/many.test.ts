@@ -1,24 +1,18 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
-import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
+import { it } from '../../helpers/broker/it-with-parties.ts';
+import { jobDone } from '../../helpers/broker/job-done.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 
-async function start(): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  return parties;
-}
-
 describe('many at once', () => {
-  it('two ingresses and two workers serve every job exactly once', async () => {
+  it('two ingresses and two workers serve every job exactly once', async ({ start }) => {
     const { ingress, addIngress, addWorker } = await start();
     const runs = new Map<string, number>();
     const handler: JobHandler = async ({ id, requestId }, reply) => {
       runs.set(id, (runs.get(id) ?? 0) + 1);
       reply.write(requestId);
-      return { usage: noUsage, finishReason: 'stop' };
+      return jobDone;
     };
     const workers = [await addWorker({ slots: 5, handler }), await addWorker({ slots: 5, handler })];
     const other = await addIngress();
@@ -38,7 +32,7 @@ describe('many at once', () => {
     for (const worker of [...ingress.workers.workers(), ...other.workers.workers()]) expect(worker.held).toBe(0);
   });
 
-  it('large bodies leave the frames of other jobs quick', async () => {
+  it('large bodies leave the frames of other jobs quick', async ({ start }) => {
     /** The delay of a frame as a share of its bound: of 20 ms for the median, or of 250 ms for the worst, whichever is more. */
     const delay = async (): Promise<number> => {
       const { ingress, addWorker } = await start();
@@ -46,19 +40,19 @@ describe('many at once', () => {
       await addWorker({
         slots: 50,
         handler: async ({ body }, reply, signal) => {
-          if (body.length > 1_000) return { usage: noUsage, finishReason: 'stop' };
+          if (body.length > 1_000) return jobDone;
           for (let count = 0; count < 100 && !signal.aborted; count += 1) {
             reply.write(`${performance.now()}\n`);
             await new Promise((resolve) => setTimeout(resolve, 5));
           }
-          return { usage: noUsage, finishReason: 'stop' };
+          return jobDone;
         },
       });
-      const small = ingress.send({});
-      small.job.sink.data = (bytes) => {
+      const data = (bytes: Uint8Array): void => {
         const now = performance.now();
         for (const sentAt of Buffer.from(bytes).toString().trim().split('\n')) late.push(now - Number(sentAt));
       };
+      const small = ingress.send({ sink: { data } });
       await until(() => late.length > 10);
       const large = Array.from({ length: 4 }, () => ingress.send({ body: Buffer.alloc(20 * 1024 * 1024, 'x') }));
       for (const { finished } of large) expect((await finished).state).toBe('done');

@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, inject, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { createLog } from '#shared/core/log.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { Pace } from '#shared/worker/pace.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { createHandleJob } from '#services/gpu-worker/handle-job.ts';
-import { startParties } from '../../helpers/broker/broker-parties.ts';
+import { it } from '../../helpers/broker/it-with-parties.ts';
 import { testWorker } from '../../helpers/broker/test-worker.ts';
-import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const mebibyte = 1024 * 1024;
 const pieces = 150;
 const pieceBytes = 20 * 1024;
 
-it('an engine is not read on, and no frame is lost, when its ingress is away for longer than the memory lasts', async () => {
+it('an engine is not read on, and no frame is lost, when its ingress is away for longer than the memory lasts', async ({
+  start,
+}) => {
   const cut = Promise.withResolvers<void>();
   const stream = async (response: ServerResponse): Promise<void> => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'first' }));
@@ -45,16 +45,13 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
     translations,
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
   });
-  const pace = new Pace({ log, onChange: () => undefined });
+  const pace = new Pace({ log: silentLog, onChange: () => undefined });
   onTestFinished(() => pace.close());
 
-  const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
-  onTestFinished(() => proxy.close());
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const far = await parties.addIngress({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
+  const { addFarIngress, addWorker } = await start();
+  const { far, proxy } = await addFarIngress();
   const memory = new FrameMemory(mebibyte);
-  const { id } = await parties.addWorker({ handler: pace.watch(handler), memory });
+  const { id } = await addWorker({ handler: pace.watch(handler), memory });
   await until(() => far.workers.get(id) !== undefined);
 
   const body = Buffer.from(
@@ -76,4 +73,4 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
   expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
   const numbers = [...sent.text().matchAll(/<(\d+)>/g)].map(([, number]) => Number(number));
   expect(numbers).toEqual(Array.from({ length: pieces }, (_, piece) => piece));
-}, 30_000);
+});

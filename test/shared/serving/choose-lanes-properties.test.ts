@@ -116,7 +116,7 @@ describe('the lanes of any request', () => {
           expect(possible.some((each) => each.pool === pool && each.model === model)).toBe(true);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -132,9 +132,9 @@ describe('the lanes of any request', () => {
         for (const lane of lanes) expect(isAble(lane)).toBe(true);
         ruled += Number(lanes.some(({ rule }) => rule !== undefined));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
-    expect(ruled).toBeGreaterThan(100);
+    expect(ruled).toBeGreaterThan(20);
   });
 
   it('are, for auto, never without a need, not even if there is no other', () => {
@@ -145,8 +145,8 @@ describe('the lanes of any request', () => {
         for (const lane of lanes) expect(supports(lane, asked.needs)).toBe(true);
         found += lanes.length;
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
-    expect(found).toBeGreaterThan(300);
+    expect(found).toBeGreaterThan(100);
   });
 });

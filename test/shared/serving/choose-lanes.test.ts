@@ -5,7 +5,7 @@ import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
-import { permitsOf, type KeyPermits } from '#shared/serving/key-permits.ts';
+import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
@@ -80,9 +80,6 @@ describe('auto', () => {
 
   it.each<[string, object, LivePool[], string[]]>([
     ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
-    ['with tools skips models without tools', { tools: true }, [gpu, cli, cloud], ['gpu', 'cloud']],
-    ['with an image goes to models with vision', { vision: true }, [gpu, cli, cloud], ['cloud']],
-    ['in JSON goes to models with JSON output', { json: true }, [gpu, cli, cloud], ['cloud']],
     ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
     [
       'with web search goes to models whose upstream searches',
@@ -113,15 +110,6 @@ describe('auto', () => {
       [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
       ['none'],
     ],
-    ['finds no lane if no model is able', { vision: true }, [gpu, cli], []],
-    ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
-    [
-      "passes over who does not answer in the client's format",
-      {},
-      [pool('gpu', 'gpu', { formats: ['messages'] }), cloud],
-      ['cloud'],
-    ],
-    ['skips pools that take no jobs', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
     [
       'within a tier prefers thinking if requested, then free slots',
       { thinking: true },
@@ -184,10 +172,6 @@ describe('a named model', () => {
     expect(lanes('best', [both], { vision: true }, file)).toEqual(['both:sees']);
   });
 
-  it("never goes to a worker without the client's format, even if there is no other", () => {
-    expect(lanes('m', [pool('gpu', 'gpu', { model: 'm', formats: ['messages'] })])).toEqual([]);
-  });
-
   it('is never a property of Object.prototype', () => {
     expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
     expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
@@ -222,21 +206,6 @@ describe('a rule by purpose', () => {
   const pools = [local, blind, api];
   const rules = { purposes: { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } } };
 
-  it('of a name gives the requests that it applies to its own targets, and no others', () => {
-    const file = { models: { coder: { targets: [{ model: 'big' }], ...rules } } };
-    const of = (purpose?: Purpose, served = pools) => lanes('coder', served, {}, file, [], purpose);
-    expect(of('auxiliary')).toEqual(['local:small']);
-    expect(of('main')).toEqual(['api:big']);
-    expect(of()).toEqual(['api:big']);
-    expect(of('auxiliary', [api])).toEqual([]);
-  });
-
-  it('of a model by its own id leaves its other requests as they are', () => {
-    const file = { models: { big: rules } };
-    expect(lanes('big', pools, {}, file, [], 'auxiliary')).toEqual(['local:small']);
-    expect(lanes('big', pools, {}, file, [], 'main')).toEqual(['api:big']);
-  });
-
   it('of auto comes first, as long as one of its targets is able', () => {
     const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], ...rules } };
     const of = (purpose: Purpose, needs: object = {}, served = pools) =>
@@ -245,23 +214,5 @@ describe('a rule by purpose', () => {
     expect(of('main')).toEqual(['api:big', 'blind:tiny']);
     expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
     expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
-  });
-
-  it('of auto gives a key only what its lists permit', () => {
-    const file = { auto: rules };
-    const of = (key: { models?: string[]; tiers?: Tier[] }) =>
-      lanes(
-        'auto',
-        pools,
-        {},
-        file,
-        [],
-        'auxiliary',
-        permitsOf({ models: undefined, tiers: undefined, ...key }).allowsLane,
-      );
-    expect(of({ models: ['auto'] })).toEqual(['local:small']);
-    expect(of({ models: ['small', 'big'] })).toEqual(['local:small']);
-    expect(of({ models: ['big'] })).toEqual(['api:big']);
-    expect(of({ tiers: ['cloud'] })).toEqual(['api:big']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { estimateAmount } from '#shared/serving/estimate-amount.ts';
+import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const prices: Record<string, { input: number; output: number; cacheWrite?: number }> = {
   cheap: { input: 1, output: 2 },
@@ -11,17 +11,7 @@ const priceOf = (_: Tier | undefined, model: string) => prices[model];
 
 function placed(model: string, maxOutput?: number) {
   const models = [{ id: model, capabilities: [], maxOutput }];
-  const pool: LivePool = {
-    tier: 'cloud',
-    pool: model,
-    contract: 1,
-    formats: ['chat'],
-    models,
-    tools: [],
-    workers: new Set(),
-    waiting: 0,
-  };
-  return { pool, model };
+  return { pool: livePool({ tier: 'cloud', pool: model, models }, []), model };
 }
 
 const needs = { tools: false, vision: false, thinking: false, json: false, inputTokens: 300 };
@@ -39,11 +29,9 @@ describe('the estimated amount of a request', () => {
   });
 
   it('has 8,192 tokens of output, or the limit of the model, if the request has no limit', () => {
-    expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap')], priceOf).tokens).toBe(400 + 8_192);
-    expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap', 64_000)], priceOf).tokens).toBe(
-      400 + 8_192,
-    );
-    expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap', 4_096)], priceOf).tokens).toBe(400 + 4_096);
+    const tokens = (maxOutput?: number) =>
+      estimateAmount({ needs, maxOutput: undefined }, [placed('cheap', maxOutput)], priceOf).tokens;
+    expect([undefined, 64_000, 4_096].map(tokens)).toEqual([400 + 8_192, 400 + 8_192, 400 + 4_096]);
   });
 
   it('has the price of the most expensive model that may serve, including cache writes', () => {

@@ -4,33 +4,17 @@ import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { Hedges } from '#shared/serving/hedging/hedges.ts';
-import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from '#shared/serving/serve-model.ts';
+import { serveModel, type ModelRequest, type ServingParts } from '#shared/serving/serve-model.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
+import { callerOf, identityOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'w' }])];
-const workers = {
-  pools: () => pools,
-  lostPools: () => [],
-  isKnownModel: () => true,
-  isKnownTool: () => true,
-} as unknown as LiveWorkers;
-const sink: ModelSink = {
-  relayedTokens: 0,
-  begin: () => undefined,
-  data: () => undefined,
-  keepAlive: () => undefined,
-  end: () => undefined,
-  fail: () => undefined,
-};
-
 /** The parts that serve a request, up to the dispatcher, and the end of its reservation. */
 function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
   const reservations: string[] = [];
@@ -46,36 +30,21 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     onDispatch(request);
     throw new RouterError('internal', 'The dispatcher is broken.');
   };
-  const served: ServingParts = {
-    dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
-    workers,
-    registry: () => registrySchema.parse({}),
-    limits: { reserve },
-    priceOf: () => undefined,
-    hedges: new Hedges(),
-    noWorkerMs: 15_000,
-    ownerKeys: { ofGrant: (owner) => `key of ${owner}` },
-    record: () => undefined,
-  };
+  const ownerKeys = { ofGrant: (owner: string) => `key of ${owner}` };
+  const served = servingParts(dispatch, pools, { limits: { reserve }, ownerKeys });
   return { served, reservations };
 }
 
+/** A key with a limit. */
 function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
-  const limits = [{ party: 'key:k', limits: { requestsPerMinute: 10 } }];
-  return { id: 'k', name: 'k', kind: 'router', class: 'normal', limits, ...fields } as KeyIdentity;
-}
-
-function callerOf(who: KeyIdentity, isGone = false, onStanding: Caller['onStanding'] = () => undefined): Caller {
-  return { requestId: 'r', identity: who, trace: undefined, onStanding, isGone: () => isGone };
+  return identityOf({ limits: [{ party: 'key:k', limits: { requestsPerMinute: 10 } }], ...fields });
 }
 
 function ask(
   served: ServingParts,
   who: KeyIdentity,
   fields: object = {},
-  isGone = false,
-  onStanding: Caller['onStanding'] = () => undefined,
-  asked: Partial<ModelRequest> = {},
+  { caller = callerOf(who), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
 ) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const request: ModelRequest = {
@@ -83,13 +52,10 @@ function ask(
     format: chatFormat.name,
     operation: 'generate',
     sealsAnswers: false,
-    headers: undefined,
-    session: undefined,
-    sentFor: { purpose: undefined, agentType: undefined },
-    maxWaitMs: undefined,
+    ...plainRequest,
     ...asked,
   };
-  return serveModel(served, request, sink, callerOf(who, isGone, onStanding));
+  return serveModel(served, request, modelSink(), caller);
 }
 
 describe('the class of a request', () => {
@@ -119,7 +85,7 @@ describe('the key of the owner', () => {
   ])('goes with a request that is %o, of %o: %s', async (asked, who, expected) => {
     const keys: (string | undefined)[] = [];
     const { served } = parts((request) => keys.push(request.ownerKey));
-    const answered = ask(served, identity(who), {}, false, () => undefined, asked);
+    const answered = ask(served, identity(who), {}, asked);
     await expect(answered).rejects.toThrow('broken');
     expect(keys).toEqual([expected]);
   });
@@ -152,24 +118,27 @@ describe('the reservation of a request', () => {
 
   it('is released if the client disconnects meanwhile', async () => {
     const { served, reservations } = parts();
-    expect(await ask(served, identity(), {}, true)).toBeUndefined();
+    const caller = callerOf(identity(), { isGone: () => true });
+    expect(await ask(served, identity(), {}, { caller })).toBeUndefined();
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
   it('is released if a tool call cannot be dispatched', async () => {
     const { served, reservations } = parts();
     const call = { tool: 't', body: Buffer.from('{}'), stream: false };
-    const caller = callerOf(identity());
-    await expect(serveTool(served, call, sink, caller)).rejects.toMatchObject({ code: 'internal' });
+    await expect(serveTool(served, call, modelSink(), callerOf(identity()))).rejects.toMatchObject({
+      code: 'internal',
+    });
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
   it('is released if the headers of its limits cannot be set', async () => {
     const { served, reservations } = parts();
-    const throwing = () => {
+    const onStanding = () => {
       throw new Error('no headers');
     };
-    await expect(ask(served, identity(), {}, false, throwing)).rejects.toThrow('no headers');
+    const caller = callerOf(identity(), { onStanding });
+    await expect(ask(served, identity(), {}, { caller })).rejects.toThrow('no headers');
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
@@ -180,10 +149,7 @@ describe('the reservation of a request', () => {
     const record = () => {
       throw new Error('no record');
     };
-    const running = await ask(
-      { ...served, dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined }, record },
-      identity(),
-    );
+    const running = await ask({ ...served, dispatcher: { ...served.dispatcher, dispatch }, record }, identity());
     await expect(running?.finished).rejects.toThrow('no record');
     expect(reservations).toEqual(['reserved', 'released']);
   });

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { registrySchema } from '#shared/registry/registry.ts';
-import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
+import { callerOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
 
 const formats = ['responses'];
 const able = { id: 'able', capabilities: ['stream' as const, 'tools' as const], contextWindow: 100_000 };
@@ -26,21 +23,6 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
     models.push(...request.place(new Set()).map(({ model }) => model));
     throw new RouterError('internal', 'This is far enough.');
   };
-  const parts = {
-    dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
-    workers: { pools: () => pools, lostPools: () => [], isKnownModel: () => false } as unknown as LiveWorkers,
-    registry: () => registrySchema.parse({}),
-    limits: { reserve: () => Promise.reject(new Error('no limits here')) },
-    priceOf: () => undefined,
-    hedges: new Hedges(),
-    noWorkerMs: 15_000,
-    ownerKeys: { ofGrant: () => undefined },
-    record: () => undefined,
-  };
-  const nothing = (): undefined => undefined;
-  const sink = { relayedTokens: 0, begin: nothing, data: nothing, keepAlive: nothing, end: nothing, fail: nothing };
-  const identity = { id: 'k', name: 'k', kind: 'router', class: 'normal', limits: [] } as unknown as KeyIdentity;
-  const caller = { requestId: 'r', identity, trace: undefined, onStanding: nothing, isGone: () => false };
   const readBody = (body: Buffer) => responsesFormat.read(body, operation);
   const asked = {
     ...readBody(Buffer.from(JSON.stringify({ model: 'auto', input: 'hi', tools }))),
@@ -49,12 +31,11 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
     format: responsesFormat.name,
     operation,
     sealsAnswers: true,
-    headers: undefined,
-    session: undefined,
-    sentFor: { purpose: undefined, agentType: undefined },
-    maxWaitMs: undefined,
+    ...plainRequest,
   };
-  await expect(serveRequest(parts, asked, sink, caller)).rejects.toThrow('far enough');
+  await expect(serveRequest(servingParts(dispatch, pools), asked, modelSink(), callerOf())).rejects.toThrow(
+    'far enough',
+  );
   return models;
 }
 

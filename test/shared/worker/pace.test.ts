@@ -2,12 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
-import { noUsage } from '#shared/core/usage.ts';
 import { Pace } from '#shared/worker/pace.ts';
+import { jobDone } from '../../helpers/broker/job-done.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-const end: JobEnd = { usage: noUsage, finishReason: 'stop' };
 const full: WorkerFacts = { models: [], slots: 10, accepting: true };
 
 /** One running job of a worker. */
@@ -26,7 +24,7 @@ let changes: number;
 beforeEach(() => {
   vi.useFakeTimers();
   changes = 0;
-  pace = new Pace({ log, onChange: () => (changes += 1) });
+  pace = new Pace({ log: silentLog, onChange: () => (changes += 1) });
 });
 afterEach(() => {
   pace.close();
@@ -52,7 +50,7 @@ function begin(fields: Partial<GrantedJob> = {}): Running {
   };
   return {
     write: (text) => write(text),
-    succeed: () => over(() => resolve(end)),
+    succeed: () => over(() => resolve(jobDone)),
     fail: (code, retryAfter) => over(() => reject(new RouterError(code, 'failed', { retryAfter }))),
     cancel: () => over(() => client.abort(new Error('cancelled'))),
     outcome,
@@ -238,7 +236,7 @@ describe('an upstream without output', () => {
     }
     expect(now()).toEqual(full);
     pace.close();
-    pace = new Pace({ log, onChange: () => undefined });
+    pace = new Pace({ log: silentLog, onChange: () => undefined });
     for (let job = 0; job < 5; job += 1) begin({ stream: false });
     vi.advanceTimersByTime(60_000);
     expect(now()).toEqual(full);
@@ -261,7 +259,7 @@ it('a job that was cancelled before it began is aborted from the start, and one 
   const signals: AbortSignal[] = [];
   const handler = pace.watch((_job, _reply, signal) => {
     signals.push(signal);
-    return Promise.resolve(end);
+    return Promise.resolve(jobDone);
   });
   const job = { operation: 'generate', stream: true } as GrantedJob;
   const reply = { head: () => undefined, write: () => undefined };

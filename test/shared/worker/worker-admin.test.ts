@@ -1,14 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 
 it('a worker reports nothing about the broker before it connects to it', async () => {
   const releases = new Releases();
   onTestFinished(async () => void (await releases.run()));
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const config = { ADMIN_PORT: undefined, ADMIN_HOST: '127.0.0.1' };
-  const admin = await openWorkerAdmin({ service: 'gpu-worker', config, log, releases });
+  const admin = await openWorkerAdmin({ service: 'gpu-worker', config, log: silentLog, releases });
   expect(await admin.registry.metrics()).not.toMatch(/^rtr_dependency_up\{/m);
   const worker = { standing: { slots: 1, busy: 0, accepting: true, draining: false } };
   let ms: number | undefined;

@@ -9,11 +9,10 @@ import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
-import { createLog } from '#shared/core/log.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 let nats: SecuredNats;
 let broker: Broker;
 let dispatcher: Dispatcher;
@@ -24,12 +23,18 @@ let worker: NatsConnection;
 beforeAll(async () => {
   nats = await startSecuredNats({ prefix: 'rtr' });
   const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
-  broker = await connectBroker({ url: `nats://127.0.0.1:${nats.port}`, credential, name: 'in', prefix: 'rtr', log });
-  workers = new LiveWorkers(broker, log);
+  broker = await connectBroker({
+    url: `nats://127.0.0.1:${nats.port}`,
+    credential,
+    name: 'in',
+    prefix: 'rtr',
+    log: silentLog,
+  });
+  workers = new LiveWorkers(broker, silentLog);
   const timeouts = { queueMs: 0, noWorkerMs: 0, firstTokenMs: 0, idleMs: 0, totalMs: 0, silenceMs: 0, brokerMs: 0 };
   const queue = { maxQueued: 100, maxAgeMs: 60_000 };
   const rest = { spillMs: 500, keepAliveMs: 10_000, maxAttempts: 3 };
-  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', timeouts, queue, ...rest }, log);
+  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', timeouts, queue, ...rest }, silentLog);
   await dispatcher.prepare();
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
   worker = await connect({
@@ -125,5 +130,5 @@ it('acks nothing of another tier for a worker', async () => {
   await broker.flush();
   expect([await waitingIn('gpu'), await waitingIn('cloud')]).toEqual(before);
   ack(own, String(ticket.reply));
-  await until(async () => expect(await waitingIn('gpu')).toBe(0), 1_000);
+  await until(async () => expect(await waitingIn('gpu')).toBe(0));
 });

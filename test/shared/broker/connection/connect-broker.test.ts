@@ -3,16 +3,27 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
-import { createLog } from '#shared/core/log.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
+import type { TestServer } from '../../../helpers/servers/test-server.ts';
 import { until } from '../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-
 async function connect(url: string): Promise<Broker> {
-  const broker = await connectBroker({ url, name: 'test', prefix: 'test', log });
+  const broker = await connectBroker({ url, name: 'test', prefix: 'test', log: silentLog });
   onTestFinished(() => broker.nc.close());
   return broker;
+}
+
+async function startOwn(): Promise<TestServer> {
+  const nats = await startNats();
+  onTestFinished(() => nats.stop());
+  return nats;
+}
+
+function hear(broker: Broker, subject: string): string[] {
+  const received: string[] = [];
+  broker.subscribe(subject, ({ data }) => received.push(Buffer.from(data).toString()));
+  return received;
 }
 
 describe('the connection to the broker', () => {
@@ -26,14 +37,13 @@ describe('the connection to the broker', () => {
     broker.publish('test.throws', 'first');
     await broker.flush();
     broker.publish('test.throws', 'second');
-    await until(() => received.length === 2, 2_000);
+    await until(() => received.length === 2);
     expect(received).toEqual(['first', 'second']);
   });
 
   it('sends what one turn publishes in order, past what cannot be sent', async () => {
     const broker = await connect(inject('natsUrl'));
-    const received: string[] = [];
-    broker.subscribe('test.order', ({ data }) => received.push(Buffer.from(data).toString()));
+    const received = hear(broker, 'test.order');
     broker.publish('test.order', 'first');
     broker.publish('', 'a message to nobody');
     broker.publish('test.order', 'second');
@@ -43,8 +53,7 @@ describe('the connection to the broker', () => {
 
   it('sends what has no hurry with what has, and soon anyway', async () => {
     const broker = await connect(inject('natsUrl'));
-    const received: string[] = [];
-    broker.subscribe('test.hurry', ({ data }) => received.push(Buffer.from(data).toString()));
+    const received = hear(broker, 'test.hurry');
     await broker.flush();
     broker.publishUnhurried('test.hurry', 'first');
     broker.publish('test.hurry', 'second');
@@ -54,12 +63,11 @@ describe('the connection to the broker', () => {
     broker.publishUnhurried('test.hurry', 'third');
     await new Promise(setImmediate);
     expect(received).toHaveLength(2);
-    await until(() => received.length === 3, 1_000);
+    await until(() => received.length === 3);
   });
 
   it('waits for a server that starts later', async () => {
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
+    const nats = await startOwn();
     await nats.kill();
     const connecting = connect(nats.url);
     await nats.restart();
@@ -67,8 +75,7 @@ describe('the connection to the broker', () => {
   });
 
   it('reports when it is lost and when it stands again', async () => {
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
+    const nats = await startOwn();
     const broker = await connect(nats.url);
     let times = 0;
     const stop = broker.onReconnect(() => {
@@ -76,10 +83,10 @@ describe('the connection to the broker', () => {
     });
     const { connectedSince } = broker;
     await nats.kill();
-    await until(() => !broker.connected, 2_000);
+    await until(() => !broker.connected);
     expect(broker.disconnectedSince).toBeGreaterThan(connectedSince);
     await nats.restart();
-    await until(() => times === 1, 5_000);
+    await until(() => times === 1);
     expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
     expect(broker.connectedSince).toBeGreaterThan(connectedSince);
     stop();
@@ -88,14 +95,13 @@ describe('the connection to the broker', () => {
   it('stands again within seconds when the clock was set back by an hour meanwhile', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
+    const nats = await startOwn();
     const broker = await connect(nats.url);
     vi.setSystemTime(Date.now() - 3_600_000);
     await nats.kill();
-    await until(() => !broker.connected, 2_000);
+    await until(() => !broker.connected);
     await nats.restart();
-    await until(() => broker.connected, 5_000);
+    await until(() => broker.connected);
     expect(broker.connected).toBe(true);
   });
 

@@ -5,6 +5,7 @@ import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '
 import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { operations } from '#shared/core/operation.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
+import { announcementOf } from '../../../helpers/broker/announcement.ts';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
 const count = fc.nat();
@@ -54,17 +55,7 @@ describe('what travels over the broker', () => {
       { id: 'plain', capabilities: ['stream' as const] },
       { id: 'both', operations: ['generate' as const, 'embed' as const], capabilities: [] },
     ];
-    const facts = {
-      v: 1,
-      worker: 'w',
-      tier: 'gpu' as const,
-      pool: 'p',
-      tools: [],
-      formats: ['chat'],
-      slots: 1,
-      busy: 0,
-    };
-    const announcement = { ...facts, models, accepting: true, version: '1', startedAt: 1 };
+    const announcement = announcementOf({ models });
     const payload = encodeAnnouncement(announcement);
     const seenByOlder = JSON.parse(payload) as { models: { id: string }[] };
     expect(seenByOlder.models.map(({ id }) => id)).toEqual(['plain', 'both']);
@@ -80,8 +71,7 @@ describe('what travels over the broker', () => {
       { id: 'c', capabilities: [], lacks: pdf },
       { id: 'd', capabilities: [] },
     ];
-    const facts = { v: 1, worker: 'w', tier: 'cloud' as const, pool: 'p', tools: [], formats: [], slots: 1, busy: 0 };
-    const announcement = { ...facts, models, accepting: true, version: '1', startedAt: 1 };
+    const announcement = announcementOf({ tier: 'cloud', models });
     const payload = encodeAnnouncement(announcement);
     expect(JSON.parse(payload)).toMatchObject({ lackLists: [pdf, sound] });
     expect(decodeAnnouncement(Buffer.from(payload))).toEqual(announcement);
@@ -96,8 +86,7 @@ describe('what travels over the broker', () => {
   it('keeps the content of MCP servers apart from tools, for releases that know tools only', () => {
     const tool = { name: 'find', description: '', inputSchema: {}, server: 'wiki' };
     const content = { ...tool, name: 'wiki/*', passes: ['resources' as const] };
-    const facts = { v: 1 as const, worker: 'w', tier: 'tools' as const, pool: 'p', models: [], formats: [], slots: 1 };
-    const announcement = { ...facts, tools: [tool, content], busy: 0, accepting: true, version: '1', startedAt: 1 };
+    const announcement = announcementOf({ tier: 'tools', tools: [tool, content] });
     const payload = encodeAnnouncement(announcement);
     expect(JSON.parse(payload)).toMatchObject({ tools: [tool], contents: [content] });
     expect(decodeAnnouncement(Buffer.from(payload))).toEqual(announcement);
@@ -107,8 +96,7 @@ describe('what travels over the broker', () => {
 
   it('leaves out the operations that only a later release knows', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
-    const facts = { v: 1, worker: 'w', tier: 'gpu', pool: 'p', formats: [], slots: 1, busy: 0, accepting: true };
-    const payload = JSON.stringify({ ...facts, models: [], otherModels: [model], version: '1', startedAt: 1 });
+    const payload = JSON.stringify({ ...announcementOf(), otherModels: [model] });
     expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ ...model, operations: ['embed'] }]);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
@@ -8,15 +8,8 @@ import {
   onPriceChange,
   onRegistryChange,
 } from '#shared/broker/contract/change-signals.ts';
-import { startParties } from '../../../helpers/broker/broker-parties.ts';
-
-/** An ingress of this release, and the connection of one of another release. */
-async function start(): Promise<{ own: Broker; other: Broker }> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const other = await parties.addIngress();
-  return { own: parties.ingress.broker, other: other.broker };
-}
+import type { Parties } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 
 const lane = { tier: 'gpu', pool: 'p', class: 'normal', waiting: 3 };
 const failure = { at: 1, requestId: 'r', code: 'internal', message: 'm', tier: 'gpu', worker: 'w' };
@@ -34,21 +27,36 @@ const stats = {
   failures: [failure],
 };
 
-/** The ingress stats that an ingress of this release takes from these messages. */
-async function received(...messages: readonly object[]): Promise<IngressStats[]> {
-  const { own, other } = await start();
-  const taken: IngressStats[] = [];
-  onTestFinished(onIngressStats(own, (from, each) => void (from === 'other' && taken.push(each))));
-  await own.flush();
-  for (const message of messages) other.publish(other.subjects.ingressStats('other'), JSON.stringify(message));
+/** Has another ingress say something, and this one, which listens already, hear all of it. */
+async function say(
+  { ingress, addIngress }: Parties,
+  listen: (own: Broker) => unknown,
+  speak: (other: Broker) => unknown,
+): Promise<void> {
+  const { broker: other } = await addIngress();
+  listen(ingress.broker);
+  await ingress.broker.flush();
+  await speak(other);
   await other.flush();
-  await own.flush();
+  await ingress.broker.flush();
+}
+
+/** The ingress stats that an ingress of this release takes from these messages. */
+async function received(parties: Parties, ...messages: readonly object[]): Promise<IngressStats[]> {
+  const taken: IngressStats[] = [];
+  await say(
+    parties,
+    (own) => onIngressStats(own, (from, each) => void (from === 'other' && taken.push(each))),
+    (other) => {
+      for (const each of messages) other.publish(other.subjects.ingressStats('other'), JSON.stringify(each));
+    },
+  );
   return taken;
 }
 
 describe('ingress stats of a newer release', () => {
-  it('lose only the entries of tiers and classes that this release does not know', async () => {
-    const [taken] = await received({
+  it('lose only the entries of tiers and classes that this release does not know', async ({ start }) => {
+    const [taken] = await received(await start(), {
       ...stats,
       v: ownContract.newest + 1,
       oldest: ownContract.newest,
@@ -77,63 +85,50 @@ describe('ingress stats of a newer release', () => {
     ]);
   });
 
-  it('are ignored when the two releases share no version of the contract', async () => {
+  it('are ignored when the two releases share no version of the contract', async ({ start }) => {
     const ahead = ownContract.newest + 1;
-    expect(await received({ ...stats, v: ahead }, { ...stats, v: ahead + 1, oldest: ahead }, stats)).toHaveLength(1);
+    const foreign = [
+      { ...stats, v: ahead },
+      { ...stats, v: ahead + 1, oldest: ahead },
+    ];
+    expect(await received(await start(), ...foreign, stats)).toHaveLength(1);
   });
 
-  it('are bounded in what they list', async () => {
+  it('are bounded in what they list', async ({ start }) => {
     const many = {
       lanes: Array.from({ length: 10_000 }, () => lane),
       failures: Array.from({ length: 1_000 }, () => failure),
     };
-    const [taken] = await received({ ...stats, ...many });
+    const [taken] = await received(await start(), { ...stats, ...many });
     expect(taken?.lanes).toHaveLength(500);
     expect(taken?.failures).toHaveLength(50);
   });
 });
 
 describe('a change', () => {
-  it('of a key, a person or a team reaches every ingress by its name', async () => {
-    const { own, other } = await start();
+  it.for([
+    ['of a key, a person or a team reaches every ingress by its name', ['kqzm', 'user:u1', 'team:t1'], undefined],
+    ['of a kind that only a newer release knows may concern any key', ['project:p1', ''], [undefined, undefined]],
+  ] as const)('%s', async ([, said, heard = said], { start }) => {
     const changes: (string | undefined)[] = [];
-    onKeyChange(own, (changed) => void changes.push(changed));
-    await own.flush();
-    for (const changed of ['kqzm', 'user:u1', 'team:t1']) await announceKeyChange(other, changed);
-    await own.flush();
-    expect(changes).toEqual(['kqzm', 'user:u1', 'team:t1']);
+    await say(
+      await start(),
+      (own) => onKeyChange(own, (changed) => void changes.push(changed)),
+      (other) => Promise.all(said.map((changed) => announceKeyChange(other, changed))),
+    );
+    expect(changes).toEqual(heard);
   });
 
-  it('of a kind that only a newer release knows may concern any key', async () => {
-    const { own, other } = await start();
-    const changes: (string | undefined)[] = [];
-    onKeyChange(own, (changed) => void changes.push(changed));
-    await own.flush();
-    for (const payload of ['project:p1', '']) other.publish(other.subjects.keys, payload);
-    await other.flush();
-    await own.flush();
-    expect(changes).toEqual([undefined, undefined]);
-  });
-
-  it('of prices is noticed whatever a newer release adds to it', async () => {
-    const { own, other } = await start();
+  it.for([
+    ['prices', onPriceChange],
+    ['registry', onRegistryChange],
+  ] as const)('of the %s is noticed whatever a newer release adds to it', async ([subject, onChange], { start }) => {
     let changes = 0;
-    onPriceChange(own, () => void (changes += 1));
-    await own.flush();
-    other.publish(other.subjects.prices, JSON.stringify({ tier: 'quantum' }));
-    await other.flush();
-    await own.flush();
-    expect(changes).toBe(1);
-  });
-
-  it('of the registry is noticed whatever a newer release adds to it', async () => {
-    const { own, other } = await start();
-    let changes = 0;
-    onRegistryChange(own, () => void (changes += 1));
-    await own.flush();
-    other.publish(other.subjects.registry, JSON.stringify({ version: 7 }));
-    await other.flush();
-    await own.flush();
+    await say(
+      await start(),
+      (own) => onChange(own, () => void (changes += 1)),
+      (other) => other.publish(other.subjects[subject], JSON.stringify({ tier: 'quantum' })),
+    );
     expect(changes).toBe(1);
   });
 });

@@ -1,20 +1,14 @@
-import { describe, it, type TestContext } from 'vitest';
-import {
-  startParties,
-  untilOffersAreTaken,
-  type Parties,
-  type TestIngress,
-} from '../../../helpers/broker/broker-parties.ts';
+import { describe } from 'vitest';
+import { untilOffersAreTaken, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 
-/** One ingress and so many workers of eight slots, all of which wait. */
-async function start({ onTestFinished }: TestContext, workers: number) {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const made = await Promise.all(Array.from({ length: workers }, () => parties.addWorker({ slots: 8 })));
+/** Adds so many workers of eight slots, all of which wait. */
+async function addWaiting(parties: Parties, workers: number) {
+  const made = await Promise.all(Array.from({ length: workers }, () => parties.addWorker()));
   await untilOffersAreTaken(parties.ingress);
   return { ...parties, made };
 }
@@ -39,9 +33,11 @@ function countsOf(ids: readonly string[]): number[] {
 const conversations = Array.from({ length: 60 }, (_, number) => (number * 2_654_435_761) % 2 ** 32);
 
 describe.concurrent('a conversation', () => {
-  it('stays with one worker, on every ingress, while conversations are shared out among all', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress, made } = await start(context, 4);
+  it('stays with one worker, on every ingress, while conversations are shared out among all', async ({
+    start,
+    expect,
+  }) => {
+    const { ingress, addIngress, made } = await addWaiting(await start(), 4);
     const first = await workersFor(ingress, conversations);
     expect(await workersFor(ingress, conversations)).toEqual(first);
     const counts = countsOf(first);
@@ -54,9 +50,8 @@ describe.concurrent('a conversation', () => {
     expect(await workersFor(other, conversations)).toEqual(first);
   });
 
-  it('that is busy takes half of its worker, then shares the load out among all', async (context) => {
-    const { expect } = context;
-    const { ingress, made } = await start(context, 3);
+  it('that is busy takes half of its worker, then shares the load out among all', async ({ start, expect }) => {
+    const { ingress, made } = await addWaiting(await start(), 3);
     const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.held ?? 0).toSorted((a, b) => b - a);
     const send = async (jobs: number): Promise<void> => {
       const sent = Array.from({ length: jobs }, () => ingress.send({ ...hang, affinity: 7 }));
@@ -74,9 +69,8 @@ describe.concurrent('a conversation', () => {
     expect(Math.min(...held())).toBeGreaterThanOrEqual(4);
   });
 
-  it('moves at once when its worker stops accepting, and back when it accepts again', async (context) => {
-    const { expect } = context;
-    const { ingress, made } = await start(context, 3);
+  it('moves at once when its worker stops accepting, and back when it accepts again', async ({ start, expect }) => {
+    const { ingress, made } = await addWaiting(await start(), 3);
     const before = await workersFor(ingress, conversations);
     const [leaving] = made;
     leaving?.worker.update({ accepting: false });
@@ -94,37 +88,21 @@ describe.concurrent('a conversation', () => {
     expect(await workersFor(ingress, conversations)).toEqual(before);
   });
 
-  it('moves to another worker when its own one fails on a request', async (context) => {
-    const { expect } = context;
-    const { ingress } = await start(context, 3);
-    const own = await workerFor(ingress, 7);
-    const { finished } = ingress.send({ affinity: 7, steps: [{ only: own, fail: 'upstream_failed' }] });
-    const { state, attempt } = await finished;
-    expect(state).toBe('done');
-    expect(attempt?.worker.id).not.toBe(own);
-  });
-
-  it('finds its worker in any of the pools that are equally good', async (context) => {
-    const { expect } = context;
-    const parties: Parties = await startParties();
-    context.onTestFinished(() => parties.close());
-    const { ingress, addWorker } = parties;
+  it('finds its worker in any of the pools that are equally good', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ id: 'left', kind: 'left', slots: 8 });
     await addWorker({ id: 'right', kind: 'right', slots: 64 });
     const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', group: 0 }));
-    const send = async (affinity: number): Promise<[string | undefined, number]> => {
-      const { finished, job } = ingress.send({ affinity, place });
-      const { attempt } = await finished;
-      expect(attempt?.placement.pool).toBe(attempt?.worker.pool);
-      return [attempt?.worker.id, job.tickets.count];
+    await untilOffersAreTaken(ingress);
+    const served = async (): Promise<(string | undefined)[]> => {
+      const ids: (string | undefined)[] = [];
+      for (const affinity of conversations) {
+        const { attempt } = await ingress.send({ affinity, place }).finished;
+        expect(attempt?.placement.pool).toBe(attempt?.worker.pool);
+        ids.push(attempt?.worker.id);
+      }
+      return ids;
     };
-    const served = async (): Promise<string[]> => {
-      const all: [string | undefined, number][] = [];
-      for (const affinity of conversations) all.push(await send(affinity));
-      return all.map(([id, tickets]) => (tickets === 0 ? String(id) : 'by ticket'));
-    };
-    // A worker that has not looked through its lanes yet refuses offers.
-    await until(async () => [...new Set(await served())].toSorted().join() === 'left,right');
     const first = await served();
     expect(await served()).toEqual(first);
     // A pool with an eighth of the other's slots has about a ninth of the conversations.
@@ -133,9 +111,8 @@ describe.concurrent('a conversation', () => {
     expect(left).toBeLessThan(20);
   });
 
-  it('moves to the next worker while the first token of its own one takes much longer', async (context) => {
-    const { expect } = context;
-    const { ingress } = await start(context, 2);
+  it('moves to the next worker while the first token of its own one takes much longer', async ({ start, expect }) => {
+    const { ingress } = await addWaiting(await start(), 2);
     const own = await workerFor(ingress, 7);
     const served = await workersFor(ingress, conversations);
     const other = conversations.find((_, at) => served[at] !== own);

@@ -1,16 +1,10 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import { usageRecordOf } from '#shared/serving/usage-record-of.ts';
 import { usageRecordSchema } from '#shared/accounts/ledger/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import { startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { RequestOrigin } from '#shared/serving/caller.ts';
-
-async function start({ onTestFinished }: TestContext): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  return parties;
-}
 
 /** What the ledger keeps of a job, as it is read again. */
 function recordOf(report: JobReport) {
@@ -21,9 +15,8 @@ function recordOf(report: JobReport) {
 }
 
 describe.concurrent('the attempts of a job', () => {
-  it('have the times of each, in order, and why each ended', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('have the times of each, in order, and why each ended', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     for (const id of ['a', 'b']) await addWorker({ id });
     const fails = ['a', 'b'].map((only) => ({ only, waitMs: 30 }));
     const sent = ingress.send({
@@ -45,9 +38,8 @@ describe.concurrent('the attempts of a job', () => {
     expect(Math.abs((last?.endMs ?? 0) - totalMs)).toBeLessThan(50);
   });
 
-  it('are the first seven and the last where there are many', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('are the first seven and the last where there are many', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { JobTimeline } = await import('#shared/broker/dispatch/job-timeline.ts');
     await addWorker({ id: 'a' });
     const report = await ingress.send({}).finished;
@@ -61,9 +53,11 @@ describe.concurrent('the attempts of a job', () => {
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
 
-  it('are none where no worker was given it, and the end of one that its client has left', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('are none where no worker was given it, and the end of one that its client has left', async ({
+    start,
+    expect,
+  }) => {
+    const { ingress, addWorker } = await start();
     const unserved = ingress.send({});
     unserved.cancel();
     expect(recordOf(await unserved.finished)).not.toHaveProperty('timeline');

@@ -1,78 +1,62 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, it, type TestContext } from 'vitest';
-import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { describe } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { noUsage } from '#shared/core/usage.ts';
+import { untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
 import { grantAsOlder } from '../../../helpers/broker/grant-as-older.ts';
-import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { jobDone } from '../../../helpers/broker/job-done.ts';
+import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
 import { until } from '../../../helpers/until.ts';
 
-async function start(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  timeouts = {},
-  offers = true,
-): Promise<Parties> {
-  const parties = await startParties({ ingress: { timeouts, offers } });
-  onTestFinished(() => parties.close());
-  return parties;
-}
-
 /** Loses some of a worker's frames, as a connection does that breaks: those for which `isLost` holds. */
-function loseFrames(broker: Broker, isLost: (kind: string, seq: number) => boolean): void {
-  const publish = broker.nc.publish.bind(broker.nc);
-  broker.nc.publish = (subject, payload, options) => {
+function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number) => boolean): void {
+  onSend((message, send) => {
+    const { subject, reply } = message;
     const [kind = '', seq] = subject.split('.').slice(-2);
-    if (subject.includes('.reply.') && isLost(kind, Number(seq === '_' ? options?.reply : seq))) return;
-    publish(subject, payload, options);
-  };
+    if (!subject.includes('.reply.') || !isLost(kind, Number(seq === '_' ? reply : seq))) send(message);
+  });
 }
 
 /** Loses each of these frames the first time it is sent. @returns those that were not sent yet */
-function loseOnce(broker: Broker, frames: readonly string[]): ReadonlySet<string> {
+function loseOnce(worker: TappedBroker, frames: readonly string[]): ReadonlySet<string> {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
-  const connectedSince = performance.now();
-  Object.defineProperty(broker, 'connectedSince', { get: () => connectedSince });
-  loseFrames(broker, (kind, seq) => left.delete(`${kind}${seq}`));
+  worker.seemConnected('just now');
+  loseFrames(worker, (kind, seq) => left.delete(`${kind}${seq}`));
   return left;
 }
 
-describe.concurrent.each([
-  { where: 'beside their subject', isOlder: false },
-  { where: 'in their subject', isOlder: true },
-])('frames with numbers $where that are lost', ({ isOlder }) => {
-  const letters = 'abcdefgh'.split('');
+const all = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8'];
 
-  it.for<[string, string[]]>([
-    ['the first', ['d0']],
-    ['one in the middle', ['d3']],
-    ['several', ['d2', 'd3', 'd6']],
-    ['the last one', ['e8']],
-    ['all', ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8']],
-  ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
-    const { expect } = context;
+describe.concurrent('frames that are lost once', () => {
+  it.for([
+    { what: 'the first', lost: ['d0'], where: 'beside its subject' },
+    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside their subject' },
+    { what: 'all', lost: all, where: 'beside their subject' },
+    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in their subject' },
+  ])('$what, numbered $where, are sent again: the answer is whole', async ({ lost, where }, { start, expect }) => {
     // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
-    const { ingress, addWorker } = await start(context, {}, offers);
-    if (isOlder) grantAsOlder(ingress.broker);
-    const { broker } = await addWorker();
+    const { ingress, addWorker } = await start({ ingress: { offers } });
+    if (where.startsWith('in ')) grantAsOlder(ingress);
+    const worker = await addWorker();
     if (offers) await untilOffersAreTaken(ingress);
-    const left = loseOnce(broker, lost);
-    const sent = ingress.send({ steps: letters.flatMap((write) => [{ write }, { waitMs: 5 }]) });
+    const left = loseOnce(worker, lost);
+    const sent = ingress.send({ steps: [...'abcdefgh'].flatMap((write) => [{ write }, { waitMs: 5 }]) });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.text()).toBe('abcdefgh');
     expect(left.size).toBe(0);
   });
 
-  it.for<[string, number, string[]]>([
-    ['the only one', 1, ['e0']],
-    ['one of several', 512 * 1024, ['d1']],
-  ])('%s, of an answer that is not streamed: are sent again too', async ([, size, lost], context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, {}, false);
-    if (isOlder) grantAsOlder(ingress.broker);
-    const { broker } = await addWorker();
-    const left = loseOnce(broker, lost);
+  it.for([
+    { what: 'the only one', size: 1, lost: 'e0', isOlder: false },
+    { what: 'one of several', size: 512 * 1024, lost: 'd1', isOlder: false },
+    { what: 'one of several, numbered in its subject', size: 512 * 1024, lost: 'd1', isOlder: true },
+  ])('$what, of an answer that is not streamed: are sent again too', async (given, { start, expect }) => {
+    const { size, lost, isOlder } = given;
+    const { ingress, addWorker } = await start({ ingress: { offers: false } });
+    if (isOlder) grantAsOlder(ingress);
+    const left = loseOnce(await addWorker(), [lost]);
     const pieces = ['a', 'b'].map((letter) => letter.repeat(size));
     const sent = ingress.send({ steps: pieces.map((write) => ({ write })), stream: false });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
@@ -85,12 +69,10 @@ describe.concurrent('frames that are lost', () => {
   it.for<[string, number | undefined, string]>([
     ['for longer than a second are sent again', undefined, 'done'],
     ['beyond the memory that keeps them end a stream with an error, and its generation', 200, 'failed'],
-  ])('%s', async ([, maxBytes, state], context) => {
-    const { expect } = context;
-    // Longer than it takes on a busy machine to lose as many.
-    const { ingress, addWorker } = await start(context, { silenceMs: 10_000 });
+  ])('%s', async ([, maxBytes, state], { start, expect }) => {
+    const { ingress, addWorker } = await start();
     let aborted = false;
-    const { broker } = await addWorker({
+    const worker = await addWorker({
       memory: new FrameMemory(maxBytes),
       handler: async (_, reply, signal) => {
         signal.addEventListener('abort', () => {
@@ -100,14 +82,14 @@ describe.concurrent('frames that are lost', () => {
           reply.write(`${count} `);
           await sleep(20);
         }
-        return { usage: noUsage, finishReason: 'stop' };
+        return jobDone;
       },
     });
-    // The connection counts as old: what is kept is kept because nobody has confirmed it.
-    Object.defineProperty(broker, 'connectedSince', { get: () => performance.now() - 60_000 });
+    // What is kept is kept because nobody has confirmed it.
+    worker.seemConnected('long ago');
     let outage = false;
     let lost = 0;
-    loseFrames(broker, (kind) => {
+    loseFrames(worker, (kind) => {
       if (outage && kind === 'd') lost += 1;
       return outage;
     });
@@ -123,54 +105,34 @@ describe.concurrent('frames that are lost', () => {
     expect(sent.error()?.code).toBe('worker_lost');
     await until(() => aborted);
   });
-
-  it('for good move a job that the client has seen nothing of', { timeout: 15_000 }, async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { silenceMs: 3_000 }, false);
-    const { broker } = await addWorker({ id: 'one' });
-    loseFrames(broker, () => true);
-    const sent = ingress.send({ steps: [{ whoami: true }] });
-    await until(() => sent.job.state === 'claimed');
-    await addWorker({ id: 'two' });
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
-    expect(sent.text()).toBe('two');
-  });
 });
 
-describe.concurrent.each([
-  { what: 'a grant', subject: /\.inbox\..+\.claim\./, offers: false, attempts: 2 },
-  { what: 'an offer', subject: /\.inbox\..+\.offer\./, offers: true, attempts: 1 },
-])('$what that is lost', ({ subject: lostSubject, offers, attempts }) => {
-  it('is found out within seconds, and the job goes to a worker', { timeout: 15_000 }, async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, {}, offers);
-    await addWorker();
-    if (offers) await untilOffersAreTaken(ingress);
-    const publish = ingress.broker.publish.bind(ingress.broker);
-    let lost = 0;
-    ingress.broker.publish = (subject, payload, reply) => {
-      if (lost === 0 && lostSubject.test(subject)) lost += 1;
-      else publish(subject, payload, reply);
-    };
-    const sent = ingress.send({ steps: [{ write: 'x' }] });
-    const report = await sent.finished;
-    expect(lost).toBe(1);
-    expect(report).toMatchObject({ state: 'done', attempts });
-    expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
-  });
-});
+describe.concurrent('what an ingress sends', () => {
+  it.for<[string, RegExp, boolean, number]>([
+    ['a grant', /\.inbox\..+\.claim\./, false, 2],
+    ['an offer', /\.inbox\..+\.offer\./, true, 1],
+  ])(
+    'is missed within seconds when %s is lost, and the job goes to a worker',
+    async ([, lostSubject, offers, attempts], { start, expect }) => {
+      const { ingress, addWorker } = await start({ ingress: { offers } });
+      await addWorker();
+      if (offers) await untilOffersAreTaken(ingress);
+      let lost = 0;
+      ingress.onSend((message, send) => {
+        if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
+        else send(message);
+      });
+      const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
+      expect(lost).toBe(1);
+      expect(report).toMatchObject({ state: 'done', attempts });
+      expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
+    },
+  );
 
-describe.concurrent('a body that is long on its way', () => {
-  it('does not make its worker count as silent', { timeout: 15_000 }, async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { silenceMs: 5_000 });
+  it('does not make a worker count as silent that waits for a long body', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { timeouts: { silenceMs: 5_000 } } });
     await addWorker();
-    const { nc } = ingress.broker;
-    const flush = nc.flush.bind(nc);
-    nc.flush = async () => {
-      await sleep(1_000);
-      await flush();
-    };
+    ingress.delayFlush(() => sleep(1_000));
     const body = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(7.25 * 1024 * 1024) }));
     const report = await ingress.send({ body }).finished;
     expect(report).toMatchObject({ state: 'done', attempts: 1 });

@@ -1,18 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import {
-  startParties,
-  untilOffersAreTaken,
-  type Parties,
-  type PartyOptions,
-} from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/until.ts';
-
-async function start(options: PartyOptions = {}): Promise<Parties> {
-  const parties = await startParties(options);
-  onTestFinished(() => parties.close());
-  return parties;
-}
+import { describe, expect } from 'vitest';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
+import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
 
 const older = { oldest: 1, newest: 1 };
 const newer = { oldest: 1, newest: 2 };
@@ -20,22 +9,21 @@ const newest = { oldest: 2, newest: 3 };
 
 const steps = [{ whoami: true as const }];
 
-/** Has a party say more than this release knows of: an unknown field in each of its messages. */
-function sayMore(broker: Broker): () => number {
-  const publish = broker.publish.bind(broker);
+/** Has a party say more than this release knows of: an unknown field in each of its messages. @returns how many it has changed */
+function sayMore({ onSend }: TappedBroker): () => number {
   let count = 0;
-  broker.publish = (subject, payload, reply) => {
-    const [head = '', ...rest] = Buffer.from(payload).toString('latin1').split('\n');
-    if (!head.startsWith('{')) return publish(subject, payload, reply);
+  onSend((message, send) => {
+    const [head = '', ...rest] = Buffer.from(message.payload).toString('latin1').split('\n');
+    if (!head.startsWith('{')) return send(message);
     count += 1;
     const more = JSON.stringify({ ...(JSON.parse(head) as object), unknownField: { since: 'next year' } });
-    publish(subject, Buffer.from([more, ...rest].join('\n'), 'latin1'), reply);
-  };
+    send({ ...message, payload: Buffer.from([more, ...rest].join('\n'), 'latin1') });
+  });
   return () => count;
 }
 
 describe('a cluster that is being upgraded', () => {
-  it('serves with workers of the release before and of the next one, from ingresses of both', async () => {
+  it('serves with workers of the release before and of the next one, from ingresses of both', async ({ start }) => {
     const { ingress, addIngress, addWorker } = await start({ ingress: { contract: older } });
     const upgraded = await addIngress({ contract: newer });
     await addWorker({ id: 'old', contract: older, slots: 1 });
@@ -52,21 +40,21 @@ describe('a cluster that is being upgraded', () => {
     }
   });
 
-  it.each([
+  it.for([
     { what: 'tickets, claims and grants', offers: false, least: 6 },
     { what: 'offers', offers: true, least: 5 },
-  ])('lets $what say more than it knows, from either side', async ({ offers, least }) => {
+  ])('lets $what say more than it knows, from either side', async ({ offers, least }, { start }) => {
     const { ingress, addWorker } = await start({ ingress: { offers } });
-    const { broker } = await addWorker({ id: 'w' });
+    const worker = await addWorker({ id: 'w' });
     if (offers) await untilOffersAreTaken(ingress);
-    const said = [sayMore(broker), sayMore(ingress.broker)];
+    const said = [sayMore(worker), sayMore(ingress)];
     const sent = Array.from({ length: 5 }, () => ingress.send({ steps }));
     for (const { finished } of sent) expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.map((one) => one.text())).toEqual(['w', 'w', 'w', 'w', 'w']);
     for (const count of said) expect(count()).toBeGreaterThanOrEqual(least);
   });
 
-  it('serves with a worker whose models have a capability that it does not know', async () => {
+  it('serves with a worker whose models have a capability that it does not know', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const models = [{ id: 'demo', capabilities: ['stream' as const, 'smell' as 'stream'] }];
     await addWorker({ id: 'w', models });
@@ -75,7 +63,7 @@ describe('a cluster that is being upgraded', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
   });
 
-  it('gives a worker that is too far ahead nothing, shows it, and says why', async () => {
+  it('gives a worker that is too far ahead nothing, shows it, and says why', async ({ start }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
     await addWorker({ id: 'ahead', contract: newest });
     const worker = ingress.workers.get('ahead');
@@ -85,16 +73,5 @@ describe('a cluster that is being upgraded', () => {
     const sent = ingress.send({ steps });
     await sent.finished;
     expect(sent.text()).toBe('fits');
-  });
-
-  it('moves what a worker of the release before holds to the next one when it leaves', async () => {
-    const { ingress, addWorker } = await start({ ingress: { contract: newer } });
-    const old = await addWorker({ id: 'old', contract: older, slots: 1 });
-    const sent = ingress.send({ steps: [{ only: 'old', hang: true }, { whoami: true }] });
-    await until(() => sent.job.state === 'claimed');
-    await addWorker({ id: 'new', contract: newer, slots: 1 });
-    await old.worker.drain(0);
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
-    expect(sent.text()).toBe('new');
   });
 });

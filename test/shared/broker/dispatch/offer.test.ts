@@ -2,23 +2,16 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { RequestError } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 import {
-  startParties,
   untilOffersAreTaken,
   type Parties,
-  type PartyOptions,
   type TestIngress,
   type TestJob,
 } from '../../../helpers/broker/broker-parties.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
-
-async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
-  const parties = await startParties(options);
-  onTestFinished(() => parties.close());
-  return parties;
-}
 
 /** Tickets that the broker has taken so far. */
 async function ticketsAt({ broker }: TestIngress): Promise<number> {
@@ -37,14 +30,34 @@ async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<
   });
 }
 
+/** Has a heartbeat of a worker come to an ingress that says that it has nothing to do, as the last one before it was filled. */
+async function seemIdle({ broker, workers }: TestIngress, id: string): Promise<void> {
+  const worker = workers.get(id);
+  if (!worker) throw new Error(`worker ${id} is not known`);
+  const { announcement, address } = worker;
+  broker.publish(broker.subjects.heartbeat(address), JSON.stringify({ ...announcement, busy: 0 }));
+  await until(() => worker.others === 0);
+}
+
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
+/** A worker that an ingress has filled, which `other` believes to be idle. */
+async function fillOne({ ingress, addIngress, addWorker }: Parties) {
+  const other = await addIngress();
+  const { worker } = await addWorker({ id: 'one', slots: 2 });
+  await until(() => other.workers.get('one') !== undefined);
+  await untilOffersAreTaken(ingress);
+  const first = [ingress.send(hang), ingress.send(hang)];
+  await until(() => worker.busy === 2);
+  await seemIdle(other, 'one');
+  return { first, other };
+}
+
 const largeBody = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(512 * 1024) }));
 const whoami = { steps: [{ whoami: true as const }] };
 
 describe.concurrent('a job that is offered', () => {
-  it('reaches a worker that waits without a ticket, the one with the most free slots', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('reaches a worker that waits without a ticket, the one with the most free slots', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ id: 'small', slots: 2 });
     await addWorker({ id: 'large', slots: 5 });
     await untilOffersAreTaken(ingress);
@@ -57,18 +70,8 @@ describe.concurrent('a job that is offered', () => {
     expect(await ticketsAt(ingress)).toBe(before);
   });
 
-  it('is refused by a worker that another ingress has filled, and waits for its turn', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress, addWorker } = await start(context);
-    const other = await addIngress();
-    const { worker } = await addWorker({ id: 'one', slots: 2 });
-    await until(() => other.workers.get('one') !== undefined);
-    await untilOffersAreTaken(ingress);
-    const first = [ingress.send(hang), ingress.send(hang)];
-    await until(() => worker.busy === 2);
-    const known = other.workers.get('one');
-    // As it was before the worker's last heartbeat.
-    if (known) known.others = 0;
+  it('is refused by a worker that another ingress has filled, and waits for its turn', async ({ start, expect }) => {
+    const { first, other } = await fillOne(await start());
     const second = other.send(whoami);
     expect(second.job.state).toBe('claimed');
     await until(() => second.job.state === 'queued');
@@ -79,12 +82,11 @@ describe.concurrent('a job that is offered', () => {
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
 
-  it('goes to another worker at once when the one that it was offered to was killed', async (context) => {
-    const { expect } = context;
+  it('goes to another worker at once when the one that it was offered to was killed', async ({ start, expect }) => {
     const move = async (): Promise<number> => {
-      const { ingress, forkWorker } = await start(context);
+      const { ingress, addWorker, forkWorker } = await start();
       const dead = await forkWorker({ WORKER_ID: 'dead', SLOTS: '64' });
-      await forkWorker({ WORKER_ID: 'living', SLOTS: '8' });
+      await addWorker({ id: 'living' });
       await untilOffersAreTaken(ingress);
       await dead.process.kill();
       await isGoneAtServer(ingress, 'dead');
@@ -99,9 +101,8 @@ describe.concurrent('a job that is offered', () => {
     expect(await least(move, 500, 4)).toBeLessThan(500);
   });
 
-  it('never comes before those that wait', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('never comes before those that wait', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ slots: 4 });
     await untilOffersAreTaken(ingress);
     const running = Array.from({ length: 4 }, () => ingress.send(hang));
@@ -121,9 +122,8 @@ describe.concurrent('a job that is offered', () => {
     expect(Math.max(...(await claimedAt(waiting)))).toBeLessThan(Math.min(...(await claimedAt(later))));
   });
 
-  it('does not keep the job of another ingress waiting', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress, addWorker } = await start(context);
+  it('does not keep the job of another ingress waiting', async ({ start, expect }) => {
+    const { ingress, addIngress, addWorker } = await start();
     const busy = await addIngress();
     for (let number = 0; number < 8; number += 1) await addWorker({ slots: 4 });
     await until(() => [...busy.workers.workers()].length === 8);
@@ -146,30 +146,24 @@ describe.concurrent('a job that is offered', () => {
     expect(others).toBeLessThanOrEqual(8);
   });
 
-  it(
-    'goes to another worker when the one that it was offered to stands still',
-    { timeout: 20_000 },
-    async (context) => {
-      const { expect } = context;
-      const { ingress, forkWorker } = await start(context);
-      const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
-      await forkWorker({ WORKER_ID: 'living' });
-      await untilOffersAreTaken(ingress);
-      still.process.child.kill('SIGSTOP');
-      const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
-      expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
-      for (const { finished, text } of jobs) {
-        const { state, attempts, queuedAt, endedAt } = await finished;
-        expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
-        expect(endedAt - queuedAt).toBeLessThan(3_000);
-      }
-      still.process.child.kill('SIGCONT');
-    },
-  );
+  it('goes to another worker when the one that it was offered to stands still', async ({ start, expect }) => {
+    const { ingress, addWorker, forkWorker } = await start();
+    const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
+    await addWorker({ id: 'living' });
+    await untilOffersAreTaken(ingress);
+    still.process.child.kill('SIGSTOP');
+    const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
+    expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
+    for (const { finished, text } of jobs) {
+      const { state, attempts, queuedAt, endedAt } = await finished;
+      expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
+      expect(endedAt - queuedAt).toBeLessThan(3_000);
+    }
+    still.process.child.kill('SIGCONT');
+  });
 
-  it('is no tool: one that was offered without any answer may have done its work', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('is no tool: one that was offered without any answer may have done its work', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker();
     await untilOffersAreTaken(ingress);
     const { job, finished } = ingress.send({ ...whoami, operation: 'execute_tool', format: 'tools' });
@@ -177,22 +171,20 @@ describe.concurrent('a job that is offered', () => {
     expect((await finished).state).toBe('done');
   });
 
-  it('that was begun cannot be refused any more, nor can one that was claimed', async (context) => {
-    const { expect } = context;
+  it('that was begun cannot be refused any more, nor can one that was claimed', async ({ start, expect }) => {
     // Large enough that it does not wait for the answer's end.
     const first = 'a'.repeat(512 * 1024);
     for (const offers of [true, false]) {
-      const { ingress, addWorker } = await start(context, { ingress: { offers } });
-      const { broker } = await addWorker();
+      const { ingress, addWorker } = await start({ ingress: { offers } });
+      const { onSend } = await addWorker();
       if (offers) await untilOffersAreTaken(ingress);
-      const publish = broker.publish.bind(broker);
       let refusals = 0;
-      broker.publish = (subject, payload, reply) => {
-        publish(subject, payload, reply);
-        if (!subject.endsWith('.d._') || reply !== '0') return;
-        for (const number of [0, 1]) publish(subject.replace(/d\._$/, `r.${number}`), '');
+      onSend((message, send) => {
+        send(message);
+        if (!message.subject.endsWith('.d._') || message.reply !== '0') return;
+        for (const number of [0, 1]) send({ subject: message.subject.replace(/d\._$/, `r.${number}`), payload: '' });
         refusals += 2;
-      };
+      });
       const sent = ingress.send({ stream: false, steps: [{ write: first }, { waitMs: 50 }, { write: 'b' }] });
       expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
       expect(sent.text() === `${first}b`).toBe(true);
@@ -200,9 +192,11 @@ describe.concurrent('a job that is offered', () => {
     }
   });
 
-  it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress, addWorker } = await start(context);
+  it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async ({
+    start,
+    expect,
+  }) => {
+    const { ingress, addIngress, addWorker } = await start();
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
     const workers = await Promise.all(Array.from({ length: 4 }, () => addWorker({ slots: 8 })));
     await until(() => edges.every((edge) => [...edge.workers.workers()].length === 4));
@@ -219,9 +213,11 @@ describe.concurrent('a job that is offered', () => {
     expect(most.reduce((sum, busy) => sum + busy, 0) / most.length).toBeLessThan(6);
   });
 
-  it('is claimed by the worker, without a ticket in the queue, when its body is larger than one part', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('is claimed by the worker, without a ticket in the queue, when its body is larger than one part', async ({
+    start,
+    expect,
+  }) => {
+    const { ingress, addWorker } = await start();
     await addWorker();
     await untilOffersAreTaken(ingress);
     // One that a busy machine has claimed too late gets a ticket all the same.
@@ -237,18 +233,11 @@ describe.concurrent('a job that is offered', () => {
     expect(tickets.at(-1)).toEqual([0, 0]);
   });
 
-  it('gets a ticket in the queue when its body is large and the worker does not claim it', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress, addWorker } = await start(context);
-    const other = await addIngress();
-    const { worker } = await addWorker({ id: 'one', slots: 2 });
-    await until(() => other.workers.get('one') !== undefined);
-    await untilOffersAreTaken(ingress);
-    const first = [ingress.send(hang), ingress.send(hang)];
-    await until(() => worker.busy === 2);
-    const known = other.workers.get('one');
-    // As it was before the worker's last heartbeat.
-    if (known) known.others = 0;
+  it('gets a ticket in the queue when its body is large and the worker does not claim it', async ({
+    start,
+    expect,
+  }) => {
+    const { first, other } = await fillOne(await start());
     const second = other.send({ body: largeBody });
     expect(second.job.tickets.count).toBe(0);
     await until(() => second.job.tickets.count === 1);
@@ -256,9 +245,8 @@ describe.concurrent('a job that is offered', () => {
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
 
-  it('goes to a worker that is left when the first one fails', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('goes to a worker that is left when the first one fails', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ id: 'bad', slots: 8 });
     await addWorker({ id: 'good', slots: 2 });
     await untilOffersAreTaken(ingress);
@@ -271,9 +259,8 @@ describe.concurrent('a job that is offered', () => {
 });
 
 describe.concurrent('a worker', () => {
-  it('refuses what is no offer, and one in a version that it does not speak', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, prefix } = await start(context);
+  it('refuses what is no offer, and one in a version that it does not speak', async ({ start, expect }) => {
+    const { ingress, addWorker, prefix } = await start();
     const { id, worker } = await addWorker();
     await untilOffersAreTaken(ingress);
     const { broker } = ingress;
@@ -291,33 +278,30 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send(whoami).finished).state).toBe('done');
   });
 
-  it.for(['another.x.offer', 'w x', '>', 7])(
-    'that wants its offers at %j gets none',
-    async (at, { expect, onTestFinished }) => {
-      const { ingress, addWorker, prefix } = await startParties();
-      onTestFinished(() => ingress.close());
-      const { id } = await addWorker();
-      const before = ingress.workers.get(id)?.announcement;
-      expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
-      const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
-      ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
-      await until(() => ingress.workers.get(id)?.announcement.slots === 99);
-      expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
-    },
-  );
+  it.for(['another.x.offer', 'w x', '>', 7])('that wants its offers at %j gets none', async (at, { start, expect }) => {
+    const { ingress, addWorker, prefix } = await start();
+    const { id } = await addWorker();
+    const before = ingress.workers.get(id)?.announcement;
+    expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
+    const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
+    ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
+    await until(() => ingress.workers.get(id)?.announcement.slots === 99);
+    expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
+  });
 
-  it('refuses what was offered to the pool that it has left', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('refuses what was offered to the pool that it has left', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { id, worker } = await addWorker();
     await untilOffersAreTaken(ingress);
-    const before = ingress.workers.get(id);
-    const stale = before?.announcement.offersAt ?? '';
+    const { announcement: before, address } = ingress.workers.get(id) ?? {};
     worker.update({ models: [{ id: 'other', capabilities: ['stream'] }] });
     await until(() => ingress.workers.get(id)?.announcement.models[0]?.id === 'other');
     await untilOffersAreTaken(ingress);
     const now = ingress.workers.get(id);
-    if (now) now.announcement.offersAt = stale;
+    if (!now || !address) throw new Error('the worker is known');
+    const stale = { ...now.announcement, offersAt: before?.offersAt, slots: 99 };
+    ingress.broker.publish(ingress.broker.subjects.heartbeat(address), JSON.stringify(stale));
+    await until(() => now.announcement.slots === 99);
     const { job, finished } = ingress.send(whoami);
     expect(job.state).toBe('claimed');
     expect((await finished).state).toBe('done');

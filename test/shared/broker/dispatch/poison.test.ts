@@ -1,26 +1,31 @@
-import { describe, it, type TestContext } from 'vitest';
-import { isBegun, startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { describe } from 'vitest';
+import {
+  isBegun,
+  placementsIn,
+  untilOffersAreTaken,
+  type Parties,
+  type TestWorker,
+} from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
-async function start({ onTestFinished }: TestContext, workers: readonly string[]): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  await Promise.all(workers.map((id) => parties.forkWorker({ WORKER_ID: id })));
-  return parties;
+function addAll({ addWorker }: Parties, ids: readonly string[]): Promise<TestWorker[]> {
+  return Promise.all(ids.map((id) => addWorker({ id })));
 }
 
 const alice = { owner: 'alice', key: 'laptop' };
 const bob = { owner: 'bob', key: 'laptop' };
 
-/** Ends the process of whoever serves it. */
+/** Ends whoever serves it. */
 const kill: Step[] = [{ die: true }];
 
-describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () => {
-  it('takes two workers and ends, and a repeated one takes none', async (context) => {
-    const { expect } = context;
-    const { ingress } = await start(context, ['one', 'two', 'three', 'four']);
+describe.concurrent('a request that kills its worker', () => {
+  it('takes two workers and ends, and a repeated one takes none', async ({ start, expect }) => {
+    const parties = await start();
+    const { ingress } = parties;
+    const workers = await addAll(parties, ['one', 'two', 'three', 'four']);
     await untilOffersAreTaken(ingress);
     const sent = ingress.send({ steps: kill, sender: alice });
     expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 2, error: { code: 'workers_died' } });
@@ -28,14 +33,16 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
       const { error, attempts } = await ingress.send({ steps: kill, sender: alice }).finished;
       expect([error?.code, attempts]).toEqual(['workers_died', 0]);
     }
-    await until(() => [...ingress.workers.workers()].length === 2);
+    expect(workers.filter(({ broker }) => broker.nc.isClosed())).toHaveLength(2);
     const other = ingress.send({ steps: [{ whoami: true }], sender: alice });
     expect((await other.finished).state).toBe('done');
   });
 
-  it('is refused by the other ingress nodes, and only to its owner', async (context) => {
-    const { expect } = context;
-    const { ingress, addIngress } = await start(context, ['one', 'two', 'three']);
+  it('is refused by the other ingress nodes, and only to its owner', async ({ start, expect }) => {
+    const parties = await start();
+    const { ingress, addIngress, addWorker } = parties;
+    await addAll(parties, ['one', 'two']);
+    await addWorker({ id: 'three', kind: 'another' });
     const second = await addIngress();
     await second.workers.requestAnnouncements();
     const steps: Step[] = [
@@ -43,10 +50,9 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
       { only: 'one', die: true },
       { only: 'two', die: true },
     ];
-    const three = ingress.workers.get('three');
-    if (!three) throw new Error('the worker is not known');
-    three.announcement.accepting = false;
-    const sent = ingress.send({ steps, sender: alice });
+    const three = ingress.workers.get('three')?.pool;
+    const place = () => placementsIn(ingress.workers, (pool) => pool !== three);
+    const sent = ingress.send({ steps, sender: alice, place });
     expect((await sent.finished).error?.code).toBe('workers_died');
     await ingress.broker.flush();
     await second.broker.flush();
@@ -57,30 +63,41 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
     expect(bobs.text()).toBe('three');
   });
 
-  it('is not blamed for its second worker when its answer had begun there', async (context) => {
-    const { expect } = context;
-    const { ingress, forkWorker } = await start(context, []);
-    const first = await forkWorker({ WORKER_ID: 'one' });
+  it('is not blamed for its second worker when its answer had begun there', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
+    const first = await addWorker({ id: 'one' });
     const sent = ingress.send({
       steps: [{ only: 'one', hang: true }, { write: 'text' }, { waitMs: 300 }, { die: true }],
     });
     await until(() => isBegun(sent));
-    await forkWorker({ WORKER_ID: 'two' });
-    await first.process.kill();
+    await addWorker({ id: 'two' });
+    await first.die();
     const { error } = await sent.finished;
     expect([error?.code, sent.text()]).toEqual(['worker_lost', 'text']);
     expect(sent.job.death?.worker.id).toBe('one');
   });
 
-  it('costs those beside it no attempt, and the suspects of its first death are apart', async (context) => {
-    const { expect } = context;
-    const { ingress, forkWorker } = await start(context, ['one']);
+  /** So many jobs, and one that kills its worker, on a worker that dies when the others are there. */
+  async function killBeside(parties: Parties, count: number, others: readonly string[]) {
+    const { ingress, addWorker } = parties;
+    const one = await addWorker({ id: 'one' });
     const innocent: Step[] = [{ only: 'one', hang: true }, { waitMs: 600 }, { whoami: true }];
-    const beside = [1, 2, 3].map(() => ingress.send({ steps: innocent, stream: false }));
+    const beside = Array.from({ length: count }, () => ingress.send({ steps: innocent, stream: false }));
     await until(() => beside.every(isBegun));
-    await Promise.all(['two', 'three', 'four', 'five'].map((id) => forkWorker({ WORKER_ID: id })));
-    for (const worker of ingress.workers.workers()) worker.hasRefused = worker.id !== 'one';
-    const poison = ingress.send({ steps: kill });
+    // Whoever came last is suspected first.
+    const poison = ingress.send({ steps: [{ only: 'one', hang: true }, ...kill] });
+    await until(() => isBegun(poison));
+    await addAll(parties, others);
+    await one.die();
+    return { beside, poison };
+  }
+
+  it('costs those beside it no attempt, and the suspects of its first death are apart', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const { beside, poison } = await killBeside(await start(), 3, ['two', 'three', 'four', 'five']);
     const together: number[] = [];
     const watch = setInterval(() => {
       const suspects = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
@@ -90,7 +107,7 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
       });
       together.push(suspects.length - new Set(suspects).size);
     }, 10);
-    context.onTestFinished(() => clearInterval(watch));
+    onTestFinished(() => clearInterval(watch));
     expect((await poison.finished).error?.code).toBe('workers_died');
     for (const { finished, text } of beside) {
       const { state, moves } = await finished;
@@ -100,35 +117,28 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
     expect(Math.max(...together)).toBe(0);
   });
 
-  it('ends alone, although more requests were beside it than there are workers', async (context) => {
-    const { expect } = context;
-    const { ingress, forkWorker } = await start(context, ['one']);
-    const innocent: Step[] = [{ only: 'one', hang: true }, { waitMs: 600 }, { whoami: true }];
-    const beside = Array.from({ length: 7 }, () => ingress.send({ steps: innocent, stream: false }));
-    await until(() => beside.every(isBegun));
-    await Promise.all(['two', 'three', 'four'].map((id) => forkWorker({ WORKER_ID: id })));
-    for (const worker of ingress.workers.workers()) worker.hasRefused = worker.id !== 'one';
-    expect((await ingress.send({ steps: kill }).finished).error?.code).toBe('workers_died');
-    for (const { finished } of beside) expect((await finished).state).toBe('done');
+  it('ends alone, although more requests were beside it than there are workers', async ({ start, expect }) => {
+    const { beside, poison } = await killBeside(await start(), 7, ['two', 'three', 'four']);
+    expect((await poison.finished).error?.code).toBe('workers_died');
+    for (const { finished } of beside) expect(await finished).toMatchObject({ state: 'done', error: undefined });
   });
 });
 
 describe.concurrent('a worker that is killed', () => {
-  it('with its connection open loses its jobs to another one within a second and a half', async (context) => {
-    const { expect } = context;
+  it('with its connection open loses its jobs to another one within a second and a half', async ({ start, expect }) => {
     /** Milliseconds from the death of a worker to the first answer that another one gives in its place. */
     const move = async (): Promise<number> => {
-      const { ingress, forkWorker } = await start(context, []);
+      const { ingress, addWorker, forkWorker } = await start();
       const first = await forkWorker({ WORKER_ID: 'first' });
-      const jobs = Array.from({ length: 5 }, () =>
-        ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] }),
+      const jobs = Array.from({ length: 5 }, (_, at) =>
+        ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }], stream: at > 1 }),
       );
       await until(() => jobs.every(isBegun));
-      await forkWorker({ WORKER_ID: 'second', SLOTS: '1' });
+      await addWorker({ id: 'second', slots: 1 });
       const killedAt = performance.now();
       await first.process.kill();
       const reports = await Promise.all(jobs.map(({ finished }) => finished));
-      expect(reports.map(({ state }) => state)).toEqual(jobs.map(() => 'done'));
+      expect(reports.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual(jobs.map(() => 'done 2'));
       expect(jobs.map(({ text }) => text())).toEqual(jobs.map(() => 'second'));
       return Math.min(...reports.map(({ endedAt }) => endedAt)) - killedAt;
     };

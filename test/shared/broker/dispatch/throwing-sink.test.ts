@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import { createLog, type Logger } from '#shared/core/log.ts';
-import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
 const totalMs = 400;
@@ -12,17 +14,11 @@ const totalMs = 400;
 /** A log that keeps the request ids of what it reports as an error. */
 function errorLog(): { log: Logger; requestIds: unknown[] } {
   const requestIds: unknown[] = [];
-  const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
   const error = (facts: { requestId?: string }): void => void requestIds.push(facts.requestId);
-  return { log: Object.assign(Object.create(silent) as Logger, { error }), requestIds };
+  return { log: Object.assign(Object.create(silentLog) as Logger, { error }), requestIds };
 }
 
-async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, log?: Logger): Promise<Parties> {
-  const timeouts = { totalMs, noWorkerMs: 60_000 };
-  const parties = await startParties({ ingress: { timeouts, keepAliveMs: 50, spillMs: 50, ...(log && { log }) } });
-  onTestFinished(() => parties.close());
-  return parties;
-}
+const settings = { timeouts: { totalMs, noWorkerMs: 60_000 }, keepAliveMs: 50, spillMs: 50 };
 
 /** Waits until the sweep has looked at every job that was there at its total timeout. */
 async function totalTimeoutPasses(): Promise<void> {
@@ -45,10 +41,9 @@ describe.concurrent('a sink that throws', () => {
     ['keepAlive', hang, 'internal'],
     ['end', [{ write: 'x' }], 'internal'],
     ['fail', [{ write: 'x' }, { waitMs: 20 }, { fail: 'upstream_failed' }], 'upstream_failed'],
-  ])('in %s fails its job alone, once', async ([method, steps, code], context) => {
-    const { expect } = context;
+  ])('in %s fails its job alone, once', async ([method, steps, code], { start, expect }) => {
     const { log, requestIds } = errorLog();
-    const { ingress, addWorker } = await start(context, log);
+    const { ingress, addWorker } = await start({ ingress: { ...settings, log } });
     const { worker } = await addWorker({ id: 'one' });
     const failures: RouterError[] = [];
     const sink: Partial<JobSink> = {
@@ -64,15 +59,14 @@ describe.concurrent('a sink that throws', () => {
     expect(requestIds).toEqual([sent.job.request.requestId]);
     expect(ingress.dispatcher.active).toBe(0);
     expect(ingress.workers.get('one')?.held).toBe(0);
-    await until(() => worker.busy === 0, 1_000);
+    await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toHaveLength(1);
     await expectServing(ingress);
   });
 
-  it('in fail when the total timeout passes fails its job alone, once', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('in fail when the total timeout passes fails its job alone, once', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: settings });
     const { worker } = await addWorker({ id: 'one' });
     let failures = 0;
     const fail = (): never => {
@@ -82,15 +76,14 @@ describe.concurrent('a sink that throws', () => {
     const broken = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
     for (const { finished } of broken)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'total_timeout' } });
-    await until(() => worker.busy === 0, 1_000);
+    await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toBe(2);
     await expectServing(ingress);
   });
 
-  it('in fail while the ingress drains keeps no other job from its end', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('in fail while the ingress drains keeps no other job from its end', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
     const fail = (): never => {
       throw new Error('fail is broken');
@@ -106,16 +99,15 @@ describe.concurrent('a sink that throws', () => {
 describe.concurrent('a sink that cancels its job', () => {
   it.for<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])(
     'in %s has it cancelled, once',
-    async (method, context) => {
-      const { expect } = context;
-      const { ingress, addWorker } = await start(context);
+    async (method, { start, expect }) => {
+      const { ingress, addWorker } = await start({ ingress: settings });
       const { worker } = await addWorker({ id: 'one' });
       const failures: RouterError[] = [];
       const steps: Step[] = method === 'end' ? [{ write: 'x' }] : hang;
       const sink = { fail: (error: RouterError) => void failures.push(error), [method]: () => sent.cancel() };
       const sent = ingress.send({ steps, sink });
       expect((await sent.finished).state).toBe('cancelled');
-      await until(() => worker.busy === 0, 1_000);
+      await until(() => worker.busy === 0);
       await totalTimeoutPasses();
       expect(failures).toEqual([]);
       expect(ingress.workers.get('one')?.held).toBe(0);
@@ -125,9 +117,8 @@ describe.concurrent('a sink that cancels its job', () => {
 });
 
 describe.concurrent('a request whose lanes cannot be chosen', () => {
-  it('at first fails alone', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('at first fails alone', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
     const place = (): never => {
       throw new Error('place is broken');
@@ -137,9 +128,8 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
     await expectServing(ingress);
   });
 
-  it('while it waits fails alone', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('while it waits fails alone', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: settings });
     const { worker } = await addWorker({ id: 'one', slots: 0 });
     await addWorker({ id: 'two', slots: 0, kind: 'other' });
     const pools = [...ingress.workers.pools()];
@@ -165,8 +155,8 @@ describe('a total timeout', () => {
   it.for<[string, Error | undefined, string]>([
     ['ends nothing that has ended', undefined, 'done'],
     ['ends nothing that has failed', new Error('end is broken'), 'failed'],
-  ])('that passes in the turn of the end frame %s', async ([, thrown, state], context) => {
-    const { ingress, addWorker } = await start(context);
+  ])('that passes in the turn of the end frame %s', async ([, thrown, state], { start }) => {
+    const { ingress, addWorker } = await start({ ingress: settings });
     const { worker } = await addWorker({ id: 'one' });
     let endings = 0;
     const sent = ingress.send({

@@ -2,13 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
-import { createLog } from '#shared/core/log.ts';
 import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const mebibyte = 1024 * 1024;
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
 describe('objects in JetStream', () => {
   it('are read as they were stored, whole and in ranges, and removed', async () => {
@@ -89,7 +88,7 @@ describe('objects in JetStream', () => {
   });
 
   it('are stored again when their stream was deleted, and one that loses its first parts so is refused', async () => {
-    const { store, deleteStream } = await openObjects();
+    const { store, deleteStream } = await openObjects({ retryForMs: 1_000 });
     await store.put('gone', inPieces(randomBytes(100)));
     await deleteStream();
     expect(await store.get('gone')).toBeUndefined();
@@ -116,7 +115,7 @@ describe('objects in JetStream', () => {
       const config = { storage: StorageType.File, max_bytes: bytes };
       await streams.add({ name: `filler-${bytes}`, subjects: [`filler.${bytes}`], ...config }).catch(() => undefined);
     }
-    const later = new JetStreamObjects(broker, { maxBytes: before, log });
+    const later = new JetStreamObjects(broker, { maxBytes: before, log: silentLog });
     expect((await allOf(await later.get('first')))?.length).toBe(100);
     expect(await room()).toBe(before);
   });

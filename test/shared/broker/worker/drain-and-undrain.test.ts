@@ -1,28 +1,23 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { describe, expect } from 'vitest';
+import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { jobDone } from '../../../helpers/broker/job-done.ts';
 import { until } from '../../../helpers/until.ts';
 
-async function start() {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const { ingress, addWorker } = parties;
-  const command = (worker: string, payload: string) =>
-    ingress.broker.publish(ingress.broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), payload);
-  const isDraining = (id: string) => ingress.workers.get(id)?.announcement.draining === true;
-  return { ingress, addWorker, command, isDraining };
+function operatorOf({ broker, workers }: TestIngress) {
+  return {
+    command: (worker: string, payload: string) =>
+      broker.publish(broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), payload),
+    isDraining: (id: string) => workers.get(id)?.announcement.draining === true,
+  };
 }
 
 describe('a worker that an operator drains', () => {
-  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async () => {
-    const { ingress, addWorker, command, isDraining } = await start();
+  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { command, isDraining } = operatorOf(ingress);
     const gate = Promise.withResolvers<void>();
-    const handler = async () => {
-      await gate.promise;
-      return {
-        usage: { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 },
-        finishReason: 'stop',
-      };
-    };
+    const handler = () => gate.promise.then(() => jobDone);
     const { id, worker } = await addWorker({ handler });
     const running = ingress.send({});
     await until(() => worker.busy === 1);
@@ -39,23 +34,15 @@ describe('a worker that an operator drains', () => {
     expect(isDraining(id)).toBe(false);
   });
 
-  it('leaves new jobs to the others of its pool', async () => {
-    const { ingress, addWorker, command, isDraining } = await start();
-    const [one, two] = [await addWorker(), await addWorker()];
-    command(one.id, 'drain');
-    await until(() => isDraining(one.id));
-    const reports = await Promise.all(Array.from({ length: 20 }, () => ingress.send({}).finished));
-    expect(new Set(reports.map(({ attempt }) => attempt?.worker.announcement.worker))).toEqual(new Set([two.id]));
-  });
-
-  it('passes over what it does not understand', async () => {
-    const { ingress, addWorker, command } = await start();
+  it('passes over what it does not understand', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { command } = operatorOf(ingress);
     const { id } = await addWorker();
     command(id, 'explode');
     expect((await ingress.send({}).finished).state).toBe('done');
   });
 
-  it('announces which machine it runs on', async () => {
+  it('announces which machine it runs on', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     expect(ingress.workers.get(id)?.announcement.host).toMatch(/./);

@@ -1,27 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import type { Announcement } from '#shared/broker/contract/announcement.ts';
 import { announcedMs, encodeAnnounceRequest } from '#shared/broker/contract/heartbeats.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { Heartbeat } from '#shared/broker/worker/heartbeat.ts';
+import { announcementOf } from '../../../helpers/broker/announcement.ts';
 
 const worker = { tier: 'gpu', owner: 'open', worker: 'one' } as const;
-
-const announcement: Announcement = {
-  v: 1,
-  worker: 'one',
-  tier: 'gpu',
-  pool: 'vllm',
-  models: [{ id: 'demo', capabilities: [] }],
-  tools: [],
-  formats: ['chat'],
-  slots: 1,
-  busy: 0,
-  accepting: true,
-  host: 'host',
-  version: '0',
-  startedAt: 0,
-};
 
 /** A worker's heartbeats, and by the clock when each was sent. */
 function start() {
@@ -39,7 +23,7 @@ function start() {
   const heartbeat = new Heartbeat(
     broker as unknown as Broker,
     worker,
-    () => announcement,
+    () => announcementOf({ worker: 'one' }),
     () => 0,
   );
   return {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { decodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { Puller } from '#shared/broker/worker/puller.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 /*
  * When a puller asks again, by a clock of the test's own. test/long/broker/forgotten-pull.test.ts has a real server do and omit
@@ -12,7 +12,6 @@ import { createLog } from '#shared/core/log.ts';
 
 const subjects = createSubjects('test');
 const worker = { tier: 'gpu', owner: 'open', worker: 'w' } as const;
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const none = new Uint8Array();
 
 interface WaitingPull {
@@ -60,7 +59,7 @@ function start() {
     publishUnhurried: () => undefined,
     roundTripMs: () => state.ping.then(() => 1),
   };
-  const puller = new Puller({ broker, log, worker, inbox: 'inbox.pull', free: () => 1 }, 'pool');
+  const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', free: () => 1 }, 'pool');
   onTestFinished(() => puller.close());
   /** Has the server give one sign of life for each pull that waits. */
   const beat = (): void => {

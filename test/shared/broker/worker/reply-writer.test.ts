@@ -6,14 +6,13 @@ import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { IngressContact } from '#shared/broker/worker/ingress-contact.ts';
 import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 let broker: Broker;
 
 beforeAll(async () => {
-  broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: 'test', log });
+  broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: 'test', log: silentLog });
 });
 
 afterAll(() => broker.nc.close());
@@ -39,6 +38,8 @@ async function startReply(
 }
 
 const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+
+const end = { usage, finishReason: 'stop' };
 
 describe('the pieces of a stream', () => {
   it('travel at once first, then together within the window', async () => {
@@ -81,9 +82,9 @@ describe('the pieces of a stream', () => {
     const { writer, frames } = await startReply(60_000);
     writer.write('a');
     writer.write('b');
-    writer.end({ usage, finishReason: 'stop' });
+    writer.end(end);
     await broker.flush();
-    expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify({ usage, finishReason: 'stop' })}\nb`]);
+    expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify(end)}\nb`]);
   });
 
   it('are gone after the answer was closed', async () => {
@@ -99,8 +100,6 @@ describe('the pieces of a stream', () => {
 });
 
 describe('numbers beside the subject', () => {
-  const end = { usage, finishReason: 'stop' };
-
   it.each([0, 5])('keep all data frames of a stream at one subject, with a window of %i ms', async (coalesceMs) => {
     const { writer, frames } = await startReply(coalesceMs, true, true);
     for (const [at, piece] of ['a', 'b', 'c'].entries()) {
@@ -154,9 +153,9 @@ describe('the pieces of an answer that is not streamed', () => {
     const { writer, frames } = await startReply(0, false);
     for (const piece of ['a', 'b', 'c']) writer.write(piece);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    writer.end({ usage, finishReason: 'stop' });
+    writer.end(end);
     await broker.flush();
-    expect(frames).toEqual([`e.0 ${JSON.stringify({ usage, finishReason: 'stop' })}\nabc`]);
+    expect(frames).toEqual([`e.0 ${JSON.stringify(end)}\nabc`]);
   });
 
   it('do not wait for it when they have grown large', async () => {
@@ -167,7 +166,7 @@ describe('the pieces of an answer that is not streamed', () => {
     await until(() => frames.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(frames.map((frame) => frame.length)).toEqual([4 + 512 * 1024]);
-    writer.end({ usage, finishReason: 'stop' });
+    writer.end(end);
     await until(() => frames.length > 1);
     expect(frames[1]?.endsWith('\nc')).toBe(true);
   });

@@ -1,17 +1,16 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { HedgedJob } from '#shared/serving/hedging/hedged-job.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
-import { startParties, untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
+import { untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Two workers, of which `own` gets the conversation 7 first, and requests for it that are late after 50 ms. */
-async function start({ onTestFinished }: TestContext, { budget = 1 } = {}) {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const { ingress, addWorker } = parties;
+async function addTwo({ ingress, addWorker }: Parties, { budget = 1 } = {}) {
   const workers = [await addWorker(), await addWorker()];
   await untilOffersAreTaken(ingress);
   const [pool] = ingress.workers.pools();
@@ -37,49 +36,47 @@ async function start({ onTestFinished }: TestContext, { budget = 1 } = {}) {
       place: () => [placement],
       tiers: () => ['gpu'],
     };
-    const job = new HedgedJob(
-      { dispatcher: ingress.dispatcher, hedges, name: 'name' },
-      request,
-      Buffer.from(JSON.stringify({ steps })),
-      {
-        begin: () => {
-          got.begun += 1;
-        },
-        data: (bytes) => {
-          got.text += Buffer.from(bytes).toString();
-        },
-        keepAlive: () => undefined,
-        end: (bytes) => {
-          got.text += Buffer.from(bytes).toString();
-          got.ends += 1;
-        },
-        fail: (error) => void got.errors.push(error),
+    const text = (bytes: Uint8Array): void => void (got.text += Buffer.from(bytes).toString());
+    const sink = modelSink({
+      begin: () => void (got.begun += 1),
+      data: text,
+      end: (bytes) => {
+        text(bytes);
+        got.ends += 1;
       },
-    );
+      fail: (error) => void got.errors.push(error),
+    });
+    const { dispatcher } = ingress;
+    const body = Buffer.from(JSON.stringify({ steps }));
+    const job = new HedgedJob({ dispatcher, hedges, name: 'name' }, request, body, sink);
     return { job, got };
   };
-  const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0), 1_000);
+  const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0));
   return { send, own, other, hedges, workers, areIdle };
 }
 
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('a hedged request', () => {
-  it('is served by a second worker when the first one is late, and the first one is cancelled', async (context) => {
-    const { expect } = context;
-    const { send, own, other, hedges, areIdle } = await start(context);
+  it('is served by a second worker when the first one is late, and the first one is cancelled', async ({
+    start,
+    expect,
+  }) => {
+    const { send, own, other, hedges, areIdle } = await addTwo(await start());
     const { job, got } = send([{ only: own, waitMs: 5_000 }, ...whoami]);
     const { state, attempt, queuedAt, endedAt } = await job.finished;
     expect(got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
     expect([state, attempt?.worker.id, hedges.counts]).toEqual(['done', other, { won: 1, lost: 0 }]);
     expect(endedAt - queuedAt).toBeGreaterThanOrEqual(50);
-    expect(endedAt - queuedAt).toBeLessThan(1_000);
+    expect(endedAt - queuedAt).toBeLessThan(4_000);
     await areIdle();
   });
 
-  it('is served by the first worker when that one speaks first after all, and the second one is cancelled', async (context) => {
-    const { expect } = context;
-    const { send, own, other, hedges, workers, areIdle } = await start(context);
+  it('is served by the first worker when that one speaks first after all, and the second one is cancelled', async ({
+    start,
+    expect,
+  }) => {
+    const { send, own, other, hedges, workers, areIdle } = await addTwo(await start());
     const { job, got } = send([{ only: own, waitMs: 500 }, { only: other, waitMs: 5_000 }, ...whoami]);
     await until(() => workers.every(({ worker }) => worker.busy === 1));
     const { state, attempt } = await job.finished;
@@ -88,9 +85,8 @@ describe.concurrent('a hedged request', () => {
     await areIdle();
   });
 
-  it('stays with one worker that is not late, or when no hedge is left', async (context) => {
-    const { expect } = context;
-    const { send, own, hedges } = await start(context);
+  it('stays with one worker that is not late, or when no hedge is left', async ({ start, expect }) => {
+    const { send, own, hedges } = await addTwo(await start());
     expect((await send(whoami).job.finished).attempt?.worker.id).toBe(own);
     expect(hedges.spend('name')).toBe(true);
     const late = send([{ only: own, waitMs: 300 }, ...whoami]);
@@ -99,9 +95,8 @@ describe.concurrent('a hedged request', () => {
     expect(hedges.counts).toEqual({ won: 0, lost: 0 });
   });
 
-  it('is served by the worker that is left when the other one fails', async (context) => {
-    const { expect } = context;
-    const { send, own, other } = await start(context, { budget: 2 });
+  it('is served by the worker that is left when the other one fails', async ({ start, expect }) => {
+    const { send, own, other } = await addTwo(await start(), { budget: 2 });
     const first = send([
       { only: own, waitMs: 300 },
       { only: own, fail: 'invalid_request' },
@@ -115,17 +110,15 @@ describe.concurrent('a hedged request', () => {
     expect(second.got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
   });
 
-  it('fails once when both workers fail', async (context) => {
-    const { expect } = context;
-    const { send, own } = await start(context);
+  it('fails once when both workers fail', async ({ start, expect }) => {
+    const { send, own } = await addTwo(await start());
     const { job, got } = send([{ only: own, waitMs: 300 }, { waitMs: 100 }, { fail: 'invalid_request' }]);
     expect((await job.finished).state).toBe('failed');
     expect([got.begun, got.ends, got.errors.map(({ code }) => code)]).toEqual([0, 0, ['invalid_request']]);
   });
 
-  it('ends at both workers when its client leaves', async (context) => {
-    const { expect } = context;
-    const { send, workers, areIdle } = await start(context);
+  it('ends at both workers when its client leaves', async ({ start, expect }) => {
+    const { send, workers, areIdle } = await addTwo(await start());
     const { job, got } = send([{ waitMs: 5_000 }, ...whoami]);
     await until(() => workers.every(({ worker }) => worker.busy === 1));
     job.cancel();

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
@@ -10,11 +8,8 @@ import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import { toolHints } from '#shared/formats/hosted/tool-hints.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
-import type { Caller } from '#shared/serving/caller.ts';
 import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
-
-const identity = { id: 'k', name: 'k', kind: 'router', class: 'normal', limits: [] } as unknown as KeyIdentity;
-const caller: Caller = { requestId: 'r', identity, trace: undefined, onStanding: () => undefined, isGone: () => false };
+import { callerOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
 
 /** Runs a call with a dispatcher that answers with this result, and returns the outcome and the input of the tool. */
 async function run(
@@ -39,17 +34,14 @@ async function run(
     return { finished: Promise.resolve({}) } as unknown as Job;
   };
   const parts = {
-    dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
-    workers: { pools: () => [], isKnownTool: () => true } as unknown as LiveWorkers,
-    limits: { reserve: () => Promise.reject(new Error('no limits here')) },
-    record: () => undefined,
+    ...servingParts(dispatch, []),
     settings: registrySchema.parse({ hosted_tools: { [call.kind]: { tool: 'find' }, ...settings } }).hosted_tools,
   };
   const { kind, allowsUrl, hints } = call;
   const hosted = { kind, title: kind, param: 'tools.0', allowsUrl, hints };
   const served = { name: 'find', ownName: 'find', description: '', inputSchema: call.schema ?? {} };
   const asked = { id: 'c', hosted, served, input: call.input };
-  const outcome = await runHostedCall(parts, asked, caller, new AbortController().signal, () => undefined);
+  const outcome = await runHostedCall(parts, asked, callerOf(), new AbortController().signal, () => undefined);
   return { outcome, given };
 }
 

@@ -8,6 +8,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import { SplitJob, splitting } from '#shared/serving/splitting/split-job.ts';
+import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 /** One part that was dispatched: a test serves it, or fails it. */
@@ -43,18 +44,8 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
       if (free) free.held -= 1;
       const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
       const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
-      resolve({
-        state,
-        attempts: 1,
-        moves: [],
-        continuations: [],
-        timeline: [],
-        ...times,
-        attempt,
-        end: undefined,
-        error: undefined,
-        ...fields,
-      });
+      const none = { moves: [], continuations: [], timeline: [], end: undefined, error: undefined };
+      resolve({ state, attempts: 1, ...none, ...times, attempt, ...fields });
     };
     const part: Part = {
       from,
@@ -84,13 +75,12 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     join: (answers, { promptTokens }) => Buffer.from(`${answers.map(String).join('')} ${promptTokens}`),
   };
   const request = { place: () => placements } as unknown as JobRequest;
-  const sink = {
+  const sink = modelSink({
     begin: () => void events.push('begin'),
     data: () => void events.push('data'),
-    keepAlive: () => undefined,
-    end: (bytes: Uint8Array) => void events.push(Buffer.from(bytes).toString()),
-    fail: ({ code }: RouterError) => void events.push(code),
-  };
+    end: (bytes) => void events.push(Buffer.from(bytes).toString()),
+    fail: ({ code }) => void events.push(code),
+  });
   const cancel = (job: Job): void => (job as unknown as { cancel: () => void }).cancel();
   const split = new SplitJob(
     { dispatcher: { dispatch, cancel }, divisible, defaults: {} },
@@ -101,8 +91,11 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
   return { split, parts, events, pool, placements };
 }
 
-/** Lets what waits for finished parts go on. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Serves a part, and lets what waits for it go on. */
+async function serve(part: Part | undefined): Promise<void> {
+  part?.serve();
+  await new Promise(setImmediate);
+}
 
 describe('a split request', () => {
   it('gives each free slot a part, and the others as parts are over; the answer is in order', async () => {
@@ -113,12 +106,10 @@ describe('a split request', () => {
       [512, 768],
       [768, 1024],
     ]);
-    parts[1]?.serve();
-    await settle();
+    await serve(parts[1]);
     expect(parts.at(-1)).toMatchObject({ from: 1024, to: 1280 });
     for (let at = 0; at < parts.length; at += 1) {
-      if (at !== 1) parts[at]?.serve();
-      await settle();
+      if (at !== 1) await serve(parts[at]);
     }
     expect(events).toEqual(['begin', `${parts.map(({ from, to }) => `[${from},${to}]`).join('')} 2000`]);
     expect(await split.finished).toMatchObject({
@@ -137,11 +128,9 @@ describe('a split request', () => {
     const { parts, pool } = start(1, 1_000);
     expect(parts).toHaveLength(2);
     pool.waiting = 5;
-    parts[0]?.serve();
-    await settle();
+    await serve(parts[0]);
     expect(parts).toHaveLength(2);
-    parts[1]?.serve();
-    await settle();
+    await serve(parts[1]);
     expect(parts).toHaveLength(3);
   });
 
@@ -156,15 +145,13 @@ describe('a split request', () => {
     expect(parts).toHaveLength(1);
     const elsewhere = { pool: { ...pool, tier: 'cloud' } as LivePool, model: 'n' };
     placements.push(elsewhere, { pool, model: 'm' });
-    parts[0]?.serve();
-    await settle();
+    await serve(parts[0]);
     expect(parts[1]?.models).toEqual(['m']);
   });
 
   it('fails with the first part that fails, and cancels the others', async () => {
     const { split, parts, events } = start(2, 2_000);
-    parts[0]?.serve();
-    await settle();
+    await serve(parts[0]);
     parts[2]?.fail(new RouterError('upstream_failed', 'No.'));
     expect(await split.finished).toMatchObject({ state: 'failed', end: undefined, error: { code: 'upstream_failed' } });
     expect(events).toEqual(['upstream_failed']);
@@ -173,8 +160,7 @@ describe('a split request', () => {
 
   it('that its client leaves counts the parts that were complete', async () => {
     const { split, parts, events } = start(2, 2_000);
-    parts[0]?.serve();
-    await settle();
+    await serve(parts[0]);
     split.cancel();
     expect(await split.finished).toMatchObject({ state: 'cancelled', end: { usage: { promptTokens: 256 } } });
     expect(events).toEqual([]);

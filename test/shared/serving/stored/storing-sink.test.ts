@@ -4,9 +4,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 import type { ReadAnswer } from '#shared/formats/stored-answers.ts';
-import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
+import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';
 
 const response = {
@@ -33,14 +33,12 @@ function open({ streams = true, isGone = false, room = new StoringRoom(20_000_00
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
-  const inner: ModelSink = {
-    relayedTokens: 0,
-    begin: () => undefined,
+  const inner = modelSink({
     data: (bytes) => void sent.push(Buffer.from(bytes).toString()),
     keepAlive: () => void sent.push('(keep-alive)'),
     end: (bytes) => void sent.push(Buffer.from(bytes).toString(), '(end)'),
     fail: ({ code }) => void sent.push(`(${code})`),
-  };
+  });
   const store = ({ answer, text }: ReadAnswer): Promise<void> => {
     expect(JSON.parse(Buffer.from(text).toString())).toEqual(answer);
     stored.push(answer);
@@ -51,7 +49,19 @@ function open({ streams = true, isGone = false, room = new StoringRoom(20_000_00
   const onNoRoom = (): void => void (counts.noRoom += 1);
   const over = { store, room, onTooLarge, onNoRoom };
   const options = { format: storedResponses, stream: streams, isGone: () => isGone, ...over };
-  return { sink: new StoringSink(inner, options), sent, stored, counts, release: () => release.resolve() };
+  const sink = new StoringSink(inner, options);
+  return {
+    sink,
+    sent,
+    stored,
+    counts,
+    release: () => release.resolve(),
+    /** Ends the answer, and waits until its client has all of it. */
+    end: async (last: Uint8Array | string = ''): Promise<void> => {
+      sink.end(Buffer.from(last));
+      await until(() => sent.at(-1) === '(end)');
+    },
+  };
 }
 
 describe('an answer that is stored', () => {
@@ -80,21 +90,19 @@ describe('an answer that is stored', () => {
     const whole = stream(response, 'incomplete');
     const cut = whole.lastIndexOf('event: response.') + 9;
     for (const at of [0, cut]) {
-      const { sink, sent, stored, release } = open();
+      const { sink, sent, stored, release, end } = open();
       if (at > 0) sink.data(Buffer.from(whole.slice(0, at)));
       release();
-      sink.end(Buffer.from(whole.slice(at)));
-      await until(() => sent.at(-1) === '(end)');
+      await end(whole.slice(at));
       expect(stored).toEqual([response]);
       expect(sent.join('')).toBe(`${whole}(end)`);
     }
   });
 
   it('is read whole if it is not streamed', async () => {
-    const { sink, sent, stored, release } = open({ streams: false });
+    const { sent, stored, release, end } = open({ streams: false });
     release();
-    sink.end(Buffer.from(JSON.stringify(response)));
-    await until(() => sent.at(-1) === '(end)');
+    await end(JSON.stringify(response));
     expect(stored).toEqual([response]);
     expect(sent).toEqual([JSON.stringify(response), '(end)']);
   });
@@ -107,18 +115,16 @@ describe('an answer is not stored', () => {
     ['without a last event', stream().split('\n\n')[0] + '\n\n'],
     ['that cannot be read', stream().slice(0, -20)],
   ])('%s', async (_, text) => {
-    const { sink, sent, stored } = open();
+    const { sink, sent, stored, end } = open();
     sink.data(Buffer.from(text));
-    sink.end(Buffer.alloc(0));
-    await until(() => sent.at(-1) === '(end)');
+    await end();
     expect(stored).toEqual([]);
     expect(sent.join('')).toBe(`${text}(end)`);
   });
 
   it('when its client is gone', async () => {
-    const { sink, sent, stored } = open({ isGone: true });
-    sink.end(Buffer.from(stream()));
-    await until(() => sent.at(-1) === '(end)');
+    const { stored, end } = open({ isGone: true });
+    await end(stream());
     expect(stored).toEqual([]);
   });
 
@@ -133,10 +139,9 @@ describe('an answer is not stored', () => {
 
   it('when it is too long to be held: it passes, and is counted', async () => {
     const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
-    const { sink, sent, stored, counts } = open();
+    const { sink, sent, stored, counts, end } = open();
     for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
-    sink.end(Buffer.alloc(0));
-    await until(() => sent.at(-1) === '(end)');
+    await end();
     expect(stored).toEqual([]);
     expect(sent.join('') === `${long}(end)`).toBe(true);
     expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
@@ -161,8 +166,7 @@ describe('an answer is not stored', () => {
     failing.sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
     third.sink.data(Buffer.from(large));
     third.release();
-    third.sink.end(Buffer.alloc(0));
-    await until(() => third.sent.at(-1) === '(end)');
+    await third.end();
     expect(third.stored).toHaveLength(1);
     expect(room.taken).toBe(0);
   });

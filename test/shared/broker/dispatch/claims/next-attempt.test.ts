@@ -1,23 +1,16 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import { until } from '../../../../helpers/until.ts';
-
-async function start({ onTestFinished }: TestContext): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  return parties;
-}
 
 const replicas = ['a', 'b', 'c'];
 const spareModel = { models: [{ id: 'spare', capabilities: ['stream' as const] }] };
 
 describe.concurrent('the next attempt', () => {
-  it('goes to another pool when nothing shows that the one that failed serves at all', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('goes to another pool when nothing shows that the one that failed serves at all', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     for (const id of replicas) await addWorker({ id });
     await addWorker({ id: 'spare', ...spareModel });
     const revoked = replicas.map((only): Step => ({ only, fail: 'upstream_failed' }));
@@ -27,9 +20,8 @@ describe.concurrent('the next attempt', () => {
     }
   });
 
-  it('stays in a pool whose other workers serve', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('stays in a pool whose other workers serve', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ id: 'b' });
     await ingress.send({}).finished;
     await addWorker({ id: 'a', slots: 64 });
@@ -42,9 +34,8 @@ describe.concurrent('the next attempt', () => {
     });
   });
 
-  it('may go to the worker that failed once some seconds have passed', { timeout: 20_000 }, async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('may go to the worker that failed once some seconds have passed', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ id: 'busy', slots: 1 });
     const other = ingress.send({ steps: [{ write: 'x' }, { hang: true }] });
     await until(() => other.job.state === 'streaming');
@@ -55,7 +46,7 @@ describe.concurrent('the next attempt', () => {
         failures += 1;
         if (failures === 1) throw new RouterError('upstream_failed', 'The upstream failed.');
         reply.write('served');
-        return Promise.resolve({ usage: noUsage, finishReason: 'stop' });
+        return Promise.resolve(jobDone);
       },
     });
     const sent = ingress.send({});

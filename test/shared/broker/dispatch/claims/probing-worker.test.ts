@@ -1,13 +1,13 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, type TestContext } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Pace } from '#shared/worker/pace.ts';
-import { startParties, untilOffersAreTaken, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { untilOffersAreTaken, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { scriptedHandler } from '../../../../helpers/broker/scripted-handler.ts';
 import { testWorker } from '../../../../helpers/broker/test-worker.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const whoami = { steps: [{ whoami: true as const }] };
 
 interface Pair extends Parties {
@@ -20,13 +20,11 @@ interface Pair extends Parties {
 }
 
 /** A worker `sick` whose pace follows its jobs, and a healthy peer. */
-async function start({ onTestFinished }: TestContext): Promise<Pair> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
+async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Pair> {
   let isSick = false;
   let begun = 0;
   let announce = (): void => undefined;
-  const pace = new Pace({ log, onChange: () => announce() });
+  const pace = new Pace({ log: silentLog, onChange: () => announce() });
   onTestFinished(() => pace.close());
   const serve = scriptedHandler('sick');
   const handler = pace.watch(async (job, reply, signal) => {
@@ -60,26 +58,34 @@ async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms
 }
 
 describe.concurrent('a worker that probes', () => {
-  it('gets a job within seconds, though a healthy peer could take all, and serves again', async (context) => {
-    const pair = await start(context);
+  it('gets a job within seconds, though a healthy peer could take all, and serves again', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const pair = await addPair(await start(), { onTestFinished });
     pair.setSick(true);
     await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
     pair.setSick(false);
     await untilWithLightLoad(pair, () => pair.reason() === undefined, 6_000);
     const sick = pair.ingress.workers.get('sick');
-    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }), 2_000);
+    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }));
   });
 
-  it('takes one offer at a time, and costs few requests an attempt while it fails', async (context) => {
-    const pair = await start(context);
+  it('takes one offer at a time, and costs few requests an attempt while it fails', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const pair = await addPair(await start(), { onTestFinished });
     const sick = pair.ingress.workers.get('sick');
     pair.setSick(true);
     await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
     const before = pair.begun();
     const begin = performance.now();
-    await untilWithLightLoad(pair, () => performance.now() - begin > 4_000, 8_000);
-    // Closed for 1, 2 and 4 seconds, each less a quarter.
-    expect(pair.begun() - before).toBeLessThanOrEqual(3);
+    await untilWithLightLoad(pair, () => performance.now() - begin > 2_000, 8_000);
+    // Closed for 1 and 2 seconds, each less a quarter.
+    expect(pair.begun() - before).toBeLessThanOrEqual(2);
 
     pair.setSick(false);
     await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1, 8_000);

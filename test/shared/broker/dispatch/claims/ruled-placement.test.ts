@@ -1,17 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { startParties } from '../../../../helpers/broker/broker-parties.ts';
+import { expect } from 'vitest';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 
-it.each([
+it.for([
   ['is offered', true],
   ['waits for a claim', false],
-])('a job that %s has the rule that chose its model', async (_, offers) => {
-  const { ingress, addWorker, close } = await startParties({ ingress: { offers } });
-  onTestFinished(close);
+] as const)('a job that %s has the rule that chose its model', async ([, offers], { start }) => {
+  const { ingress, addWorker } = await start({ ingress: { offers } });
   await addWorker();
   const rule = 'models.coder.purposes.auxiliary';
-  const sent = ingress.send({
-    place: () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', rule })),
-  });
-  const { state, attempt } = await sent.finished;
+  const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', rule }));
+  const { state, attempt } = await ingress.send({ place }).finished;
   expect([state, attempt?.placement.rule]).toEqual(['done', rule]);
 });

@@ -1,29 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { describe, inject, it, type TestContext } from 'vitest';
-import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { afterAll, beforeAll, describe, inject, it, type TestContext } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ClosedConnections } from '#shared/broker/dispatch/deaths/closed-connections.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { createLog } from '#shared/core/log.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { least } from '../../../../helpers/least.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+let ingress: Broker;
+let others: Broker;
 
-/** An ingress that connected long ago, and workers with jobs whose last frame came long ago. `join` connects a worker. */
-async function start({ onTestFinished }: TestContext, ids: string[]) {
-  const settings = { url: inject('natsUrl'), name: 'test', prefix: `t${randomBytes(6).toString('hex')}`, log };
-  const [ingress, others] = [await connectBroker(settings), await connectBroker(settings)];
-  onTestFinished(async () => {
-    await Promise.all([ingress.close(), others.close()]);
-  });
+beforeAll(async () => {
+  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const settings = { url: inject('natsUrl'), name: 'test', prefix, log: silentLog };
+  [ingress, others] = await Promise.all([connectBroker(settings), connectBroker(settings)]);
+  // It connected long ago.
   await until(() => performance.now() - ingress.connectedSince > 2_000);
-  const workers = [
-    ...livePool(
-      { tier: 'gpu', pool: 'p' },
-      ids.map((id) => ({ id })),
-    ).workers,
-  ];
+});
+
+afterAll(() => Promise.all([ingress.close(), others.close()]));
+
+/** So many workers with jobs whose last frame came long ago. `join` connects one. */
+function watch({ onTestFinished }: TestContext, count: number) {
+  const ids = Array.from({ length: count }, () => ({ id: `w${randomBytes(4).toString('hex')}` }));
+  const workers = [...livePool({ tier: 'gpu', pool: 'p' }, ids).workers];
   const closed = new ClosedConnections(ingress);
   const startedAt = performance.now();
   const closedAfter = new Map<LiveWorker, number>();
@@ -48,7 +49,7 @@ async function start({ onTestFinished }: TestContext, ids: string[]) {
 describe.concurrent('the connection of a worker with jobs', () => {
   it('counts as closed within two thirds of a second when it is the only one', async (context) => {
     const find = async (): Promise<number> => {
-      const { workers, closedAfter, join, after } = await start(context, ['dead', 'alive']);
+      const { workers, closedAfter, join, after } = watch(context, 2);
       const [dead, alive] = workers;
       if (!dead || !alive) throw new Error('there are two');
       await join(alive);
@@ -62,7 +63,7 @@ describe.concurrent('the connection of a worker with jobs', () => {
 
   it('counts as closed later when others closed with it: they may have lost their server', async (context) => {
     const find = async (): Promise<number> => {
-      const { workers, closedAfter } = await start(context, ['one', 'two', 'three']);
+      const { workers, closedAfter } = watch(context, 3);
       await until(() => closedAfter.size === workers.length);
       context.expect(Math.min(...closedAfter.values())).toBeGreaterThanOrEqual(500);
       return Math.max(...closedAfter.values());
@@ -71,7 +72,7 @@ describe.concurrent('the connection of a worker with jobs', () => {
   });
 
   it('does not count as closed when it was made again at once', async (context) => {
-    const { workers, closedAfter, join, after } = await start(context, ['one']);
+    const { workers, closedAfter, join, after } = watch(context, 1);
     const [one] = workers;
     if (!one) throw new Error('there is one');
     await after(150);
@@ -83,10 +84,7 @@ describe.concurrent('the connection of a worker with jobs', () => {
 
 it('costs no timer while a worker is connected', async (context) => {
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const { workers, closedAfter, join } = await start(
-    context,
-    Array.from({ length: 50 }, (_, at) => `w${at}`),
-  );
+  const { workers, closedAfter, join } = watch(context, 50);
   const before = timers();
   await Promise.all(workers.map(join));
   let most = 0;

@@ -1,72 +1,69 @@
-import { describe, it, type TestContext } from 'vitest';
-import { startParties, untilOffersAreTaken, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { describe } from 'vitest';
+import {
+  placementsIn,
+  untilOffersAreTaken,
+  type Parties,
+  type TestJob,
+} from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
-import type { ServiceProcess } from '../../../../helpers/processes/start-process.ts';
 import { until } from '../../../../helpers/until.ts';
 
-/** Ends the process of whoever serves it. */
-const kill: Step[] = [{ die: true }];
-
-/** Three workers that take offers, and `only`, which has each offer made to this one of them. */
-async function start({ onTestFinished }: TestContext) {
-  const parties: Parties = await startParties();
-  onTestFinished(() => parties.close());
-  const { ingress, forkWorker } = parties;
-  const processes: Record<string, ServiceProcess> = {};
-  for (const id of ['one', 'two', 'three']) processes[id] = (await forkWorker({ WORKER_ID: id })).process;
+/** Three workers that take offers, and `only`, which has jobs offered to this one of them. */
+async function addThree({ ingress, addWorker }: Parties) {
+  const made = await Promise.all(['one', 'two', 'three'].map((id) => addWorker({ id, kind: id })));
   await untilOffersAreTaken(ingress);
-  let wanted: string | undefined;
-  const timer = setInterval(() => {
-    for (const worker of ingress.workers.workers()) {
-      if (wanted !== undefined) worker.hasRefused = worker.id !== wanted;
-    }
-  }, 5);
-  onTestFinished(() => clearInterval(timer));
-  const only = (id: string | undefined): void => {
-    wanted = id;
-    for (const worker of ingress.workers.workers()) worker.hasRefused = id !== undefined && worker.id !== id;
+  let wanted: string | undefined = 'one';
+  const place = (avoid: ReadonlySet<string>) =>
+    placementsIn(
+      ingress.workers,
+      ({ workers }) => [...workers].some(({ id }) => wanted === undefined || id === wanted),
+      avoid,
+    );
+  return {
+    send: (steps: Step[]): TestJob => ingress.send({ steps, place }),
+    only: (id: string | undefined) => void (wanted = id),
+    freeze: (id: string) => made.find((each) => each.id === id)?.freeze(),
+    freezeAll: () => made.map(({ freeze }) => freeze()),
+    /** Those whose process has ended. */
+    ended: () => made.filter(({ broker }) => broker.nc.isClosed()).map(({ id }) => id),
   };
-  return { ingress, only, signal: (id: string, name: NodeJS.Signals) => processes[id]?.child.kill(name), processes };
 }
 
-describe.concurrent('an offer that is not answered', { timeout: 30_000 }, () => {
-  it('counts as a death of a worker that sends no heartbeats either', async (context) => {
-    const { expect } = context;
-    const { ingress, only, signal, processes } = await start(context);
-    signal('one', 'SIGSTOP');
-    only('one');
-    const sent = ingress.send({ steps: kill });
+/** Ends whoever serves it. */
+const kill: Step[] = [{ die: true }];
+
+describe.concurrent('an offer that is not answered', () => {
+  it('counts as a death of a worker that sends no heartbeats either', async ({ start, expect }) => {
+    const { send, only, freeze, ended } = await addThree(await start());
+    freeze('one');
+    const sent = send(kill);
     expect(sent.job.attempt?.worker.id).toBe('one');
     await until(() => sent.job.death !== undefined, 5_000);
     only(undefined);
     expect((await sent.finished).error?.code).toBe('workers_died');
-    const ended = ['two', 'three'].filter((id) => processes[id]?.child.signalCode ?? processes[id]?.child.exitCode);
-    expect(ended).toHaveLength(1);
+    expect(ended()).toHaveLength(1);
   });
 
-  it('counts as none while no heartbeats come at all: the broker may stand still', async (context) => {
-    const { expect } = context;
-    const { ingress, only, signal } = await start(context);
-    only('one');
-    for (const id of ['one', 'two', 'three']) signal(id, 'SIGSTOP');
-    const sent = ingress.send({ steps: [{ whoami: true }] });
+  it('counts as none while no heartbeats come at all: the broker may stand still', async ({ start, expect }) => {
+    const { send, only, freezeAll } = await addThree(await start());
+    const goOn = freezeAll();
+    const sent = send([{ whoami: true }]);
     await until(() => sent.job.attempt?.worker.id !== 'one', 5_000);
     expect(sent.job.death).toBeUndefined();
-    for (const id of ['one', 'two', 'three']) signal(id, 'SIGCONT');
+    for (const each of goOn) each();
     only(undefined);
     expect((await sent.finished).state).toBe('done');
   });
 
-  it('is not made to a third worker before it is clear what became of the second', async (context) => {
-    const { expect } = context;
-    const { ingress, only, signal, processes } = await start(context);
-    only('one');
-    const sent = ingress.send({ steps: kill });
-    signal('two', 'SIGSTOP');
+  it('is not made to a third worker before it is clear what became of the second', async ({ start, expect }) => {
+    const { send, only, freeze, ended } = await addThree(await start());
+    const sent = send(kill);
+    freeze('two');
     only('two');
     await until(() => sent.job.death !== undefined && sent.job.attempt?.worker.id === 'two', 5_000);
     only(undefined);
     expect((await sent.finished).error?.code).toBe('workers_died');
-    expect(processes['three']?.child.signalCode ?? processes['three']?.child.exitCode).toBeNull();
+    expect(ended()).toEqual(['one']);
   });
 });

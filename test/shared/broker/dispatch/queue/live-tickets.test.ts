@@ -1,29 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import { expect, inject, it, onTestFinished } from 'vitest';
-import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { expect, onTestFinished } from 'vitest';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { LiveTickets } from '#shared/broker/dispatch/queue/live-tickets.ts';
-import { createLog } from '#shared/core/log.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-
 /** An ingress, and processes that want to know which live requests wait; those that can do something for one say so. */
-async function start(able: readonly boolean[]) {
-  const settings = { url: inject('natsUrl'), name: 'test', prefix: `t${randomBytes(6).toString('hex')}`, log };
-  const open = async (): Promise<Broker> => {
-    const broker = await connectBroker(settings);
-    onTestFinished(() => broker.close());
-    return broker;
-  };
-  const ingress = await open();
+async function listen({ ingress: { broker: ingress }, addIngress }: Parties, able: readonly boolean[]) {
   const pool = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]);
   const brokers: Broker[] = [];
   const reports: number[] = able.map(() => 0);
   for (const [at, isAble] of able.entries()) {
-    const broker = await open();
+    const { broker } = await addIngress();
     const onWaiting = (): boolean => {
       reports[at] = (reports[at] ?? 0) + 1;
       return isAble;
@@ -46,28 +37,28 @@ async function start(able: readonly boolean[]) {
   return { reports, publish, sum };
 }
 
-it('the ticket of a live request is reported to one of several processes', async () => {
-  const { publish, sum } = await start([true, true, true]);
+it('the ticket of a live request is reported to one of several processes', async ({ start }) => {
+  const { publish, sum } = await listen(await start(), [true, true, true]);
   for (let at = 0; at < 10; at += 1) await publish(`j${at}`, at % 2 === 0 ? 'normal' : 'high');
   expect(await sum()).toBe(10);
 });
 
-it('tickets of the lowest class are not reported', async () => {
-  const { publish, sum } = await start([true]);
+it('tickets of the lowest class are not reported', async ({ start }) => {
+  const { publish, sum } = await listen(await start(), [true]);
   await publish('j1', 'low');
   await publish('j2');
   expect(await sum()).toBe(1);
 });
 
-it('a process that can do nothing for a live request has the others asked', async () => {
-  const { publish, reports } = await start([false, true, false]);
+it('a process that can do nothing for a live request has the others asked', async ({ start }) => {
+  const { publish, reports } = await listen(await start(), [false, true, false]);
   for (let at = 0; at < 20; at += 1) await publish(`j${at}`);
   await until(() => (reports[1] ?? 0) >= 20);
   expect(reports[1]).toBe(20);
 });
 
-it('a ticket that comes again soon is not reported again', async () => {
-  const { publish, sum } = await start([true]);
+it('a ticket that comes again soon is not reported again', async ({ start }) => {
+  const { publish, sum } = await listen(await start(), [true]);
   await publish('j1');
   await publish('j1');
   await publish('j2');

@@ -1,37 +1,30 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
-import { startParties, type Parties, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
+import type { TestIngress, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
-async function start({ onTestFinished }: TestContext): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  return parties;
-}
-
 /** Loses what an ingress publishes into lanes, as far as a job's id is wanted. */
-function loseTickets({ broker }: TestIngress, isLost: (job: string) => boolean): void {
-  const publish = broker.publish.bind(broker);
-  broker.publish = (subject, payload, reply) => {
-    const isTicket = subject.startsWith(`${broker.subjects.prefix}.jobs.`);
-    const ticket = isTicket ? decodeTicket(Buffer.from(payload ?? '')) : undefined;
-    if (!ticket || !isLost(ticket.job)) publish(subject, payload, reply);
-  };
+function loseTickets({ broker, onSend }: TestIngress, isLost: (job: string) => boolean): void {
+  onSend((message, send) => {
+    const isTicket = message.subject.startsWith(`${broker.subjects.prefix}.jobs.`);
+    const ticket = isTicket ? decodeTicket(Buffer.from(message.payload)) : undefined;
+    if (!ticket || !isLost(ticket.job)) send(message);
+  });
 }
 
 /** JetStream answers nothing, as a cluster of servers without a leader. */
 function loseLeader(ingress: TestIngress): void {
-  ingress.broker.nc.request = () => Promise.reject(new Error('no leader'));
+  ingress.refuseRequests();
   loseTickets(ingress, () => true);
 }
 
 describe.concurrent('while JetStream has no leader', () => {
-  it('a worker whose lanes cannot be read takes offers', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('a worker whose lanes cannot be read takes offers', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     loseLeader(ingress);
     await addWorker();
     // It has waited for an answer about its lanes for long enough.
@@ -42,10 +35,12 @@ describe.concurrent('while JetStream has no leader', () => {
     }, 4_000);
   });
 
-  it('tools, bodies too large for an offer and jobs that were refused get tickets straight from the ingress', async (context) => {
-    const { expect } = context;
+  it('tools, bodies too large for an offer and jobs that were refused get tickets straight from the ingress', async ({
+    start,
+    expect,
+  }) => {
     const wait = async (): Promise<number> => {
-      const { ingress, addWorker } = await start(context);
+      const { ingress, addWorker } = await start();
       loseLeader(ingress);
       await addWorker({ slots: 4 });
       const text = 'x'.repeat(600_000);
@@ -65,19 +60,22 @@ describe.concurrent('while JetStream has no leader', () => {
 });
 
 describe.concurrent('a ticket that is lost', () => {
-  it('keeps its job waiting for three seconds at most, though those of others are claimed all the time', async (context) => {
-    const { expect } = context;
+  it('keeps its job waiting for three seconds at most, though those of others are claimed all the time', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
     const wait = async (): Promise<number> => {
-      const { ingress, addWorker } = await start(context);
+      const { ingress, addWorker } = await start();
       await addWorker({ slots: 8 });
       let lost: string | undefined;
       loseTickets(ingress, (job) => (lost ??= job) === job);
-      const tool = { operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] } as const;
-      const waiting = ingress.send({ ...tool, steps: [...tool.steps] });
+      const tool: TestRequest = { operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] };
+      const waiting = ingress.send(tool);
       const others = new AbortController();
-      context.onTestFinished(() => others.abort());
+      onTestFinished(() => others.abort());
       const sending = (async () => {
-        for (; !others.signal.aborted; await sleep(100)) ingress.send({ ...tool, steps: [...tool.steps] });
+        for (; !others.signal.aborted; await sleep(100)) ingress.send(tool);
       })();
       const { state, queuedAt, claimedAt = Infinity } = await waiting.finished;
       expect([state, lost]).toEqual(['done', waiting.job.id]);
@@ -88,9 +86,8 @@ describe.concurrent('a ticket that is lost', () => {
     expect(await least(wait, 3_000, 3)).toBeLessThan(3_000);
   });
 
-  it('after the broker had stored it is published again', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('after the broker had stored it is published again', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 2 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));

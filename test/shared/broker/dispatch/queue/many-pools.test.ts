@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { startParties } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
 const pools = 30;
 
-it('a job waits in a few of many full pools, spread over all, and goes to another one that gets a free slot', async () => {
-  const { ingress, addWorker, close } = await startParties();
-  onTestFinished(close);
-  for (let at = 0; at < pools; at += 1) await addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 });
+it('a job waits in a few of many full pools, spread over all, and goes to another one that gets a free slot', async ({
+  start,
+}) => {
+  const { ingress, addWorker } = await start({ ingress: { spillMs: 200 } });
+  await Promise.all(
+    Array.from({ length: pools }, (_, at) => addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 })),
+  );
   const running = Array.from({ length: pools }, () => ingress.send({ steps: [{ hang: true }] }));
   await until(() => running.every(({ job }) => job.state !== 'queued'));
   // None is left that was given to a pool twice.
@@ -20,8 +23,8 @@ it('a job waits in a few of many full pools, spread over all, and goes to anothe
   expect(waiting.map(({ job }) => job.tickets.placed.size)).toEqual(Array.from({ length: 12 }, () => 8));
   const used = new Set(waiting.flatMap(({ job }) => [...job.tickets.placed.keys()]));
   expect(used.size).toBe(pools);
-  await until(() => waiting.every(({ job }) => job.tickets.placed.size === 16), 8_000);
-  await sleep(700);
+  await until(() => waiting.every(({ job }) => job.tickets.placed.size === 16));
+  await sleep(300);
   expect(Math.max(...waiting.map(({ job }) => job.tickets.placed.size))).toBe(16);
 
   const [first] = waiting;
@@ -37,4 +40,4 @@ it('a job waits in a few of many full pools, spread over all, and goes to anothe
   expect(await first.finished).toMatchObject({ state: 'done' });
   expect(first.text()).toBe(expected);
   for (const { cancel } of running) cancel();
-}, 30_000);
+});

@@ -2,34 +2,33 @@ import { nanos } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import { decodeClaimAnswer } from '#shared/broker/contract/claim.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
-import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties, type PartyOptions } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
+import type { Parties, TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import { until } from '../../../../helpers/until.ts';
 
-async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
-  const parties = await startParties(options);
-  onTestFinished(() => parties.close());
-  return parties;
-}
-
-const done = { usage: noUsage, finishReason: 'stop' };
-
-function poolOf(parties: Parties, id: string): LiveWorker['pool'] {
-  const pool = parties.ingress.workers.get(id)?.pool;
+function poolOf({ workers }: TestIngress, id: string): LiveWorker['pool'] {
+  const pool = workers.get(id)?.pool;
   if (!pool) throw new Error(`worker ${id} is not known`);
   return pool;
 }
 
+/** Chooses the pools that are there now, even if they take no jobs. */
+function anywhere({ workers }: TestIngress): () => Placement[] {
+  const placements = Array.from(workers.pools(), (pool) => ({ pool, model: 'demo' }));
+  return () => placements;
+}
+
 describe.concurrent('the queue', () => {
-  it('drains high first, and still gives normal and low their share', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('drains high first, and still gives normal and low their share', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const order: string[] = [];
     const gate = Promise.withResolvers<void>();
     await addWorker({
@@ -37,7 +36,7 @@ describe.concurrent('the queue', () => {
       handler: async ({ requestId }) => {
         await gate.promise;
         order.push(requestId);
-        return done;
+        return jobDone;
       },
     });
     const first = ingress.send({ requestId: 'first' });
@@ -60,9 +59,8 @@ describe.concurrent('the queue', () => {
     expect(order.slice(0, lastOf('normal'))).toContain('low');
   });
 
-  it('never gives a worker more jobs than it has slots', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('never gives a worker more jobs than it has slots', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     let running = 0;
     let most = 0;
     const { worker } = await addWorker({
@@ -72,7 +70,7 @@ describe.concurrent('the queue', () => {
         most = Math.max(most, running, worker.busy);
         await sleep(2);
         running -= 1;
-        return done;
+        return jobDone;
       },
     });
     const classes = ['low', 'normal', 'high'] as const;
@@ -82,26 +80,23 @@ describe.concurrent('the queue', () => {
     expect(most).toBe(3);
   });
 
-  it('brings what one worker cannot take to an idle one at once', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
-    const handler = (): Promise<typeof done> => sleep(1_000, done);
-    await addWorker({ id: 'one', slots: 2, handler });
-    await addWorker({ id: 'two', slots: 2, handler });
-    await sleep(50);
+  it('brings what one worker cannot take to an idle one at once', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
+    const gate = Promise.withResolvers<void>();
+    const handler = () => gate.promise.then(() => jobDone);
+    for (const id of ['one', 'two']) await addWorker({ id, slots: 2, handler });
     const jobs = Array.from({ length: 4 }, () => ingress.send({}));
-    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 800);
+    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 5_000);
+    gate.resolve();
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     const servers = reports.map(({ attempt }) => attempt?.worker.announcement.worker);
     expect(servers.filter((id) => id === 'one')).toHaveLength(2);
   });
 
-  it('that is full refuses one more, and lets those that wait go on waiting', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
+  it('that is full refuses one more, and lets those that wait go on waiting', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
     const { worker } = await addWorker({ accepting: false });
-    const [pool] = ingress.workers.pools();
-    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    const place = anywhere(ingress);
     const waiting = ['one', 'two'].map((key) =>
       ingress.send({ place, steps: [{ write: 'x' }], sender: { owner: 'team', key } }),
     );
@@ -109,18 +104,15 @@ describe.concurrent('the queue', () => {
     const tooMuch = ingress.send({ place });
     const { state, error } = await tooMuch.finished;
     expect([state, error?.code]).toEqual(['failed', 'overloaded']);
-    // Two jobs wait before a worker that has taken none, for as long as the test has run: about a second on a slow machine.
-    expect([1, 2, 3, 4]).toContain(error?.retryAfter);
+    expect(error?.retryAfter).toBeGreaterThanOrEqual(1);
     worker.update({ accepting: true });
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
 
-  it('has places left for others when one key fills it', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
+  it('has places left for others when one key fills it', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
     await addWorker({ accepting: false });
-    const [pool] = ingress.workers.pools();
-    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    const place = anywhere(ingress);
     const send = (key: string) => ingress.send({ place, sender: { owner: key, key } });
     const loud = Array.from({ length: 20 }, () => send('loud'));
     expect(loud.filter(({ job }) => job.state === 'queued')).toHaveLength(10);
@@ -130,12 +122,10 @@ describe.concurrent('the queue', () => {
     expect(send('loud').job.state).toBe('queued');
   });
 
-  it('has room for the next after more jobs were cancelled than may wait', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
+  it('has room for the next after more jobs were cancelled than may wait', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
     const { worker } = await addWorker({ slots: 1, accepting: false });
-    const [pool] = ingress.workers.pools();
-    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    const place = anywhere(ingress);
     for (let round = 0; round < 6; round += 1) {
       const jobs = Array.from({ length: 8 }, () => ingress.send({ place }));
       await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
@@ -147,53 +137,45 @@ describe.concurrent('the queue', () => {
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
 
-  it('fails a job after its timeout when there is no worker', async (context) => {
-    const { expect } = context;
-    const { ingress } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
+  it.for([
+    ['there is no worker', false],
+    ['the only worker stops taking jobs', true],
+  ] as const)('fails a job after its timeout when %s', async ([, hasWorker], { start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
+    const worker = hasWorker ? await addWorker({ slots: 0 }) : undefined;
     const { finished } = ingress.send({});
+    worker?.worker.update({ accepting: false });
     const { error, queuedAt, endedAt } = await finished;
     expect(error?.code).toBe('no_worker_available');
     expect(endedAt - queuedAt).toBeGreaterThan(299);
-    expect(endedAt - queuedAt).toBeLessThan(1_000);
+    expect(endedAt - queuedAt).toBeLessThan(3_000);
   });
 
-  it('fails a job after the same timeout when the only worker stops taking jobs', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
-    const { worker } = await addWorker({ slots: 0 });
-    const { finished } = ingress.send({});
-    worker.update({ accepting: false });
-    expect((await finished).error?.code).toBe('no_worker_available');
-  });
-
-  it('waits for a worker that comes in time', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 5_000 } } });
+  it('waits for a worker that comes in time', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { finished } = ingress.send({});
     await addWorker();
     expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
   });
 
-  it('takes jobs along when a worker changes its models, and with them its pool', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('takes jobs along when a worker changes its models, and with them its pool', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker({ slots: 0 });
-    const before = poolOf({ ingress } as Parties, id);
+    const before = poolOf(ingress, id);
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     worker.update({ slots: 2, models: [{ id: 'other', capabilities: [] }] });
     for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'done', attempt: { placement: { model: 'other' } } });
     expect(before.waiting).toBe(0);
-    expect(poolOf({ ingress } as Parties, id).waiting).toBe(0);
+    expect(poolOf(ingress, id).waiting).toBe(0);
   });
 
-  it('offers a job to the next lane when its first does not take it in time', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context, { ingress: { spillMs: 100 } });
+  it('offers a job to the next lane when its first does not take it in time', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start({ ingress: { spillMs: 100 } });
     const busy = await addWorker({ id: 'busy', kind: 'a', slots: 1 });
     await addWorker({ id: 'free', kind: 'b', slots: 1 });
-    const pools = [poolOf({ ingress } as Parties, 'busy'), poolOf({ ingress } as Parties, 'free')];
+    const pools = [poolOf(ingress, 'busy'), poolOf(ingress, 'free')];
     const place = () => pools.map((pool) => ({ pool, model: 'demo' }));
     // Its announcement still says that it has a free slot.
     busy.worker.drain(0).catch(() => undefined);
@@ -201,9 +183,8 @@ describe.concurrent('the queue', () => {
     expect(report.attempt?.worker.announcement.worker).toBe('free');
   });
 
-  it('forgets no job when somebody deletes its stream', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('forgets no job when somebody deletes its stream', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
@@ -215,118 +196,105 @@ describe.concurrent('the queue', () => {
 });
 
 describe.concurrent('a claim', () => {
-  /** Takes the next ticket of a lane, as a worker does, and leaves it unanswered. */
-  async function takeTicket({ ingress }: Parties, id: string): Promise<{ job: string; ingress: string }> {
+  /** A job, and its ticket that was taken as by the worker `one`, which has no slots, and left unanswered. */
+  async function takeTicket({ ingress, addWorker }: Parties, steps: Step[] = []) {
+    await addWorker({ id: 'one', slots: 0 });
+    const sent = ingress.send({ steps });
     const { broker } = ingress;
-    const lane = { ...poolOf({ ingress } as Parties, id), class: 'normal' as const };
+    const lane = { ...poolOf(ingress, 'one'), class: 'normal' as const };
     await ensurePoolConsumers(broker, lane.tier, lane.pool);
     const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${consumerName(lane)}`;
-    const { data } = await broker.nc.request(next, JSON.stringify({ batch: 1, expires: nanos(2_000) }), {
-      timeout: 3_000,
-      noMux: true,
-    });
+    const pull = JSON.stringify({ batch: 1, expires: nanos(10_000) });
+    const { data } = await broker.nc.request(next, pull, { timeout: 12_000, noMux: true });
     const ticket = decodeTicket(data);
     if (!ticket) throw new Error('that was no ticket');
-    return ticket;
+    return { sent, claim: (worker: string, how?: ClaimFacts) => claim(ingress, ticket, worker, how) };
   }
 
-  /**
-   * @param inboxOf the worker in whose inbox the answer comes
-   * @param process token of the process there that claims. Default: the one that was announced
-   */
+  interface ClaimFacts {
+    /** The worker in whose inbox the answer comes. */
+    inboxOf?: string;
+    /** Token of the process there that claims. Default: the one that was announced. */
+    process?: string;
+    v?: number;
+  }
+
+  /** @returns the answer, or `none` when there is none within a second. */
   async function claim(
-    { ingress }: Parties,
+    { broker, workers }: TestIngress,
     ticket: { job: string; ingress: string },
     worker: string,
-    { inboxOf = worker, process, v = 1 }: { inboxOf?: string; process?: string; v?: number } = {},
+    { inboxOf = worker, process, v = 1 }: ClaimFacts = {},
   ): Promise<string> {
-    const { broker, workers } = ingress;
     const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
     const inbox = broker.subjects.inbox(address(inboxOf));
-    const announced = workers
-      .at(address(inboxOf))
-      ?.announcement.offersAt?.slice(inbox.length + 1)
-      .split('.')[0];
-    const reply = `${inbox}.${process ?? announced ?? 'any'}.claim.${randomUUID()}`;
+    const { offersAt = '' } = workers.at(address(inboxOf))?.announcement ?? {};
+    const announced = offersAt.slice(inbox.length + 1).split('.')[0] || 'any';
     const subject = broker.subjects.claim(ticket.ingress, address(worker));
-    const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), {
-      timeout: 1_000,
-      noMux: true,
-      reply,
-    });
-    return decodeClaimAnswer(data)?.answer.answer ?? 'unreadable';
+    const answers: string[] = [];
+    const reply = `${inbox}.${process ?? announced}.claim.${randomUUID()}`;
+    broker.subscribe(reply, ({ data }) => void answers.push(decodeClaimAnswer(data)?.answer.answer ?? 'unreadable'));
+    broker.publish(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), reply);
+    // Whatever this ingress answers comes to it before the answer to its second flush.
+    for (let round = 0; round < 2; round += 1) await broker.flush();
+    return answers[0] ?? 'none';
   }
 
-  it('is granted once: the next is answered with taken, and with gone when the job is over', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({});
-    const ticket = await takeTicket(parties, 'one');
-    expect(await claim(parties, ticket, 'one')).toBe('grant');
-    expect(await claim(parties, ticket, 'one')).toBe('taken');
+  it('is granted once: the next is answered with taken, and with gone when the job is over', async ({
+    start,
+    expect,
+  }) => {
+    const { sent, claim } = await takeTicket(await start());
+    expect(await claim('one')).toBe('grant');
+    expect(await claim('one')).toBe('taken');
     sent.cancel();
-    expect(await claim(parties, ticket, 'one')).toBe('gone');
+    expect(await claim('one')).toBe('gone');
   });
 
-  it('in a version of the contract that is not spoken with its worker is put off', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({});
-    const ticket = await takeTicket(parties, 'one');
-    expect(await claim(parties, ticket, 'one', { v: 2 })).toBe('later');
+  it('in a version of the contract that is not spoken with its worker is put off', async ({ start, expect }) => {
+    const { sent, claim } = await takeTicket(await start());
+    expect(await claim('one', { v: 2 })).toBe('later');
     sent.cancel();
   });
 
-  it('is not answered at the inbox of another worker', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({});
-    const ticket = await takeTicket(parties, 'one');
-    await expect(claim(parties, ticket, 'one', { inboxOf: 'two' })).rejects.toThrow('timeout');
+  it('is not answered at the inbox of another worker', async ({ start, expect }) => {
+    const { sent, claim } = await takeTicket(await start());
+    expect(await claim('one', { inboxOf: 'two' })).toBe('none');
     expect(sent.job.state).toBe('queued');
-    expect(await claim(parties, ticket, 'one')).toBe('grant');
+    expect(await claim('one')).toBe('grant');
     sent.cancel();
   });
 
-  it('of a worker that this ingress does not know is put off', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({});
-    const ticket = await takeTicket(parties, 'one');
-    expect(await claim(parties, ticket, 'stranger')).toBe('later');
+  it('of a worker that this ingress does not know is put off', async ({ start, expect }) => {
+    const { sent, claim } = await takeTicket(await start());
+    expect(await claim('stranger')).toBe('later');
     sent.cancel();
   });
 
-  it('of another process than the announced one is put off: it may have been started in its place', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({});
-    const ticket = await takeTicket(parties, 'one');
-    expect(await claim(parties, ticket, 'one', { process: randomUUID() })).toBe('later');
+  it('of another process than the announced one is put off: it may have been started in its place', async ({
+    start,
+    expect,
+  }) => {
+    const { sent, claim } = await takeTicket(await start());
+    expect(await claim('one', { process: randomUUID() })).toBe('later');
     expect(sent.job.state).toBe('queued');
-    expect(await claim(parties, ticket, 'one')).toBe('grant');
+    expect(await claim('one')).toBe('grant');
     sent.cancel();
   });
 
-  it('that is never made lets the ticket come back for another worker', async (context) => {
-    const { expect } = context;
-    const parties = await start(context);
-    await parties.addWorker({ id: 'one', slots: 0 });
-    const sent = parties.ingress.send({ steps: [{ whoami: true }] });
-    await takeTicket(parties, 'one');
+  it('that is never made lets the ticket come back for another worker', async ({ start, expect }) => {
+    const parties = await start();
+    const { sent } = await takeTicket(parties, [{ whoami: true }]);
     await parties.addWorker({ id: 'two' });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.text()).toBe('two');
   });
 
-  it('of the worker that has just failed on the job is put off while another one could take it', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('of the worker that has just failed on the job is put off while another one could take it', async ({
+    start,
+    expect,
+  }) => {
+    const { ingress, addWorker } = await start();
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });
     await addWorker({ id: 'good', slots: 1 });
@@ -337,9 +305,8 @@ describe.concurrent('a claim', () => {
     }
   });
 
-  it('of the only worker there is may be tried until the attempts are used up', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker } = await start(context);
+  it('of the only worker there is may be tried until the attempts are used up', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
     await addWorker();
     const report = await ingress.send({ steps: [{ fail: 'worker_lost' }] }).finished;
     expect(report).toMatchObject({ state: 'failed', attempts: 3, error: { code: 'worker_lost' } });

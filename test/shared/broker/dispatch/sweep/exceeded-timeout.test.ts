@@ -15,21 +15,16 @@ const timeouts: Timeouts = {
 /** Milliseconds of `performance.now()` at which the job began. */
 const start = 50_000;
 
-interface Case {
-  state: JobState;
-  /** The job's times, in milliseconds after its begin. Those that are not given are its begin. */
-  times?: Partial<Record<'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince', number>>;
+interface Case extends Partial<Record<'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince', number>> {
   stream?: boolean;
   maxWaitMs?: number;
-  now: number;
-  disconnectedSince?: number;
+  /** When the broker was lost. */
+  lostAt?: number;
 }
 
-function exceeded(
-  { state, times = {}, stream = true, maxWaitMs, now, disconnectedSince }: Case,
-  expectedWaitMs?: number,
-) {
-  const { lastFrameAt = 0, lastDataAt = 0, waitingSince = 0, noWorkerSince } = times;
+/** @param given times are milliseconds after the begin of the job, like `now` */
+function exceeded(state: JobState, now: number, given: Case = {}, expectedWaitMs?: number) {
+  const { lastFrameAt = 0, lastDataAt = 0, waitingSince = 0, noWorkerSince, stream = true, maxWaitMs, lostAt } = given;
   const job: TimedJob = {
     state,
     isOver: ['done', 'failed', 'cancelled'].includes(state),
@@ -42,91 +37,49 @@ function exceeded(
         ? undefined
         : { claimedAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
   };
-  const since = disconnectedSince === undefined ? undefined : start + disconnectedSince;
+  const since = lostAt === undefined ? undefined : start + lostAt;
   return exceededTimeout(job, timeouts, start + now, since, () => expectedWaitMs);
-}
-
-function verdict(given: Case): string | undefined {
-  const error = exceeded(given);
-  return error instanceof Error ? error.code : error;
 }
 
 const alive = { lastFrameAt: 1e6 };
 
 describe('the timeout that a job has exceeded', () => {
-  it.each<[string, string | undefined, Case]>([
-    ['in the queue, before any timeout', undefined, { state: 'queued', now: 999 }],
-    ['in the queue for too long', 'queue_timeout', { state: 'queued', now: 1_001 }],
-    [
-      'in the queue again, after a worker was lost',
-      undefined,
-      { state: 'queued', times: { waitingSince: 900 }, now: 1_800 },
-    ],
-    ['in the queue, before the time that its client allows', undefined, { state: 'queued', maxWaitMs: 300, now: 300 }],
-    ['in the queue for longer than its client allows', 'overloaded', { state: 'queued', maxWaitMs: 300, now: 301 }],
-    ['in the queue, its client more patient', 'queue_timeout', { state: 'queued', maxWaitMs: 2_000, now: 1_001 }],
-    [
-      'claimed, for longer than its client would have waited',
-      undefined,
-      { state: 'claimed', maxWaitMs: 300, now: 900 },
-    ],
-    [
-      'in the queue without a worker',
-      'no_worker_available',
-      { state: 'queued', times: { noWorkerSince: 100 }, now: 601 },
-    ],
-    ['in the queue, a worker just lost', undefined, { state: 'queued', times: { noWorkerSince: 400 }, now: 800 }],
-    [
-      'in the queue, the broker away for too long',
-      'broker_unavailable',
-      { state: 'queued', times: { waitingSince: 300 }, disconnectedSince: 100, now: 2_801 },
-    ],
-    [
-      'in the queue for long, the broker away for a moment',
-      undefined,
-      { state: 'queued', disconnectedSince: 900, now: 950 },
-    ],
+  it.each<[string, string | undefined, JobState, number, Case]>([
+    ['in the queue, before any timeout', undefined, 'queued', 999, {}],
+    ['in the queue for too long', 'queue_timeout', 'queued', 1_001, {}],
+    ['in the queue again, after a worker was lost', undefined, 'queued', 1_800, { waitingSince: 900 }],
+    ['in the queue, before the time that its client allows', undefined, 'queued', 300, { maxWaitMs: 300 }],
+    ['in the queue for longer than its client allows', 'overloaded', 'queued', 301, { maxWaitMs: 300 }],
+    ['in the queue, its client more patient', 'queue_timeout', 'queued', 1_001, { maxWaitMs: 2_000 }],
+    ['claimed, for longer than its client would have waited', undefined, 'claimed', 900, { maxWaitMs: 300 }],
+    ['in the queue without a worker', 'no_worker_available', 'queued', 601, { noWorkerSince: 100 }],
+    ['in the queue, a worker just lost', undefined, 'queued', 800, { noWorkerSince: 400 }],
+    ['queued, the broker away for long', 'broker_unavailable', 'queued', 2_801, { waitingSince: 300, lostAt: 100 }],
+    ['in the queue for long, the broker away for a moment', undefined, 'queued', 950, { lostAt: 900 }],
     [
       'in the queue without a worker, the broker away',
       undefined,
-      { state: 'queued', times: { waitingSince: 500, noWorkerSince: 100 }, disconnectedSince: 50, now: 900 },
+      'queued',
+      900,
+      { waitingSince: 500, noWorkerSince: 100, lostAt: 50 },
     ],
-    [
-      'streaming without a further token, the broker away',
-      undefined,
-      { state: 'streaming', disconnectedSince: 1_000, now: 3_400 },
-    ],
-    ['claimed, the worker silent', 'lost', { state: 'claimed', now: 1_501 }],
-    ['claimed, alive but without a token', 'first_token_timeout', { state: 'claimed', times: alive, now: 2_001 }],
-    ['claimed, alive, not streamed', undefined, { state: 'claimed', times: alive, stream: false, now: 9_000 }],
-    [
-      'claimed long ago, the broker away for a moment',
-      undefined,
-      { state: 'claimed', disconnectedSince: 100, now: 2_599 },
-    ],
-    [
-      'claimed, the broker away for too long',
-      'broker_unavailable',
-      { state: 'claimed', disconnectedSince: 100, now: 2_601 },
-    ],
-    ['streaming, alive but without a further token', 'idle_timeout', { state: 'streaming', times: alive, now: 3_001 }],
-    ['streaming, the worker silent', 'lost', { state: 'streaming', now: 1_501 }],
-    [
-      'streaming, the broker away for too long',
-      'broker_unavailable',
-      { state: 'streaming', disconnectedSince: 0, now: 2_501 },
-    ],
-    [
-      'in all, whatever it is doing',
-      'total_timeout',
-      { state: 'streaming', times: { ...alive, lastDataAt: 9_999 }, now: 10_001 },
-    ],
-    ['done', undefined, { state: 'done', now: 5_000 }],
-    ['done, its total passed at the same moment', undefined, { state: 'done', now: 10_001 }],
-    ['failed, its total passed at the same moment', undefined, { state: 'failed', now: 10_001 }],
-    ['cancelled, its total passed at the same moment', undefined, { state: 'cancelled', now: 10_001 }],
-  ])('%s: %s', (_, expected, given) => {
-    expect(verdict(given)).toBe(expected);
+    ['streaming without a further token, the broker away', undefined, 'streaming', 3_400, { lostAt: 1_000 }],
+    ['claimed, the worker silent', 'lost', 'claimed', 1_501, {}],
+    ['claimed, alive but without a token', 'first_token_timeout', 'claimed', 2_001, alive],
+    ['claimed, alive, not streamed', undefined, 'claimed', 9_000, { ...alive, stream: false }],
+    ['claimed long ago, the broker away for a moment', undefined, 'claimed', 2_599, { lostAt: 100 }],
+    ['claimed, the broker away for too long', 'broker_unavailable', 'claimed', 2_601, { lostAt: 100 }],
+    ['streaming, alive but without a further token', 'idle_timeout', 'streaming', 3_001, alive],
+    ['streaming, the worker silent', 'lost', 'streaming', 1_501, {}],
+    ['streaming, the broker away for too long', 'broker_unavailable', 'streaming', 2_501, { lostAt: 0 }],
+    ['in all, whatever it does', 'total_timeout', 'streaming', 10_001, { ...alive, lastDataAt: 9_999 }],
+    ['done', undefined, 'done', 5_000, {}],
+    ['done, its total passed at the same moment', undefined, 'done', 10_001, {}],
+    ['failed, its total passed at the same moment', undefined, 'failed', 10_001, {}],
+    ['cancelled, its total passed at the same moment', undefined, 'cancelled', 10_001, {}],
+  ])('%s: %s', (_, expected, state, now, given) => {
+    const error = exceeded(state, now, given);
+    expect(error instanceof Error ? error.code : error).toBe(expected);
   });
 });
 
@@ -136,5 +89,5 @@ it.each([
   [30, 400_000],
   [10, undefined],
 ])('a client whose request waited too long is to come again in %d s when the wait is %d ms', (retryAfter, waitMs) => {
-  expect(exceeded({ state: 'queued', now: 1_001 }, waitMs)).toMatchObject({ code: 'queue_timeout', retryAfter });
+  expect(exceeded('queued', 1_001, {}, waitMs)).toMatchObject({ code: 'queue_timeout', retryAfter });
 });

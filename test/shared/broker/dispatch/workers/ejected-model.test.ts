@@ -1,20 +1,14 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe } from 'vitest';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import {
-  startParties,
-  untilOffersAreTaken,
-  type TestIngress,
-  type TestRequest,
-} from '../../../../helpers/broker/broker-parties.ts';
+import { untilOffersAreTaken, type Parties, type TestRequest } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
 
 type Send = (request: TestRequest & { model: string }) => Promise<string>;
 
 /** Three workers with the models `demo` and `other`, one of which is named `sick`. `send` returns the text of an answer. */
-async function start({ onTestFinished }: TestContext): Promise<{ send: Send; sick: LiveWorker; ingress: TestIngress }> {
-  const { ingress, addWorker, close } = await startParties();
-  onTestFinished(() => close());
+async function addThree({ ingress, addWorker }: Parties): Promise<{ send: Send; sick: LiveWorker }> {
   const models = ['demo', 'other'].map((id) => ({ id, capabilities: ['stream' as const] }));
   await Promise.all(['sick', 'b', 'c'].map((id) => addWorker({ id, slots: 4, models })));
   await untilOffersAreTaken(ingress);
@@ -26,14 +20,17 @@ async function start({ onTestFinished }: TestContext): Promise<{ send: Send; sic
     await finished;
     return text();
   };
-  return { send, sick, ingress };
+  return { send, sick };
 }
 
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('an ejection', () => {
-  it('concerns the model with which the worker fails: it serves another one, which does not end it', async (context) => {
-    const { send, sick } = await start(context);
+  it('concerns the model with which the worker fails: it serves another one, which does not end it', async ({
+    start,
+    expect,
+  }) => {
+    const { send, sick } = await addThree(await start());
     const broken: Step[] = [{ only: 'sick', fail: 'upstream_failed' }, ...whoami];
     // Its peers serve what it fails with.
     await until(async () => {
@@ -47,30 +44,28 @@ describe.concurrent('an ejection', () => {
         send({ model: 'demo', steps: broken }),
         send({ model: 'other', steps: [{ waitMs: 10 }, ...whoami] }),
       ]);
-      context.expect(sick.health.isEjected('demo')).toBe(true);
-      context.expect(who).not.toBe('sick');
+      expect(sick.health.isEjected('demo')).toBe(true);
+      expect(who).not.toBe('sick');
       served.add(other);
     }
-    context.expect(served).toContain('sick');
+    expect(served).toContain('sick');
   });
 
-  it('for slowness ends with a streamed answer in time, and not with a whole one', async (context) => {
-    const { send, sick } = await start(context);
+  it('for slowness ends with a streamed answer in time, and not with a whole one', async ({ start, expect }) => {
+    const { send, sick } = await addThree(await start());
     const untilServed = async (stream: boolean): Promise<void> =>
       until(async () => (await send({ model: 'demo', stream, steps: whoami })) === 'sick');
     sick.health.eject('demo', 'slow', performance.now());
     await untilServed(false);
-    context.expect(sick.health.isEjected('demo')).toBe(true);
+    expect(sick.health.isEjected('demo')).toBe(true);
     await untilServed(true);
-    context.expect(sick.health.isEjected('demo')).toBe(false);
+    expect(sick.health.isEjected('demo')).toBe(false);
   });
 
-  it('ends when the worker does not serve the model any more', async (context) => {
-    const { onTestFinished, expect } = context;
-    const parties = await startParties();
-    onTestFinished(() => parties.close());
-    const { worker, id } = await parties.addWorker();
-    const live = parties.ingress.workers.get(id);
+  it('ends when the worker does not serve the model any more', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
+    const { worker, id } = await addWorker();
+    const live = ingress.workers.get(id);
     live?.health.eject('demo', 'slow', performance.now());
     expect(live?.health.isEjected()).toBe(true);
     worker.update({ models: [{ id: 'new', capabilities: ['stream'] }] });

@@ -1,17 +1,12 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
-async function start(): Promise<Parties> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  return parties;
-}
-
 describe('the workers that an ingress knows', () => {
-  it('are all there after a request for announcements, long before their next heartbeat', async () => {
+  it('are all there after a request for announcements, long before their next heartbeat', async ({ start }) => {
     const { addWorker, addIngress } = await start();
     await addWorker({ id: 'one' });
     await addWorker({ id: 'two' });
@@ -29,7 +24,7 @@ describe('the workers that an ingress knows', () => {
     expect(await least(ask, 600)).toBeLessThan(600);
   });
 
-  it('share a pool when they serve the same, and its free slots are the sum of theirs', async () => {
+  it('share a pool when they serve the same, and its free slots are the sum of theirs', async ({ start }) => {
     const { ingress, addWorker } = await start();
     await addWorker({ slots: 3 });
     const { worker } = await addWorker({ slots: 5 });
@@ -42,19 +37,7 @@ describe('the workers that an ingress knows', () => {
     await until(() => freeSlots(pool) === 3);
   });
 
-  it('are in pools of their own when they answer in other formats', async () => {
-    const { ingress, addWorker } = await start();
-    await addWorker({ id: 'chat', formats: ['chat'] });
-    await addWorker({ id: 'both', formats: ['messages', 'chat'] });
-    await addWorker({ id: 'same', formats: ['chat', 'messages'] });
-    const formatsOf = (id: string) => ingress.workers.get(id)?.pool.formats;
-    expect(formatsOf('chat')).toEqual(['chat']);
-    expect(formatsOf('both')).toEqual(['messages', 'chat']);
-    expect(ingress.workers.get('same')?.pool).toBe(ingress.workers.get('both')?.pool);
-    expect([...ingress.workers.pools()]).toHaveLength(2);
-  });
-
-  it('are forgotten when they leave, but not the names of their models', async () => {
+  it('are forgotten when they leave, but not the names of their models', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();
     await worker.close();
@@ -64,19 +47,19 @@ describe('the workers that an ingress knows', () => {
     expect(ingress.workers.isKnownModel('__proto__')).toBe(false);
   });
 
-  it.each([
-    ['no JSON', '{'],
-    ['of another shape', '{"v":1}'],
-    ['of a later release', '{"v":2,"worker":"strange"}'],
-    ["in another worker's name", (id: string) => announcement(id)],
-    ['of another tier', () => announcement('strange').replace('gpu', 'cloud')],
-    ['empty, as the broker itself sends them', ''],
-  ])('do not change by a heartbeat that is %s', async (_, heartbeat) => {
+  it.for<[string, (id: string) => string]>([
+    ['no JSON', () => '{'],
+    ['of another shape', () => '{"v":1}'],
+    ['of a later release', () => '{"v":2,"worker":"strange"}'],
+    ["in another worker's name", (id) => JSON.stringify(announcementOf({ worker: id }))],
+    ['of another tier', () => JSON.stringify(announcementOf({ worker: 'strange', tier: 'cloud' }))],
+    ['empty, as the broker itself sends them', () => ''],
+  ])('do not change by a heartbeat that is %s', async ([, heartbeat], { start }) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     const { broker, workers } = ingress;
-    const payload = typeof heartbeat === 'string' ? heartbeat : heartbeat(id);
-    for (const worker of ['strange', id]) broker.publish(broker.subjects.heartbeat({ ...someone, worker }), payload);
+    for (const worker of ['strange', id])
+      broker.publish(broker.subjects.heartbeat({ ...someone, worker }), heartbeat(id));
     await broker.flush();
     await broker.flush();
     expect(workers.get('strange')).toBeUndefined();
@@ -85,18 +68,3 @@ describe('the workers that an ingress knows', () => {
 });
 
 const someone = { tier: 'gpu', owner: 'open' } as const;
-
-function announcement(worker: string): string {
-  const facts = {
-    tier: 'gpu',
-    pool: 'p',
-    formats: ['chat'],
-    models: [],
-    slots: 1,
-    busy: 0,
-    accepting: true,
-    version: '0',
-    startedAt: 0,
-  };
-  return JSON.stringify({ v: 1, worker, ...facts });
-}

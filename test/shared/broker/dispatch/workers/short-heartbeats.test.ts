@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   againMs,
   announceAgain,
@@ -9,18 +9,14 @@ import {
 } from '#shared/broker/contract/heartbeats.ts';
 import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
-import { createLog } from '#shared/core/log.ts';
-import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
-async function start({
-  onTestFinished,
-}: Pick<TestContext, 'onTestFinished'>): Promise<Parties & { seen: string[]; asked: string[]; allow: () => void }> {
-  const parties = await startParties();
-  onTestFinished(() => parties.close());
-  const { broker } = parties.ingress;
+/** What is said of workers: what they publish, and what they are asked for. `allow` permits them to send beats. */
+function listen({ ingress: { broker } }: Parties) {
   const [seen, asked]: [string[], string[]] = [[], []];
   const { subjects } = broker;
   const textOf = (data: Uint8Array): string => Buffer.from(data).toString();
@@ -28,7 +24,7 @@ async function start({
   broker.subscribe(`${subjects.prefix}.retransmit.>`, ({ data }) => void asked.push(textOf(data)));
   const allow = (): void =>
     broker.publish(subjects.announceRequest, encodeAnnounceRequest({ kind: 'short', soonMs: 50 }));
-  return { ...parties, seen, asked, allow };
+  return { seen, asked, allow };
 }
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
@@ -57,9 +53,10 @@ describe('a beat', () => {
 });
 
 describe.concurrent('workers that may send beats', () => {
-  it('announce themselves on change only, and what they have busy is known', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, seen, allow } = await start(context);
+  it('announce themselves on change only, and what they have busy is known', async ({ start, expect }) => {
+    const parties = await start();
+    const { ingress, addWorker } = parties;
+    const { seen, allow } = listen(parties);
     const { worker } = await addWorker({ slots: 3 });
     allow();
     await until(() => seen.some(isBeat));
@@ -79,9 +76,10 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
 
-  it('are known to an ingress that comes later, which asks each of them once', async (context) => {
-    const { expect } = context;
-    const { addWorker, addIngress, seen, asked, allow } = await start(context);
+  it('are known to an ingress that comes later, which asks each of them once', async ({ start, expect }) => {
+    const parties = await start();
+    const { addWorker, addIngress } = parties;
+    const { seen, asked, allow } = listen(parties);
     for (const id of ['one', 'two', 'three']) await addWorker({ id });
     allow();
     await until(() => seen.filter(isBeat).length >= 3);
@@ -96,9 +94,10 @@ describe.concurrent('workers that may send beats', () => {
     ]);
   });
 
-  it('announce themselves four times a second at most, however many ask', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, seen, allow } = await start(context);
+  it('announce themselves four times a second at most, however many ask', async ({ start, expect }) => {
+    const parties = await start();
+    const { ingress, addWorker } = parties;
+    const { seen, allow } = listen(parties);
     const { id } = await addWorker();
     allow();
     await until(() => seen.some(isBeat));
@@ -120,9 +119,10 @@ describe.concurrent('workers that may send beats', () => {
     expect(announced()).toBeLessThanOrEqual(most);
   });
 
-  it('send announcements again for an ingress of an older release', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, seen, allow } = await start(context);
+  it('send announcements again for an ingress of an older release', async ({ start, expect }) => {
+    const parties = await start();
+    const { ingress, addWorker } = parties;
+    const { seen, allow } = listen(parties);
     await addWorker();
     allow();
     await until(() => seen.some(isBeat));
@@ -135,9 +135,13 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.some(isBeat)).toBe(false);
   });
 
-  it('are asked for nothing by an ingress that has lost its connection, if nothing has changed', async (context) => {
-    const { expect } = context;
-    const { ingress, addWorker, seen, asked, allow } = await start(context);
+  it('are asked for nothing by an ingress that has lost its connection, if nothing has changed', async ({
+    start,
+    expect,
+  }) => {
+    const parties = await start();
+    const { ingress, addWorker } = parties;
+    const { seen, asked, allow } = listen(parties);
     for (const id of ['one', 'two']) await addWorker({ id });
     allow();
     await until(() => seen.filter(isBeat).length >= 2);
@@ -150,9 +154,13 @@ describe.concurrent('workers that may send beats', () => {
   });
 });
 
-describe('the permission to send beats', () => {
-  it('comes from the first ingress, while every part that publishes stats understands them', async () => {
-    const { ingress } = await start({ onTestFinished });
+describe.concurrent('the permission to send beats', () => {
+  it('comes from the first ingress, while every part that publishes stats understands them', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
+    const { ingress } = await start();
     const { broker } = ingress;
     const given: string[] = [];
     broker.subscribe(broker.subjects.announceRequest, ({ data }) => void given.push(Buffer.from(data).toString()));
@@ -176,8 +184,8 @@ describe('the permission to send beats', () => {
     await until(() => given.length > 0, 5_000);
   });
 
-  it('is asked for in the stats of every part of this release', async () => {
-    const { ingress } = await start({ onTestFinished });
+  it('is asked for in the stats of every part of this release', async ({ start, expect }) => {
+    const { ingress } = await start();
     const { broker } = ingress;
     const got: string[] = [];
     broker.subscribe(broker.subjects.allIngressStats, ({ data }) => void got.push(Buffer.from(data).toString()));
@@ -188,30 +196,10 @@ describe('the permission to send beats', () => {
 });
 
 describe('an ingress', () => {
-  it('knows the busy slots of an announcement that comes again after beats', async () => {
-    const { ingress, addWorker } = await start({ onTestFinished });
-    const { id, worker } = await addWorker();
-    await worker.close();
-    await until(() => ingress.workers.get(id) === undefined);
-    const { broker } = ingress;
-    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-    const workers = new LiveWorkers(broker, log);
-    onTestFinished(() => workers.close());
+  it('knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
+    const { broker, workers } = (await start()).ingress;
     const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
-    const announcement = {
-      v: 1,
-      worker: 'hand',
-      tier: 'gpu',
-      pool: 'hand-1',
-      models: [],
-      formats: ['chat'],
-      slots: 4,
-      busy: 1,
-      accepting: true,
-      version: '0',
-      startedAt: 1,
-      digest: 'abc',
-    };
+    const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
     const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
     const busy = (): number | undefined => workers.at(address)?.announcement.busy;
     send(JSON.stringify(announcement));

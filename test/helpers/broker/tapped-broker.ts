@@ -1,0 +1,110 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { Message } from '#shared/broker/connection/outbox.ts';
+
+/** Passes on what a party publishes: as it is, changed, later, several times or not at all. */
+export type SendTap = (message: Message, send: (message: Message) => void) => void;
+
+/** The same for what it receives. */
+export type ReceiveTap = (message: Msg, receive: (message: Msg) => void) => void;
+
+/** A connection to the broker that a test listens in on, and changes. */
+export interface TappedBroker {
+  /** For the party. */
+  broker: Broker;
+  /** Has all that the party publishes from now on pass through a function, in front of those before. */
+  onSend: (tap: SendTap) => void;
+  onReceive: (tap: ReceiveTap) => void;
+  /** Has nothing come from the party and nothing reach it, as while its process is stopped, until what it returns is called. */
+  freeze: () => () => void;
+  /** Lets each flush of the party take so much longer. */
+  delayFlush: (wait: () => Promise<void>) => void;
+  /** Has each request of the party fail, as those to JetStream do while it has no leader. */
+  refuseRequests: () => void;
+  /** Has the party believe that it connected just now, or long ago: what it sends is kept while the connection is young. */
+  seemConnected: (when: 'just now' | 'long ago') => void;
+}
+
+/** Puts taps between a party and its connection. */
+export function tapBroker(inner: Broker): TappedBroker {
+  const sending: SendTap[] = [];
+  const receiving: ReceiveTap[] = [];
+  let beforeFlush: () => Promise<void> = () => Promise.resolve();
+  let isRefused = false;
+  let connectedSince = (): number => inner.connectedSince;
+  /** What has been held back since the party was frozen. */
+  let held: (() => void)[] | undefined;
+  const pass = (act: () => void): void => {
+    if (held) held.push(act);
+    else act();
+  };
+  const through =
+    (publish: Broker['publish']): Broker['publish'] =>
+    (subject, payload, reply, headers) => {
+      const send = sending.reduce<(message: Message) => void>(
+        (next, tap) => (message) => tap(message, next),
+        ({ subject: to, payload: data, reply: at, headers: more }) =>
+          pass(() => publish.call(inner, to, data, at, more)),
+      );
+      send({ subject, payload, reply, headers });
+    };
+  const nc = changed(inner.nc, {
+    request: (...request) =>
+      isRefused ? Promise.reject(new Error('there is no leader')) : inner.nc.request(...request),
+  });
+  const broker = changed(inner, {
+    nc,
+    get connectedSince() {
+      return connectedSince();
+    },
+    publish: through(inner.publish),
+    publishAhead: through(inner.publishAhead),
+    publishUnhurried: through(inner.publishUnhurried),
+    subscribe: (subject, onMessage, queue) =>
+      inner.subscribe(
+        subject,
+        (message) =>
+          pass(() =>
+            receiving.reduce<(message: Msg) => void>((next, tap) => (each) => tap(each, next), onMessage)(message),
+          ),
+        queue,
+      ),
+    flush: async () => {
+      await beforeFlush();
+      await inner.flush();
+    },
+  });
+  return {
+    broker,
+    onSend: (tap) => void sending.push(tap),
+    onReceive: (tap) => void receiving.push(tap),
+    freeze: () => {
+      const waiting = (held ??= []);
+      return () => {
+        held = undefined;
+        for (const act of waiting) act();
+      };
+    },
+    delayFlush: (wait) => (beforeFlush = wait),
+    refuseRequests: () => (isRefused = true),
+    seemConnected: (when) => {
+      const now = performance.now();
+      connectedSince = when === 'just now' ? () => now : () => performance.now() - 60_000;
+    },
+  };
+}
+
+/** A received message with another payload. */
+export function withData(message: Msg, data: Uint8Array): Msg {
+  return changed(message, { data });
+}
+
+/** An object of which some properties are others. */
+function changed<T extends object>(inner: T, changes: Partial<T>): T {
+  return new Proxy(inner, {
+    get: (target, name) => {
+      const value: unknown = name in changes ? Reflect.get(changes, name) : Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import type { Caller } from '#shared/serving/caller.ts';
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
+
+const nothing = (): undefined => undefined;
+
+/** A client that reads its answer and shows nothing of it. */
+export function modelSink(changes: Partial<ModelSink> = {}): ModelSink {
+  return {
+    relayedTokens: 0,
+    begin: nothing,
+    data: nothing,
+    keepAlive: nothing,
+    end: nothing,
+    fail: nothing,
+    ...changes,
+  };
+}
+
+/** What serves a request, up to the dispatcher. Nothing is limited or recorded. */
+export function servingParts(
+  dispatch: ServingParts['dispatcher']['dispatch'],
+  pools: readonly LivePool[],
+  changes: Partial<ServingParts> = {},
+): ServingParts {
+  const isKnown = (): boolean => true;
+  return {
+    dispatcher: { dispatch, cancel: nothing, fail: nothing },
+    workers: {
+      pools: () => pools,
+      lostPools: () => [],
+      isKnownModel: isKnown,
+      isKnownTool: isKnown,
+    } as unknown as LiveWorkers,
+    registry: () => registrySchema.parse({}),
+    limits: { reserve: () => Promise.reject(new Error('no limits here')) },
+    priceOf: nothing,
+    hedges: new Hedges(),
+    noWorkerMs: 15_000,
+    ownerKeys: { ofGrant: nothing },
+    record: nothing,
+    ...changes,
+  };
+}
+
+export function identityOf(fields: Partial<KeyIdentity> = {}): KeyIdentity {
+  return { id: 'k', name: 'k', kind: 'router', class: 'normal', limits: [], ...fields } as unknown as KeyIdentity;
+}
+
+export function callerOf(identity: KeyIdentity = identityOf(), changes: Partial<Caller> = {}): Caller {
+  return { requestId: 'r', identity, trace: undefined, onStanding: nothing, isGone: () => false, ...changes };
+}
+
+/** What a request is that says nothing of itself besides its body. */
+export const plainRequest = {
+  headers: undefined,
+  session: undefined,
+  sentFor: { purpose: undefined, agentType: undefined },
+  maxWaitMs: undefined,
+};
