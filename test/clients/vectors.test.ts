@@ -26,11 +26,11 @@ const langchainPython = {
 };
 
 const embedding = [
-  ['openai, Python', pypi({ openai: '3.54.0' }), 'embed-openai-python.py'],
+  ['openai, Python', pypi({ openai: '3.57.0' }), 'embed-openai-python.py'],
   ['LangChain, JavaScript', npm(langchainJs), 'embed-langchain.mjs'],
   ['LangChain, Python', pypi(langchainPython), 'embed-langchain-python.py'],
 ] as const;
-const drawing = [['openai, Python', pypi({ openai: '3.54.0' }), 'media-openai-python.py']] as const;
+const drawing = [['openai, Python', pypi({ openai: '3.57.0' }), 'media-openai-python.py']] as const;
 const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
 
 const program = findLlamaServer();
@@ -75,7 +75,7 @@ describe.each(embedding)('%s', (name, from, file) => {
     expect(await run(name, from, file, 'embeddings', 'demo')).toEqual(expected);
   });
 
-  it.skipIf(program === undefined)('gets embeddings from llama-server', async () => {
+  it('gets embeddings from llama-server', { tags: ['llama-server'] }, async () => {
     const expected = { dimensions: 32, same: true, other: false };
     expect(await run(name, from, file, 'embeddings', 'tiny-embedder')).toEqual(expected);
   });
@@ -86,7 +86,7 @@ describe.each(ranking)('%s', (name, from, file) => {
     expect(await run(name, from, file, 'rerank', 'demo')).toEqual({ results: 2, sorted: true, best: 1 });
   });
 
-  it.skipIf(program === undefined)('has documents ranked by llama-server', async () => {
+  it('has documents ranked by llama-server', { tags: ['llama-server'] }, async () => {
     const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
     expect(await run(name, from, file, 'rerank', 'tiny-ranker')).toEqual(expected);
   });

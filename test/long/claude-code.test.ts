@@ -1,3 +1,4 @@
+// @module-tag claude
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { randomBytes } from 'node:crypto';
@@ -24,7 +25,7 @@ import {
 } from '../helpers/upstreams/start-messages-upstream.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-const claude = findCli('claude');
+const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
 let cluster: Cluster;
@@ -73,10 +74,10 @@ function converse(
   prompts: readonly (string | JsonObject[] | JsonObject)[],
   more: Record<string, string> = {},
 ) {
-  return converseWithClaude(claude ?? '', prompts, { home: newHome(), model, environment: environment(more) });
+  return converseWithClaude(claude, prompts, { home: newHome(), model, environment: environment(more) });
 }
 
-describe.skipIf(!claude)('Claude Code on a chat engine', () => {
+describe('Claude Code on a chat engine', () => {
   it('finds a deferred tool and calls it', async () => {
     const { results } = await converse('demo', [
       [
@@ -118,7 +119,7 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
       cluster.addIngress({ KEEP_ALIVE_MS: '60000' }),
     ]);
     const ask = (url: string) =>
-      converse('demo', ['[demo delay=25000]\n[demo say "Here I am."]'], {
+      converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], {
         ...watchdog,
         ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
       });
@@ -137,11 +138,16 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
     expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
   });
 
+  it('reports a model that does not exist', async () => {
+    const { results } = await converse('no-such-model', ['hi']);
+    expect(results).toMatchObject([{ is_error: true, result: expect.stringContaining('no-such-model') }]);
+  });
+
   it('lists the models of the router, and uses one by the name that it is listed under', async () => {
     const home = newHome();
     const discovers = environment({ CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' });
     const asked = ['-p', 'Say hello.', '--output-format', 'json', '--model', 'anthropic/demo[1m]'];
-    const { stdout } = await runAgent(claude ?? '', asked, home, discovers);
+    const { stdout } = await runAgent(claude, asked, home, discovers);
     expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: expect.stringContaining('Say hello.') });
     const cached = readdirSync(join(home, '.claude/cache')).find((name) => name.startsWith('gateway-models'));
     const { models } = JSON.parse(readFileSync(join(home, '.claude/cache', cached ?? ''), 'utf8')) as {
@@ -159,8 +165,8 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
   });
 });
 
-describe.skipIf(!claude)('Claude Code on a native upstream', () => {
-  it('has its 20 turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
+describe('Claude Code on a native upstream', () => {
+  it('has its turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
     const proxy = await startRecordingProxy(cluster.url);
     const first = upstream.calls.length;
     const written: JsonObject[][] = [];
@@ -173,16 +179,16 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
       written.push([thinking, ...text(`Answer ${at}.`)]);
       return written.at(-1) ?? [];
     };
-    const prompts = Array.from({ length: 20 }, (_, turn) => `Question ${turn}`);
+    const prompts = Array.from({ length: 8 }, (_, turn) => `Question ${turn}`);
     const { results } = await converse('claude-native', prompts, { ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic` });
-    expect(results).toHaveLength(20);
+    expect(results).toHaveLength(8);
     const calls = upstream.calls.slice(first);
     expect(calls.map(({ raw }) => raw)).toEqual(proxy.bodies);
     await proxy.stop();
     const last = calls.at(-1);
     const replayed = last?.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
-    expect(replayed).toEqual(written.slice(0, 19));
-    for (const block of written.slice(0, 19).flat()) {
+    expect(replayed).toEqual(written.slice(0, 7));
+    for (const block of written.slice(0, 7).flat()) {
       if (block['type'] === 'thinking') expect(last?.raw).toContain(JSON.stringify(block));
     }
     for (const { body, headers } of calls) {
@@ -346,7 +352,7 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     const proxy = await startRecordingProxy(cluster.url);
     answer = () => text('Hi.');
     const asked = ['-p', 'hi', '--output-format', 'json', '--model', 'claude-native'];
-    const { stdout } = await runAgent(claude ?? '', asked, newHome(), {
+    const { stdout } = await runAgent(claude, asked, newHome(), {
       ...environment(),
       ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
     });
@@ -373,11 +379,11 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
 
 const base64url = (value: string): string => Buffer.from(value).toString('base64url');
 
-describe.skipIf(!claude)('Claude Code as a worker', () => {
+describe('Claude Code as a worker', () => {
   beforeAll(async () => {
     await cluster.addCliWorker({
       CLI_KIND: 'claude',
-      CLI_COMMAND: claude ?? '',
+      CLI_COMMAND: claude,
       CLI_MODELS: 'claude-sonnet-5',
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: 'sk-native',

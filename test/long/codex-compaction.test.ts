@@ -1,3 +1,4 @@
+// @module-tag codex
 import { createServer, request as send, type Server } from 'node:http';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,9 +9,10 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 
-const codex = findCli('codex');
+const codex = findCli('codex') ?? '';
 
 interface Asked {
   input: { type: string; encrypted_content?: string }[];
@@ -32,7 +34,7 @@ function ended(body: Buffer): Buffer {
 }
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await shareCluster();
   folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
   proxy = createServer((request, response) => {
     void buffer(request).then((given) => {
@@ -57,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf(!codex)('Codex with its own provider', () => {
+describe('Codex with its own provider', () => {
   it('compacts a long turn by a trigger, and goes on with the item that it got', async () => {
     const { port } = proxy.address() as AddressInfo;
     const settings = [
@@ -67,7 +69,7 @@ describe.skipIf(!codex)('Codex with its own provider', () => {
     ];
     const args = ['exec', '--json', '--skip-git-repo-check', '-m', 'demo', ...settings.flatMap((each) => ['-c', each])];
     const prompt = '[demo call exec_command {"cmd":"echo hi"}]';
-    const run = await runAgent(codex ?? '', [...args, prompt], folder, { CODEX_API_KEY: cluster.key });
+    const run = await runAgent(codex, [...args, prompt], folder, { CODEX_API_KEY: cluster.key });
     expect(run.stdout.slice(-2_000), run.stderr.slice(-2_000)).toContain('"turn.completed"');
     expect(run.stdout).toContain('It is done.');
     const types = asked.map(({ input }) => input.map(({ type }) => type));

@@ -16,8 +16,8 @@ it('a batch whose results have no room pauses, says so, shows none of them, and 
   await cluster.addBatchRunner(settings);
   const { openai } = batchClients(cluster);
   const { openai: other } = batchClients({ url: cluster.url, key: (await cluster.addKey({})).raw });
-  const large = await uploadBytes(other, 59 * mebibyte);
-  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
+  const large = await uploadBytes(other, 61.5 * mebibyte);
+  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=2000]`));
   const { id } = await submit(openai, long);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
   const paused = await openai.batches.retrieve(id);
@@ -41,7 +41,7 @@ it('a batch whose results use up the quota of its owner pauses, says so, and goe
   await cluster.addBatchRunner({ ...settings, BATCH_SLICES: '1' });
   const { openai } = batchClients(cluster);
   const large = await uploadBytes(openai, quota - 200_000);
-  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
+  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=1000]`));
   const { id, input_file_id: input } = await submit(openai, long);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
   const paused = await openai.batches.retrieve(id);

@@ -1,10 +1,11 @@
+// @module-tag prometheus
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasPrometheus, type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
+import { type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { batchClients, chatLine, submit } from '../../helpers/batches/batch-clients.ts';
@@ -27,7 +28,6 @@ let prometheus: Prometheus;
 let folder: string | undefined;
 
 beforeAll(async () => {
-  if (!hasPrometheus) return;
   redis = await startRedis();
   proxy = await startEngineProxy(() => cluster.engineUrl);
   const worker = { ADMIN_PORT: '0', SLOTS: '1' };
@@ -103,7 +103,7 @@ async function everything(): Promise<void> {
   ]);
 }
 
-describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', () => {
+describe('a real Prometheus on a cluster with traffic', () => {
   it('has data for every query of every dashboard, and finds nothing wrong', async () => {
     const seconds = 30;
     // Once is enough, and leaves the worker that is to be ejected to those that fail.
