@@ -6,7 +6,7 @@ import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-it('reservations of an ingress that is killed in the middle are free a minute after it renewed them, and no earlier', async () => {
+it('reservations of an ingress that is killed in the middle are free after a minute, and no earlier', async () => {
   const cluster = await shareCluster();
   onTestFinished(() => cluster.stop());
   const limits = { concurrentRequests: 20, tokensPerDay: 1_000_000 };
