@@ -4,6 +4,7 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { clientTool, openRealCli, pixelData as data, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { environmentOf } from '../helpers/cluster/start-cli-worker.ts';
 
 const schema = {
@@ -33,40 +34,18 @@ describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
 
   const lastContents = (): Json => opened.lastBody()['contents'] ?? null;
 
-  /** The tools in the last request to the upstream. */
-  function lastTools(): JsonObject[] {
-    const { tools } = opened.lastBody();
-    return (Array.isArray(tools) ? tools : []).flatMap((tool) =>
-      isJsonObject(tool) ? ((tool['functionDeclarations'] ?? []) as JsonObject[]) : [],
-    );
-  }
-
   it('asks the model what the client asks, and nothing else', async () => {
     await opened.chat({ messages: [{ role: 'system', content: 'Be exact.' }, user('Hi')] });
     expect(lastContents()).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }]);
     expect(opened.lastBody()['systemInstruction']).toMatchObject({ parts: [{ text: 'Be exact.' }] });
-    expect(lastTools()).toEqual([]);
+    expect(toolsIn(opened.lastBody())).toEqual([]);
   });
 
-  it('makes three turns with a chat client, whole and streamed', async () => {
-    const before = opened.api.calls.length;
-    const messages: OpenAI.ChatCompletionMessageParam[] = [
-      { role: 'system', content: 'Be exact.' },
-      user('How is it? [fake calls=2 think waits]'),
-    ];
-    const first = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(first.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        content: 'You said: How is it? [fake calls=2 think waits]',
-        tool_calls: [
-          { function: { name, arguments: argumentsOf(0) } },
-          { function: { name, arguments: argumentsOf(1) } },
-        ],
-      },
-    });
+  it('makes three turns with a chat client, streamed and whole', async () => {
+    const asked = 'How is it? [fake calls=2 think waits]';
+    const { ids, usages, bodies } = await chatThreeTurns(opened, { tools, name, asked, argumentsOf, crossed: true });
     // As the upstream has counted: 9 pieces and 5 of thinking, 3 from its cache.
-    expect(first.usage).toMatchObject({
+    expect(usages[0]).toMatchObject({
       prompt_tokens: 11,
       completion_tokens: 14,
       prompt_tokens_details: { cached_tokens: 3 },
@@ -75,83 +54,35 @@ describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
     // With a parameter of Gemini CLI's own, which no call that the client gets has.
     const properties = { ...schema.properties, wait_for_previous: expect.anything() };
     const parametersJsonSchema = { ...schema, properties };
-    expect(lastTools()).toEqual([
-      { name: expect.stringContaining(name), description: tools.description, parametersJsonSchema },
-    ]);
-    const offered = lastTools()[0]?.['name'] ?? null;
-
-    const calls = first.choices[0]?.message.tool_calls ?? [];
-    const [one = '', two = ''] = calls.map(({ id }) => id);
-    expect(new Set([one, two, '']).size).toBe(3);
-    messages.push({ role: 'assistant', content: first.choices[0]?.message.content ?? null, tool_calls: calls });
-    messages.push({ role: 'tool', tool_call_id: two, content: 'rain' });
-    messages.push({ role: 'tool', tool_call_id: one, content: 'hail [fake calls=1]' });
-    const second = await opened.chat({ messages, tools: tools.chat });
-    expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
-    const call = (id: string, n: number): JsonObject => ({
-      functionCall: { id, name: offered, args: { n, city: `city ${n}` } },
-    });
-    const result = (id: string, output: string): JsonObject => ({
-      functionResponse: { id, name: offered, response: { output } },
-    });
+    const { description } = tools;
+    expect(toolsIn(bodies[0])).toEqual([{ name: expect.stringContaining(name), description, parametersJsonSchema }]);
+    const offered = toolsIn(bodies[0])[0]?.['name'] ?? null;
+    const call = (n: number): JsonObject => {
+      return { functionCall: { id: ids[n] ?? '', name: offered, args: { n, city: `city ${n}` } } };
+    };
+    const result = (at: number, output: string): JsonObject => {
+      return { functionResponse: { id: ids[at] ?? '', name: offered, response: { output } } };
+    };
+    const signed = { ...call(0), thoughtSignature: 'skip_thought_signature_validator' };
     const history = [
-      { role: 'user', parts: [{ text: 'How is it? [fake calls=2 think waits]' }] },
-      {
-        role: 'model',
-        parts: [
-          { text: 'You said: How is it? [fake calls=2 think waits]' },
-          { ...call(one, 0), thoughtSignature: 'skip_thought_signature_validator' },
-          call(two, 1),
-        ],
-      },
-      { role: 'user', parts: [result(two, 'rain'), result(one, 'hail [fake calls=1]')] },
+      { role: 'user', parts: [{ text: asked }] },
+      { role: 'model', parts: [{ text: `You said: ${asked}` }, signed, call(1)] },
+      { role: 'user', parts: [result(1, 'rain'), result(0, 'hail [fake calls=1]')] },
     ];
-    expect(lastContents()).toEqual(history);
-
-    const further = second.choices[0]?.message.tool_calls ?? [];
-    const long = 'It is sunny. '.repeat(20_000);
-    messages.push({ role: 'assistant', content: null, tool_calls: further });
-    messages.push({ role: 'tool', tool_call_id: further[0]?.id ?? '', content: long });
-    const third = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: `You said: ${long}` } });
-    expect((lastContents() as Json[]).slice(0, 3)).toEqual(history);
-    // One request of the client's is one to the upstream.
-    expect(opened.api.calls.length).toBe(before + 3);
+    expect(bodies[1]?.['contents']).toEqual(history);
+    expect((bodies[2]?.['contents'] as Json[]).slice(0, 3)).toEqual(history);
   });
 
-  it('makes three turns with a Responses client, streamed and whole', async () => {
-    const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'How? [fake calls=2]' }];
-    const create = (streams: boolean): Promise<OpenAI.Responses.Response> => {
-      const { openai, model } = opened;
-      const body = { model, input, tools: tools.responses, store: false };
-      return streams ? openai.responses.stream(body).finalResponse() : openai.responses.create(body);
-    };
-    const answerCalls = (response: OpenAI.Responses.Response, output: string): void => {
-      input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
-      for (const item of response.output) {
-        if (item.type === 'function_call') input.push({ type: 'function_call_output', call_id: item.call_id, output });
-      }
-    };
-    const first = await create(true);
+  it('makes three turns with a Responses client, whole and streamed', async () => {
+    const first = await responsesThreeTurns(opened, { tools, asked: 'How? [fake calls=2]' });
     expect(first.output).toMatchObject([
       { type: 'message' },
       { type: 'function_call', name, arguments: argumentsOf(0) },
       { type: 'function_call', name, arguments: argumentsOf(1) },
     ]);
     expect(first.usage).toMatchObject({ input_tokens: 11, output_tokens: 5 });
-    answerCalls(first, 'hail [fake calls=1]');
-    const second = await create(false);
-    expect(second.output.filter(({ type }) => type === 'function_call')).toHaveLength(1);
-    answerCalls(second, 'sunny');
-    const third = await create(true);
-    expect(third.output_text).toBe('You said: sunny');
-    expect((lastContents() as JsonObject[]).map(({ role }) => role)).toEqual([
-      'user',
-      'model',
-      'user',
-      'model',
-      'user',
-    ]);
+    const roles = (lastContents() as JsonObject[]).map(({ role }) => role);
+    expect(roles).toEqual(['user', 'model', 'user', 'model', 'user']);
   });
 
   it('makes two turns with a messages client, of which it passes on images beside results', async () => {
@@ -252,7 +183,7 @@ describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
 
   it('offers no tools if the choice is none, and refuses formats, by name', async () => {
     await opened.chat({ messages: [user('Hi')], tools: tools.chat, tool_choice: 'none' });
-    expect(lastTools()).toEqual([]);
+    expect(toolsIn(opened.lastBody())).toEqual([]);
     const object = opened.chat({ messages: [user('Hi')], response_format: { type: 'json_object' } });
     await expect(object).rejects.toMatchObject({ status: 400, param: 'response_format' });
   });
@@ -269,3 +200,11 @@ describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
     }
   });
 });
+
+/** The tools in a request to the upstream. */
+function toolsIn(body: JsonObject | undefined): JsonObject[] {
+  const given = body?.['tools'];
+  return (Array.isArray(given) ? given : []).flatMap((tool) =>
+    isJsonObject(tool) ? ((tool['functionDeclarations'] ?? []) as JsonObject[]) : [],
+  );
+}

@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { clientTool, openRealCli, pixelData, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { isAlive } from '../helpers/cluster/start-cli-worker.ts';
 import { until } from '../helpers/until.ts';
 
@@ -16,7 +17,6 @@ const schema = {
 /** A name that opencode would write otherwise. */
 const name = 'weather.get';
 const tools = clientTool(name, schema);
-const { description } = tools;
 const answerSchema = {
   type: 'object',
   properties: { said: { type: 'string', minLength: 1 } },
@@ -53,84 +53,40 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
   });
 
   it('makes three turns with a chat client, streamed and whole', async () => {
-    const before = opened.api.calls.length;
-    const messages: OpenAI.ChatCompletionMessageParam[] = [
-      { role: 'system', content: 'Be exact.' },
-      user('How is it? [fake calls=2 delay=5]'),
-    ];
-    const first = await opened.chat({ messages, tools: tools.chat });
-    expect(first.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        content: 'You said: How is it? [fake calls=2 delay=5]',
-        tool_calls: [
-          { function: { name, arguments: argumentsOf(0) } },
-          { function: { name, arguments: argumentsOf(1) } },
-        ],
-      },
-    });
-    expect(first.usage).toMatchObject({
-      prompt_tokens: 11,
-      completion_tokens: 8,
-      prompt_tokens_details: { cached_tokens: 3 },
-    });
+    const asked = 'How is it? [fake calls=2 delay=5]';
+    const turns = await chatThreeTurns(opened, { tools, name, asked, argumentsOf, crossed: false });
+    const { ids, usages, bodies, long } = turns;
+    const counted = { prompt_tokens: 11, prompt_tokens_details: { cached_tokens: 3 } };
+    expect(usages).toMatchObject([{ ...counted, completion_tokens: 8 }, counted]);
     const offered = expect.stringMatching(/^client_weather_get_[0-9a-f]{8}$/) as string;
-    expect(opened.lastBody()['tools']).toEqual([
+    const { description } = tools;
+    expect(bodies[0]?.['tools']).toEqual([
       { type: 'function', function: { name: offered, description, parameters: schema } },
     ]);
-
-    const calls = first.choices[0]?.message.tool_calls ?? [];
-    const [one = '', two = ''] = calls.map(({ id }) => id);
-    expect([one, two]).toEqual([expect.stringMatching(/^call_\d+_0$/), expect.stringMatching(/^call_\d+_1$/)]);
-    messages.push({ role: 'assistant', content: first.choices[0]?.message.content ?? null, tool_calls: calls });
-    messages.push({ role: 'tool', tool_call_id: one, content: 'rain' });
-    messages.push({ role: 'tool', tool_call_id: two, content: 'hail [fake calls=1]' });
-    const second = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
-    const call = (id: string, n: number) => ({
-      id,
-      type: 'function',
-      function: { name: offered, arguments: argumentsOf(n) },
-    });
+    const call = (at: number, n: number) => {
+      return { id: ids[at], type: 'function', function: { name: offered, arguments: argumentsOf(n) } };
+    };
     const history = [
-      ...messages.slice(0, 2),
-      { role: 'assistant', content: messages[2]?.content, tool_calls: [call(one, 0), call(two, 1)] },
-      ...messages.slice(3),
+      { role: 'system', content: 'Be exact.' },
+      user(asked),
+      { role: 'assistant', content: `You said: ${asked}`, tool_calls: [call(0, 0), call(1, 1)] },
+      { role: 'tool', tool_call_id: ids[0], content: 'rain' },
+      { role: 'tool', tool_call_id: ids[1], content: 'hail [fake calls=1]' },
     ];
-    expect(opened.lastBody()['messages']).toEqual(history);
-
-    const further = second.choices[0]?.message.tool_calls ?? [];
-    const three = further[0]?.id ?? '';
-    // More than opencode keeps of results of its own tools.
-    const long = 'sunny'.repeat(20_000);
-    messages.push({ role: 'assistant', content: null, tool_calls: further });
-    messages.push({ role: 'tool', tool_call_id: three, content: long });
-    const third = await opened.chat({ messages, tools: tools.chat });
-    expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: `You said: ${long}` } });
-    expect(third.usage).toMatchObject({ prompt_tokens: 11, prompt_tokens_details: { cached_tokens: 3 } });
-    expect((opened.lastBody()['messages'] as JsonObject[]).slice(history.length)).toMatchObject([
-      { role: 'assistant', tool_calls: [call(three, 0)] },
-      { role: 'tool', tool_call_id: three, content: long },
+    expect(bodies[1]?.['messages']).toEqual(history);
+    expect((bodies[2]?.['messages'] as JsonObject[]).slice(history.length)).toMatchObject([
+      { role: 'assistant', tool_calls: [call(2, 0)] },
+      { role: 'tool', tool_call_id: ids[2], content: long },
     ]);
-    // One request of the client's is one to the upstream.
-    expect(opened.api.calls.length).toBe(before + 3);
   });
 
-  it('makes two turns with a Responses client', async () => {
-    const { openai, model } = opened;
-    const asked = { model, tools: tools.responses, store: false };
-    const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'How? [fake calls=2]' }];
-    const first = await openai.responses.stream({ ...asked, input }).finalResponse();
-    const calls = first.output.filter((item) => item.type === 'function_call');
-    expect(calls).toMatchObject([
+  it('makes three turns with a Responses client, whole and streamed', async () => {
+    const first = await responsesThreeTurns(opened, { tools, asked: 'How? [fake calls=2]' });
+    expect(first.output.filter(({ type }) => type === 'function_call')).toMatchObject([
       { name, arguments: argumentsOf(0) },
       { name, arguments: argumentsOf(1) },
     ]);
     expect(first.usage).toMatchObject({ input_tokens: 11, output_tokens: 5 });
-    input.push(...(first.output as OpenAI.Responses.ResponseInputItem[]));
-    for (const { call_id } of calls) input.push({ type: 'function_call_output', call_id, output: 'sunny' });
-    const second = await openai.responses.create({ ...asked, input });
-    expect(second.output_text).toBe('You said: sunny');
   });
 
   it('offers no tools if the choice is none or there are none', async () => {

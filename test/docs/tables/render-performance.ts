@@ -1,4 +1,5 @@
-import { metrics, type CellResult, type Metric, type PeerResults } from '../../bench/peers/results/peer-results.ts';
+import type { CellResult, Metric, PeerResults } from '../../bench/peers/results/peer-results.ts';
+import { cellRows } from '../../bench/peers/results/report-peers.ts';
 import { ratiosOf } from '../../bench/peers/results/ratios.ts';
 import { digits, medianOf, summarize } from '../../bench/peers/results/summary.ts';
 import { notCompared } from '../../bench/peers/systems/systems.ts';
@@ -78,17 +79,7 @@ export function renderCells({ cells, leftOut }: PeerResults): string {
 }
 
 function renderCell({ title, sides }: CellResult): string {
-  const shown = (Object.keys(metrics) as Metric[]).filter((metric) =>
-    Object.values(sides).some(({ values }) => values[metric] !== undefined),
-  );
-  const rows = Object.entries(sides).map(([side, { values, failures }]) => [
-    side,
-    ...shown.map((metric) => withSpread(values[metric] ?? [])),
-    Object.entries(failures)
-      .map(([reason, count]) => `${count} ${reason}`)
-      .join(', ') || '0',
-  ]);
-  return `**${title}**\n\n${renderTable(['side', ...shown.map((metric) => metrics[metric]), 'failures'], rows)}`;
+  return `**${title}**\n\n${renderTable(...cellRows({ title: 'side', sides }, withSpread))}`;
 }
 
 function withSpread(values: readonly number[]): string {

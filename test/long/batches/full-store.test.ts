@@ -16,8 +16,8 @@ it('a batch whose results have no room pauses, says so, shows none of them, and 
   await cluster.addBatchRunner(settings);
   const { openai } = batchClients(cluster);
   const { openai: other } = batchClients({ url: cluster.url, key: (await cluster.addKey({})).raw });
-  const large = await uploadBytes(other, 61.5 * mebibyte);
-  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=2000]`));
+  const large = await uploadBytes(other, 59 * mebibyte);
+  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
   const { id } = await submit(openai, long);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
   const paused = await openai.batches.retrieve(id);

@@ -20,17 +20,23 @@ export function reportPeers(results: PeerResults): string {
 }
 
 function cellTable({ title, sides }: CellResult): string[] {
+  return ['', ...table(...cellRows({ title, sides }, cellOf))];
+}
+
+/** The head and the rows of a cell's table: its sides, with the metrics that one of them has, and failures. */
+export function cellRows(
+  { title, sides }: Pick<CellResult, 'title' | 'sides'>,
+  write: (values: readonly number[]) => string,
+): [head: string[], rows: string[][]] {
+  const all = Object.entries(sides);
   const shown = (Object.keys(metrics) as Metric[]).filter((metric) =>
-    Object.values(sides).some(({ values }) => values[metric] !== undefined),
+    all.some(([, { values }]) => values[metric] !== undefined),
   );
-  const rows = Object.entries(sides).map(([side, { values, failures }]) => [
-    side,
-    ...shown.map((metric) => cellOf(values[metric] ?? [])),
-    Object.entries(failures)
-      .map(([reason, count]) => `${count} ${reason}`)
-      .join(', ') || '0',
-  ]);
-  return ['', ...table([title, ...shown.map((metric) => metrics[metric]), 'failures'], rows)];
+  const rows = all.map(([side, { values, failures }]) => {
+    const counts = Object.entries(failures).map(([reason, count]) => `${count} ${reason}`);
+    return [side, ...shown.map((metric) => write(values[metric] ?? [])), counts.join(', ') || '0'];
+  });
+  return [[title, ...shown.map((metric) => metrics[metric]), 'failures'], rows];
 }
 
 /** The median, and the spread where there were several rounds. */
@@ -42,7 +48,7 @@ function cellOf(values: readonly number[]): string {
     : `${digits(summary.median)} ±${(summary.spread * 50).toFixed(0)}%`;
 }
 
-export function ratioRow({ what, value, aim }: Ratio): string[] {
+function ratioRow({ what, value, aim }: Ratio): string[] {
   return [
     what,
     value === undefined ? 'not measured' : value.toFixed(2),
