@@ -207,41 +207,75 @@ describe('Claude Code on a native upstream', () => {
     }
   });
 
-  it.each([
+  /** A refusal in the words of an upstream. */
+  const refused = (message: string) => ({ status: 400, error: { type: 'invalid_request_error', message } });
+  /** One of the router's own. */
+  const refusedBy = (error: RouterError) => {
+    const { status, body } = messagesErrorAnswer(error, 'r');
+    return { status, error: { ...body.error } };
+  };
+  const has = (part: string) => (call: MessagesCall) => JSON.stringify(call.body.messages).includes(part);
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
+  const beta = 'advanced-tool-use-2025-11-20';
+
+  it.each<[what: string, refusal: MessagesAnswer, isWith: (call: MessagesCall) => boolean]>([
     [
-      'thinking of another key',
-      'messages.1.content.0: Invalid `signature` in `thinking` block',
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+      'a tag that the upstream does not know',
+      refused(
+        "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'",
+      ),
+      ({ body }) => body['context_management'] !== undefined,
     ],
     [
-      'a thread of thought of another conversation',
-      'messages.1.content.0: `thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+      'a beta that the upstream does not know',
+      refused(
+        `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
+      ),
+      ({ headers }) => String(headers['anthropic-beta']).includes(beta),
     ],
-  ])('asks again without what the upstream refuses in its own words: %s', async (_, message, isWithout) => {
+    [
+      'images, by an error of the router',
+      refusedBy(unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block')),
+      has('"type":"image"'),
+    ],
+    [
+      'an effort, by an error of the router',
+      refusedBy(
+        new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
+      ),
+      ({ body }) => body['output_config'] !== undefined,
+    ],
+    [
+      'so many output tokens, by an error of the router',
+      refusedBy(contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 })),
+      ({ body }) => Number(body['max_tokens']) > 10_000,
+    ],
+  ])('asks again without what is refused: %s', async (_, refusal, isWith) => {
     const first = upstream.calls.length;
-    answer = ({ body }) => {
-      if (body.messages.filter(({ role }) => role === 'user').length < 2) {
+    answer = (call) => (isWith(call) ? refusal : text('Without it.'));
+    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
+    });
+    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
+    expect(upstream.calls.length - first).toBe(2);
+  });
+
+  it.each([
+    ['of another key', 'Invalid `signature` in `thinking` block'],
+    [
+      'of another conversation',
+      '`thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
+    ],
+  ])('asks again without thinking %s, which the upstream refuses in its own words', async (_, message) => {
+    const first = upstream.calls.length;
+    answer = (call) => {
+      if (call.body.messages.filter(({ role }) => role === 'user').length < 2)
         return [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, ...text('One.')];
-      }
-      return isWithout(body) ? text('Two.') : { status: 400, error: { type: 'invalid_request_error', message } };
+      return has('"thinking":"Hm."')(call) ? refused(`messages.1.content.0: ${message}`) : text('Two.');
     };
     const { results } = await converse('claude-native', ['First', 'Second']);
     expect(results).toMatchObject([{ result: 'One.' }, { is_error: false, result: 'Two.' }]);
     expect(upstream.calls.length - first).toBe(3);
-  });
-
-  it('drops what the upstream has no tag for', async () => {
-    const message =
-      "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'";
-    const first = upstream.calls.length;
-    answer = ({ body }) =>
-      body['context_management'] === undefined
-        ? text('Without it.')
-        : { status: 400, error: { type: 'invalid_request_error', message } };
-    const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
-    expect(upstream.calls.length - first).toBe(2);
   });
 
   it('says what its requests are for, and how long its tools took', async () => {
@@ -262,50 +296,6 @@ describe('Claude Code on a native upstream', () => {
       'x-claude-code-prompt-id': asked?.['x-claude-code-prompt-id'],
       'x-claude-code-prev-tool-durations': expect.stringMatching(/^Bash=\d+$/),
     });
-  });
-
-  it.each([
-    [
-      'images',
-      unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"type":"image"'),
-    ],
-    [
-      'an effort',
-      new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
-      (body: MessagesCall['body']) => body['output_config'] === undefined,
-    ],
-    [
-      'so many output tokens',
-      contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 }),
-      (body: MessagesCall['body']) => Number(body['max_tokens']) <= 10_000,
-    ],
-  ])('asks again without what an error of the router names: %s', async (_, refusal, isWithout) => {
-    const { status, body: refused } = messagesErrorAnswer(refusal, 'r');
-    const first = upstream.calls.length;
-    answer = ({ body }) => (isWithout(body) ? text('Without it.') : { status, error: { ...refused.error } });
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
-    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
-      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
-    });
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
-    expect(upstream.calls.length - first).toBe(2);
-  });
-
-  it('asks again without a beta that the upstream does not know', async () => {
-    const beta = 'advanced-tool-use-2025-11-20';
-    answer = ({ headers }) =>
-      String(headers['anthropic-beta']).includes(beta)
-        ? {
-            status: 400,
-            error: {
-              type: 'invalid_request_error',
-              message: `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
-            },
-          }
-        : text('Without it.');
-    const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
   });
 
   it('waits as long as a short limit of the upstream lasts', async () => {

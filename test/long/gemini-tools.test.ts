@@ -69,8 +69,8 @@ describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
       { role: 'model', parts: [{ text: `You said: ${asked}` }, signed, call(1)] },
       { role: 'user', parts: [result(1, 'rain'), result(0, 'hail [fake calls=1]')] },
     ];
-    expect(bodies[1]?.['contents']).toEqual(history);
-    expect((bodies[2]?.['contents'] as Json[]).slice(0, 3)).toEqual(history);
+    expect(bodies[1]['contents']).toEqual(history);
+    expect((bodies[2]['contents'] as Json[]).slice(0, 3)).toEqual(history);
   });
 
   it('makes three turns with a Responses client, whole and streamed', async () => {

@@ -60,7 +60,7 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
     expect(usages).toMatchObject([{ ...counted, completion_tokens: 8 }, counted]);
     const offered = expect.stringMatching(/^client_weather_get_[0-9a-f]{8}$/) as string;
     const { description } = tools;
-    expect(bodies[0]?.['tools']).toEqual([
+    expect(bodies[0]['tools']).toEqual([
       { type: 'function', function: { name: offered, description, parameters: schema } },
     ]);
     const call = (at: number, n: number) => {
@@ -73,8 +73,8 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
       { role: 'tool', tool_call_id: ids[0], content: 'rain' },
       { role: 'tool', tool_call_id: ids[1], content: 'hail [fake calls=1]' },
     ];
-    expect(bodies[1]?.['messages']).toEqual(history);
-    expect((bodies[2]?.['messages'] as JsonObject[]).slice(history.length)).toMatchObject([
+    expect(bodies[1]['messages']).toEqual(history);
+    expect((bodies[2]['messages'] as JsonObject[]).slice(history.length)).toMatchObject([
       { role: 'assistant', tool_calls: [call(2, 0)] },
       { role: 'tool', tool_call_id: ids[2], content: long },
     ]);

@@ -1,5 +1,4 @@
-import type { CellResult, Metric, PeerResults } from '../../bench/peers/results/peer-results.ts';
-import { cellRows } from '../../bench/peers/results/report-peers.ts';
+import { metrics, type CellResult, type Metric, type PeerResults } from '../../bench/peers/results/peer-results.ts';
 import { ratiosOf } from '../../bench/peers/results/ratios.ts';
 import { digits, medianOf, summarize } from '../../bench/peers/results/summary.ts';
 import { notCompared } from '../../bench/peers/systems/systems.ts';
@@ -79,7 +78,15 @@ export function renderCells({ cells, leftOut }: PeerResults): string {
 }
 
 function renderCell({ title, sides }: CellResult): string {
-  return `**${title}**\n\n${renderTable(...cellRows({ title: 'side', sides }, withSpread))}`;
+  const all = Object.entries(sides);
+  const shown = (Object.keys(metrics) as Metric[]).filter((metric) =>
+    all.some(([, { values }]) => values[metric] !== undefined),
+  );
+  const rows = all.map(([side, { values, failures }]) => {
+    const counts = Object.entries(failures).map(([reason, count]) => `${count} ${reason}`);
+    return [side, ...shown.map((metric) => withSpread(values[metric] ?? [])), counts.join(', ') || '0'];
+  });
+  return `**${title}**\n\n${renderTable(['side', ...shown.map((metric) => metrics[metric]), 'failures'], rows)}`;
 }
 
 function withSpread(values: readonly number[]): string {

@@ -1,8 +1,7 @@
 import type OpenAI from 'openai';
 import { expect } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { clientTool, OpenedCli } from './open-real-cli.ts';
-import { user } from './open-real-cli.ts';
+import { user, type clientTool, type OpenedCli } from './open-real-cli.ts';
 
 /** What three turns came to. */
 export interface ThreeTurns {
@@ -11,7 +10,7 @@ export interface ThreeTurns {
   /** What the client was told of tokens in the first and in the last turn. */
   usages: (OpenAI.CompletionUsage | undefined)[];
   /** What the upstream was sent in each. */
-  bodies: JsonObject[];
+  bodies: [JsonObject, JsonObject, JsonObject];
   /** The last result, which is longer than agents keep those of their own tools. */
   long: string;
 }
@@ -63,7 +62,8 @@ export async function chatThreeTurns(
   const third = await turn(true);
   expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: `You said: ${long}` } });
   expect(api.calls.length).toBe(before + 3);
-  return { ids: [one, two, three], usages: [first.usage, third.usage], bodies, long };
+  const [asFirst = {}, asSecond = {}, asThird = {}] = bodies;
+  return { ids: [one, two, three], usages: [first.usage, third.usage], bodies: [asFirst, asSecond, asThird], long };
 }
 
 /** A Responses client has three turns, whole and streamed in turn. What an answer has is what its next request has. @returns the first answer */

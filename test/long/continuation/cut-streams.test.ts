@@ -9,8 +9,8 @@ import { until } from '../../helpers/until.ts';
 import { makeGguf } from '../../helpers/upstreams/make-gguf.ts';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 
-/** Streams that are cut on each engine: 16, or as many as `CUT_STREAMS` says. */
-const wanted = Number(process.env['CUT_STREAMS'] ?? 16);
+/** Streams that are cut: 16 of an engine that answers at once, 8 of another one, or as many as `CUT_STREAMS` says. */
+const wantedOf = (isInstant: boolean) => Number(process.env['CUT_STREAMS'] ?? (isInstant ? 16 : 8));
 
 /** Streams that run at once, on two workers. */
 const atOnce = 16;
@@ -106,6 +106,7 @@ async function cutStreams(
 ): Promise<void> {
   const uncut = new Map<Question, StreamedText>();
   for (const question of questions) uncut.set(question, await askText({ ...cluster, ...question }));
+  const wanted = wantedOf(isInstant);
   let early = 0;
   while (cutter.cut < wanted) {
     const asked = Array.from({ length: atOnce }, () => questions[Math.floor(random() * questions.length)] as Question);
@@ -138,7 +139,7 @@ async function cutStreams(
       `${Math.round(p99 ?? 0)} ms (p99), ${Math.round(waits.at(-1) ?? 0)} ms (most); ` +
       `memory of the ingress ${mib(early)} MiB early, ${mib(late)} MiB at the end\n`,
   );
-  expect(p50).toBeLessThan(soonMs);
+  expect(p50).toBeLessThan(isInstant ? soonMs : 3 * soonMs);
   // Of a few streams it is the slowest one, which an engine that reads eight texts again at once on the CPU decides.
   if (isInstant || waits.length >= 500) expect(p99).toBeLessThan(soonMs);
   expect(late - early).toBeLessThan(48 * 1024 * 1024);

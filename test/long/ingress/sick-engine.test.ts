@@ -23,6 +23,9 @@ type LoadName = keyof typeof loads;
 const warmUpMs = 2_000;
 const ms = 3_000;
 
+/** The share of requests that may fail, or be slow. */
+const most = 0.01;
+
 let cluster: Cluster;
 
 beforeAll(async () => {
@@ -55,9 +58,12 @@ describe('an engine of four that fails at once', () => {
       const result = await measure(load, warmUpMs);
       await worker.stop();
       expect(proxy.asked.length).toBeGreaterThan(0);
-      return sufferingShare(result, usual);
+      const share = sufferingShare(result, usual);
+      // The machine may have become slower.
+      if (share >= most) healthy.delete(name);
+      return share;
     };
-    expect(await least(suffering, 0.01, 3)).toBeLessThan(0.01);
+    expect(await least(suffering, most, 3)).toBeLessThan(most);
   });
 });
 
