@@ -201,9 +201,9 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
 
   it("keeps the client's limits, and asks the upstream once", async () => {
     const before = opened.api.calls.length;
-    const cut = await ask({ messages: [user('one [fake delay=50]')], max_tokens: 3 }, true);
+    const cut = await ask({ messages: [user('one [fake delay=400]')], max_tokens: 3 }, true);
     expect(cut).toMatchObject({ stop_reason: 'max_tokens', usage: { ...usage, output_tokens: 3 } });
-    const stopped = await ask({ messages: [user('one STOP two [fake delay=50]')], stop_sequences: ['STOP'] }, false);
+    const stopped = await ask({ messages: [user('one STOP two [fake delay=400]')], stop_sequences: ['STOP'] }, false);
     expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'STOP', usage });
     expect(stopped.content).toMatchObject([{ text: 'You said: one ' }]);
     expect(opened.api.calls.length).toBe(before + 2);
